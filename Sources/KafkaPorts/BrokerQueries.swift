@@ -5,13 +5,13 @@ package struct QueryID: Hashable, Sendable {
     package init(_ number: Int) { self.number = number }
 }
 
-/// What a member asks of the brokers.
+/// A member's question to the brokers.
 package enum BrokerQuery: Sendable, Equatable {
     /// All topics with their partitions.
     case topics
     /// The group's committed offsets of these partitions; waits for pending transactions.
     case offsets([Int32])
-    /// Where partitions of the ledger and of the requests begin and end, open transactions included.
+    /// The beginnings and ends of the ledger's and the requests' partitions, open transactions included.
     ///
     /// - Parameter again: asked with the others; if that fails, only the first of these is asked alone.
     case ends([Int32], again: [Int32])
@@ -21,12 +21,12 @@ package enum BrokerAnswer: Sendable, Equatable {
     case topics([TopicDescription])
     /// - Parameter hasAny: whether the group has an offset of any partition of the requests.
     case offsets([CommittedOffset], hasAny: Bool)
-    /// What the leaders have answered, the ledger's first: everything read of it lies before the requests' ends. With the
-    /// fault of those that have not.
+    /// The leaders' answers, the ledger's first: everything read of it lies before the requests' ends. The fault is
+    /// that of the leaders that have not answered.
     case ends(ledger: [Int32: Watermarks], requests: [Int32: Watermarks], KafkaFault?)
 }
 
-/// On the loop's queue; no call waits. One query at a time is under way, the next ones wait in order.
+/// Asks the brokers, on the loop's queue; no call waits. One query at a time is under way, the next ones wait in order.
 package protocol BrokerQueries: AnyObject {
     func ask(_ query: BrokerQuery) -> QueryID
     /// Its answer does not come any more; a query that is under way goes on.

@@ -11,7 +11,7 @@ package struct CommitID: Hashable, Sendable {
     package init(_ number: Int) { self.number = number }
 }
 
-/// What one poll of a consumer gives.
+/// The result of one poll of a consumer.
 package enum GroupEvent: Sendable {
     /// `bytes` is about what the record holds in memory.
     case record(UncopiedRecord, bytes: Int)
@@ -23,7 +23,7 @@ package enum GroupEvent: Sendable {
     case revoked([Int32])
     /// Gone already: another member may own them.
     case lost([Int32])
-    /// Of the client, or of a partition.
+    /// A fault of the client, or of a partition.
     case fault(KafkaFault)
     /// The answer to a ``GroupConsumer/commit(_:)``; nil = the offsets are committed.
     case committed(CommitID, KafkaFault?)
@@ -41,7 +41,7 @@ package enum SeekFault: Equatable, Sendable {
     case unknown(KafkaFault)
 }
 
-/// What a consumer has noted besides its events.
+/// The observations of a consumer in addition to its events.
 package struct ConsumerObservations: Sendable {
     /// Errors that the client has reported so far, by librdkafka's names.
     package var errors: [String: Int] = [:]
@@ -81,7 +81,7 @@ package protocol GroupConsumer: AnyObject {
     func wake(_ partitions: [Int32], limit milliseconds: Int)
     /// Commits the next offsets to read. Returns at once; ``GroupEvent/committed(_:_:)`` follows, or never does.
     func commit(_ offsets: [PartitionOffset]) throws(KafkaFault) -> CommitID
-    /// Library. - Throws: a ``KafkaFault`` while the client is no member of the group.
+    /// Library. - Throws: a ``KafkaFault`` while the client is not a member of the group.
     func token() throws(KafkaFault) -> any MemberToken
     /// Whether the group has moved on: true before the event comes.
     var isAssignmentLost: Bool { get }

@@ -1,4 +1,4 @@
-/// What follows from a code alone.
+/// The consequences that follow from a code alone.
 extension KafkaErrorCode {
     /// The client is of no further use.
     var isFatal: Bool {

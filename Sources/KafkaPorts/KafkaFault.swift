@@ -21,7 +21,8 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package private(set) var refusedTopic: String?
     /// The partition that was read, if the fault is one partition's.
     package private(set) var partition: Int32?
-    /// If a unit of work ran out of time: the share of its records that the broker had acknowledged, 0 to 1.
+    /// The share of a unit's records, 0 to 1, that the broker had acknowledged when the unit's time ran out; nil for
+    /// other faults.
     package private(set) var acknowledgedShare: Double?
 
     package init(
@@ -61,12 +62,13 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// Bytes did not arrive as they were written; the library skips what it cannot read.
     package var isDamage: Bool { known?.isDamage ?? false || isUnknownFormat }
 
-    /// Behind a batch with a wrong checksum librdkafka goes on at a wrong byte, and takes it for a format's version.
+    /// Whether a batch has an unknown format: after one with a wrong checksum librdkafka goes on at a wrong byte, and
+    /// takes it for a format's version.
     private var isUnknownFormat: Bool {
         known == .notImplemented && partition != nil
     }
 
-    /// The next offset to read is no offset of the partition: retention deleted it, or the topic was cut.
+    /// The next offset to read is not in the partition: retention deleted it, or the topic was cut.
     package var isOffsetGone: Bool {
         isOne(of: [.autoOffsetReset, .offsetOutOfRange])
     }

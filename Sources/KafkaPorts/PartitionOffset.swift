@@ -7,7 +7,7 @@ package struct PartitionOffset: Sendable, Equatable {
 
     package var partition: Int32
     package var offset: Int64
-    /// Text that a commit keeps beside the offset, at most 4,096 bytes by the broker's default; empty = none.
+    /// Text that a commit keeps with the offset, at most 4,096 bytes by the broker's default; empty = none.
     package var metadata: [UInt8]
 
     package init(partition: Int32, offset: Int64, metadata: [UInt8] = []) {

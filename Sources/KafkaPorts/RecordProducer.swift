@@ -1,8 +1,8 @@
 package import Log
 
-/// What became of the records of one unit of output, since ``RecordProducer/forgetDeliveries()``.
+/// The fate of the records of one unit of output, since ``RecordProducer/forgetDeliveries()``.
 package struct DeliverySummary: Sendable, Equatable {
-    /// Those whose offset is known.
+    /// Records whose offset is known.
     package var acknowledged = 0
     /// Acknowledged, and perhaps lost: a later batch of the partition was taken and theirs was refused.
     package var withoutOffset = 0
@@ -10,7 +10,7 @@ package struct DeliverySummary: Sendable, Equatable {
     /// Failed records that the library gave up by itself: they may still be sent.
     package var unsent = 0
     package var firstFault: KafkaFault?
-    /// Of the ledger topic, by partition: the lowest acknowledged offset.
+    /// The lowest acknowledged offset of each partition of the ledger topic.
     package var firstLedgerOffsets: [Int32: Int64] = [:]
     /// The highest one, likewise.
     package var lastLedgerOffsets: [Int32: Int64] = [:]

@@ -2,7 +2,7 @@ package import Log
 
 /// Records of a compacted topic as they were read.
 package struct LedgerChunk: Sendable {
-    /// In each partition's order.
+    /// The records in each partition's order.
     package var records = StoredRecords()
     /// The records' offsets, as many as there are records.
     package var offsets: [Int64] = []
@@ -18,7 +18,7 @@ package protocol TopicReading: AnyObject {
     func start(_ starts: [PartitionOffset]) throws(KafkaFault)
     /// Nothing more of these partitions comes.
     func stop(_ partitions: [Int32]) throws(KafkaFault)
-    /// What is ready; waits at most so many milliseconds for the first record.
+    /// Takes the records that are ready; waits at most so many milliseconds for the first one.
     ///
     /// - Throws: a fault of a partition, after the records before it. The library skips what it could not read.
     func poll(most records: Int, waiting milliseconds: Int) throws(KafkaFault) -> LedgerChunk

@@ -1,6 +1,6 @@
-/// What happened to the open transaction of a producer, and what follows from it. The library enforces none of this.
+/// The history of a producer's open transaction, and what follows from it. The library enforces none of this.
 ///
-/// Of ``DeliverySummary`` only the growth since ``begin(_:)`` counts.
+/// Only the growth of ``DeliverySummary`` since ``begin(_:)`` counts.
 package struct TransactionGuard: Sendable, Equatable {
     /// The offsets of one call; a retry must pass the same ones.
     package struct Offsets: Sendable, Equatable {
@@ -45,14 +45,14 @@ package struct TransactionGuard: Sendable, Equatable {
         return judged
     }
 
-    /// Before a call that puts offsets into the transaction.
+    /// Notes that a call is about to put offsets into the transaction.
     package mutating func willSend(_ offsets: Offsets) {
         unsentOffsets.removeAll { $0 == offsets }
         unsentOffsets.append(offsets)
         hasOpenOffsets = true
     }
 
-    /// After such a call. A refusal is final; what may be tried again, the library may be trying still.
+    /// Notes the end of such a call. A refusal is final; what may be tried again, the library may be trying still.
     package mutating func didSend(_ offsets: Offsets, _ fault: KafkaFault?) {
         hasOpenOffsets = fault?.isRetriable ?? false
         if fault == nil { unsentOffsets.removeAll { $0 == offsets } }

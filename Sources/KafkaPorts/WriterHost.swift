@@ -2,7 +2,7 @@ package import Log
 
 /// One unit of output: its records become durable together with the offsets.
 package struct OutputBatch: Sendable {
-    /// In the order in which they are to be written.
+    /// The records in the order in which they are to be written.
     package var records: [OutboundRecord]
     package var offsets: [PartitionOffset]
     /// The membership under which the offsets' records were polled.
@@ -38,14 +38,14 @@ package enum WriterOutcome: Sendable {
     case stillTakingOver(KafkaFault)
     /// Everything is durable but the offsets, where these are due: the member commits them by its consumer.
     case written(ledgerEnds: [Int32: Int64], timeShare: Double, offsetsAreDue: Bool)
-    /// Of a take-over or a unit. `cutLedgers` have lost records that were known.
+    /// The fault of a take-over or a unit. `cutLedgers` have lost records that were known.
     case failed(KafkaFault, cutLedgers: Set<Int32>)
     /// `isUnknown` = only the broker knows whether the unit was committed, or what the ledgers have kept.
     case aborted(isUnknown: Bool, cutLedgers: Set<Int32>)
     case closed
 }
 
-/// Where a member's units are written. On the loop's queue; no call waits.
+/// Writes a member's units. Called on the loop's queue; no call waits.
 package protocol WriterHost: AnyObject {
     /// One job at a time: the next one after the last one's final outcome.
     func submit(_ job: WriterJob)

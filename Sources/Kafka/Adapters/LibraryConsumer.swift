@@ -12,7 +12,7 @@ package final class LibraryConsumer: GroupConsumer {
     /// nil once it was closed or given up.
     private var consumer: Consumer?
     private var commits: OffsetCommits?
-    /// Of a client that is gone.
+    /// The last observations of a client that is gone.
     private var lastObservations = ConsumerObservations()
     /// The record before: only the next one tells how large its headers are.
     private var last: ConsumedMessage?
@@ -42,7 +42,7 @@ package final class LibraryConsumer: GroupConsumer {
         return consumer
     }
 
-    /// What others may ask this consumer's client, beside the thread that polls it.
+    /// The inquiries that others may make of this consumer's client while its own thread polls.
     package var inquiry: GroupInquiry? { consumer.map(GroupInquiry.init) }
 
     package func subscribe() throws(KafkaFault) { try open().subscribe() }
@@ -68,7 +68,7 @@ package final class LibraryConsumer: GroupConsumer {
         var left = milliseconds
         while true {
             if let answer = commits?.nextAnswer(consumer) { return answer }
-            // An offset commit's answer comes by a queue of its own.
+            // An offset commit's answer comes by a separate queue.
             let slice = commits?.isEmpty == false ? min(left, Self.sliceMilliseconds) : left
             if let event = nextEvent(consumer, slice) { return event }
             left -= slice
@@ -145,7 +145,7 @@ extension GroupEvent {
     }
 }
 
-/// What a group's consumer can be asked beside the thread that polls it, on any thread.
+/// Asks a group's consumer on any thread while its own thread polls.
 ///
 /// It keeps no client alive but for the time of a question, which goes on where the consumer is closed meanwhile.
 package final class GroupInquiry: @unchecked Sendable {

@@ -1,7 +1,7 @@
 internal import CRdkafka
 internal import KafkaPorts
 
-/// Offset commits of a consumer that have no answer yet. The answers come on a queue of their own, which a poll of the
+/// Offset commits of a consumer that have no answer yet. The answers come on a separate queue, which a poll of the
 /// consumer does not serve.
 @safe
 final class OffsetCommits {

@@ -1,7 +1,7 @@
 package import KafkaPorts
 package import Log
 
-/// Where a unit's records go, and on which queue.
+/// The topics of a unit's records, and the queue that serves their client.
 package struct OutputRoute: Sendable {
     package var topics: [OutputTopic: String]
     /// Traps on another queue than the one that calls belong on.

@@ -2,7 +2,7 @@ internal import CRdkafka
 internal import Glibc
 internal import KafkaPorts
 
-/// One call of the library on a thread of its own, so that waiting for it ends.
+/// One call of the library on a separate thread, so that waiting for it ends.
 ///
 /// Sending offsets in 2.0.2 waits until the group's coordinator comes back, however long that takes. A call that was given up goes on, and the objects it uses stay alive until it returns.
 @safe

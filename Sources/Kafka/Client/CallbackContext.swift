@@ -16,16 +16,16 @@ final class CallbackContext {
     var isClosing = false
     /// Delivered records whose offset is known.
     var acknowledged = 0
-    /// The others.
+    /// Delivered records whose offset is not known, and records that were not delivered.
     var failed = 0
-    /// Those of them that the library reports as delivered.
+    /// The failed records that the library reports as delivered.
     private(set) var withoutOffset = 0
     /// The first failed delivery since the last flush.
     var firstFailure: KafkaFault?
     /// Failed records that the library gave up by itself: they may never have been sent.
     private(set) var unsent = 0
 
-    /// Of records with tickets, for a producer that takes them.
+    /// The reports of records with tickets, for a producer that takes them.
     var reports: [DeliveryReport] = []
 
     private static let givenUp = [
@@ -39,16 +39,16 @@ final class CallbackContext {
     var requests: RequestCounts?
     private let log: (@Sendable (ClientLog.Line) -> Void)?
     private let isLeaving = Atomic<Bool>(false)
-    /// For which topic a transaction was refused: the client's faults omit it, its log says it.
+    /// The topic for which a transaction was refused: the client's faults omit it, its log names it.
     private let refusal = Mailbox()
     private var lastRefused: String?
     /// Errors that the client reported, by librdkafka's names of their codes.
     private(set) var errorCounts: [String: Int] = [:]
     /// The library's last statistics, JSON; empty where `statistics.interval.ms` is 0, or none came yet.
     private(set) var statistics: [UInt8] = []
-    /// What OpenSSL says of brokers' certificates.
+    /// OpenSSL's verdict on brokers' certificates.
     let certificates = CertificateCheck()
-    /// Whether this client has a certificate of its own.
+    /// Whether this client has its own certificate.
     var hasCertificate = false
     /// The last connection error.
     private(set) var lastConnectionFault: KafkaFault?
@@ -99,7 +99,7 @@ final class CallbackContext {
         }
     }
 
-    /// The client is to go from now on: what its connections say then is no error.
+    /// The client is to go from now on: what its connections report then is not an error.
     func leave() { isLeaving.store(true, ordering: .relaxed) }
 
     /// The last topic for which a transaction was refused.

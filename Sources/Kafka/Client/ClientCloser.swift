@@ -2,7 +2,7 @@ internal import Glibc
 internal import KafkaPorts
 internal import Synchronization
 
-/// Ends clients on threads of their own, and nobody waits: leaving a group takes as long as its coordinator does, and
+/// Ends clients on separate threads, and nobody waits: leaving a group takes as long as its coordinator does, and
 /// destroying a client may never end.
 ///
 /// In 2.0.2 it never ends if, at that moment, a fetch finds its offset gone: the broker's thread waits for a lock that it

@@ -25,7 +25,7 @@ extension ClientHandle {
         }
     }
 
-    /// As above, of one partition.
+    /// The watermarks of one partition.
     func watermarks(
         of topic: String,
         _ partition: Int32,

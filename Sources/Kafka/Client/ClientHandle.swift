@@ -25,7 +25,7 @@ final class ClientHandle {
         let type = kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
         var complaint = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &complaint, complaint.count) else {
-            // The library has freed its interceptors, and would again. It is left behind: some KiB for each such failure.
+            // The library has freed its interceptors, and would again. It is leaked: some KiB for each such failure.
             if context.requests == nil || !LibraryVersion.current.leavesInterceptorsFreed {
                 unsafe rd_kafka_conf_destroy(configuration)
             }
@@ -46,7 +46,7 @@ final class ClientHandle {
         }
     }
 
-    /// As the library names it in its log.
+    /// The client's name in the library's log.
     var name: String {
         // The library's own text, copied while the client is there.
         unsafe rd_kafka_name(pointer).map { unsafe String(cString: $0) } ?? ""
@@ -76,11 +76,11 @@ final class ClientHandle {
         _ = unsafe rd_kafka_poll(pointer, timeoutMilliseconds)
     }
 
-    /// As ``explained(_:)``, for a call that may run beside the thread that polls: that thread owns the callbacks'
-    /// notes, so it explains the fault.
+    /// Does what ``explained(_:)`` does, for a call that may run while another thread polls: that thread owns the
+    /// callbacks' notes, so it explains the fault.
     func explainedAside(_ fault: KafkaFault) -> KafkaFault { servesWithMessages ? fault : explained(fault) }
 
-    /// A refused client sees only a timeout: replaces it by the refusal behind it, if there was one.
+    /// A refused client sees only a timeout: replaces it by the refusal that caused it, if there was one.
     func refused(_ fault: KafkaFault) -> KafkaFault {
         guard fault.isRetriable, let cause = context.lastConnectionFault, cause.isRefusal else { return fault }
         return cause

@@ -1,10 +1,10 @@
 internal import CRdkafka
 internal import Synchronization
 
-/// What librdkafka itself has to say, of all clients of the process: one place takes every line.
+/// The log lines of librdkafka itself, of all clients of the process: one place takes every line.
 package enum ClientLog {
     package struct Line: Sendable {
-        /// As syslog numbers it: 0 to 7.
+        /// The severity as syslog numbers it: 0 to 7.
         package let severity: Int
         /// The library's name of the client, such as `rdkafka#producer-2`.
         package let client: String

@@ -5,7 +5,7 @@ internal import Glibc
 struct DeliveredOffsets {
     /// The topic's name with its terminating zero byte.
     private let topic: ContiguousArray<CChar>
-    /// By partition; −1 for none.
+    /// The highest offset of each partition; −1 for none.
     private var highest: [Int64] = []
     private var lowest: [Int64] = []
 

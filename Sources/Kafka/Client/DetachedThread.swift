@@ -7,7 +7,7 @@ enum DetachedThread {
         init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    /// What `body` uses belongs to the thread until it returns.
+    /// Runs `body` on a thread, which owns all that it uses until it returns.
     ///
     /// - Returns: false where no thread could be started; `body` was not called.
     static func run(_ body: @escaping () -> Void) -> Bool {

@@ -11,7 +11,7 @@ internal import Synchronization
 /// Callbacks come on the library's own threads until the client is destroyed, so the client's owner must keep this
 /// object for longer.
 final class RequestCounts: Sendable {
-    /// By their number in Kafka's protocol.
+    /// The kinds of requests, by their number in Kafka's protocol.
     enum Kind: Int16, CaseIterable, Sendable {
         case initProducerID = 22
         case addPartitionsToTransaction = 24

@@ -1,8 +1,8 @@
-/// What went wrong between TLS and its certificates, as an operator needs it: librdkafka gives OpenSSL's words, which
-/// name neither the certificate nor a remedy.
+/// Explains TLS faults as an operator needs them: librdkafka repeats OpenSSL's words, which name neither the
+/// certificate nor a remedy.
 enum TLSWords {
     enum Kind {
-        /// What this client was given to authenticate with, or by, may be out of date.
+        /// The certificate or the authorities that this client was given may be out of date.
         case ours
         /// The broker's certificate has to be renewed.
         case theirs
@@ -15,7 +15,7 @@ enum TLSWords {
     /// - Parameters:
     ///   - reason: the library's text, `ssl://HOST:PORT/ID: …`.
     ///   - verifyError: OpenSSL's number of the last failed check of a broker's certificate, 0 = none.
-    ///   - hasCertificate: whether this client has a certificate of its own.
+    ///   - hasCertificate: whether this client has its own certificate.
     static func explained(
         _ reason: String,
         verifyError: Int32,

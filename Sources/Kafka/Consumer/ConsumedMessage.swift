@@ -5,15 +5,17 @@ package struct ConsumedMessage: Sendable {
     /// Milliseconds since 1970; −1 where the message has none.
     package let timestamp: Int64
     package let timestampType: KafkaRecord.TimestampType
-    /// Of key and value.
+    /// The bytes of key and value.
     package let byteCount: Int
-    /// Where the library has key and value: the address of the first byte, and the one after the last. 0 = neither is.
+    /// The place of key and value in the library's memory: the address of the first byte, and the one after the last. 0
+    /// = there is neither.
     let (start, end): (UInt, UInt)
     /// Its place in ``block``.
     package let index: Int
     package let block: MessageBlock
 
-    /// At least the bytes of the headers of the message before this one, which decodes them only where it must.
+    /// An upper bound of the bytes of the headers of the message before this one, which decodes them only where it
+    /// must.
     ///
     /// - Parameter last: polled before this one; another thread may be taking it.
     package func headerBytes(of last: ConsumedMessage) -> Int {

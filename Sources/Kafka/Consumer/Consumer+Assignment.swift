@@ -29,7 +29,7 @@ extension Consumer {
     /// The present assignment.
     package func assignment() throws(KafkaFault) -> [Int32] {
         var copy: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
-        // On success the library hands over a list of its own making.
+        // On success the library hands over a list that it has made.
         let code = unsafe rd_kafka_assignment(handle.pointer, &copy)
         try KafkaFault.check(code, "asking for the assignment")
         guard let list = unsafe copy else { return [] }

@@ -8,7 +8,7 @@ package import KafkaPorts
 package final class Consumer {
     package let topic: String
     let handle: ClientHandle
-    /// Where the next message goes.
+    /// The block that takes the next message.
     private var block: MessageBlock?
     private var hasUnansweredChange = false
     private var isClosed = false
@@ -117,8 +117,8 @@ package final class Consumer {
         try KafkaFault.check(code, "leaving the group")
     }
 
-    /// As ``close()``, on a thread of its own: after the limit the client goes on leaving its group, and nobody waits. No
-    /// other call follows.
+    /// Closes on a separate thread, like ``close()``: after the limit the client goes on leaving its group, and nobody
+    /// waits. No other call follows.
     func close(limitMilliseconds: Int) throws(KafkaFault) {
         let outcome = CloseOutcome()
         try ClientCloser.shared.run("leaving the group", limitMilliseconds: limitMilliseconds) { [self] in
@@ -127,7 +127,7 @@ package final class Consumer {
         if let fault = outcome.fault { throw fault }
     }
 
-    /// As ``close()``, on a thread of its own, and nobody waits. No other call follows.
+    /// Closes on a separate thread, like ``close()``, and nobody waits. No other call follows.
     func closeAside() { ClientCloser.shared.end(handle.name) { [self] in try? close() } }
 
     func answeredChange() {

@@ -7,7 +7,8 @@ internal import Synchronization
 /// The consumer fills it on its thread; messages are taken on any. It keeps their client, which they need, alive.
 @safe
 package final class MessageBlock: @unchecked Sendable {
-    /// As many as a lane decodes at a time: the count of references is then seldom shared by many threads.
+    /// The messages of a block: as many as a lane decodes at a time, so that many threads seldom share its count of
+    /// references.
     private static let capacity = 64
 
     package let topic: String
@@ -76,7 +77,7 @@ package final class MessageBlock: @unchecked Sendable {
         return unsafe KafkaRecord(copying: message)
     }
 
-    /// In the place of a message whose headers are being measured; never followed.
+    /// The mark in the place of a message whose headers are being measured; never followed.
     private static var measured: UnsafeMutablePointer<rd_kafka_message_t>? { unsafe .init(bitPattern: 1) }
 
     /// Takes a message out of its place; nil where it was taken already.

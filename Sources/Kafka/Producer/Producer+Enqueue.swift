@@ -79,7 +79,7 @@ extension Producer {
     }
 }
 
-/// An empty string that is never freed: an empty array has no address of its own.
+/// An empty string that is never freed: an empty array has no address.
 nonisolated(unsafe) private let emptyText: UnsafePointer<CChar> = {
     let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     // One byte was allocated above.

@@ -50,7 +50,7 @@ package final class Producer {
         DeliveryCounts(acknowledged: handle.context.acknowledged, failed: handle.context.failed)
     }
 
-    /// As ``deliveries``, with what became of the records that were not delivered.
+    /// The ``deliveries``, and what became of the records that were not delivered.
     var summary: DeliverySummary {
         let context = handle.context
         var summary = DeliverySummary()
@@ -63,8 +63,8 @@ package final class Producer {
         return summary
     }
 
-    /// What became of records with tickets since the last call, in the order of their reports. Updated by every produce,
-    /// poll and flush.
+    /// Takes the reports on records with tickets since the last call, in their order. Every produce, poll and flush
+    /// adds to them.
     package func takeReports() -> [DeliveryReport] {
         var taken: [DeliveryReport] = []
         swap(&taken, &handle.context.reports)

@@ -1,7 +1,7 @@
 internal import CRdkafka
 package import KafkaPorts
 
-/// Asks for the first and last offsets of partitions, open transactions included, with a client of its own that has
+/// Asks for the first and last offsets of partitions, open transactions included, with a separate client that has
 /// `isolation.level=read_uncommitted`: any other client gets an end before the open transactions.
 package final class PartitionEnds {
     private let handle: ClientHandle
@@ -25,7 +25,7 @@ package final class PartitionEnds {
         try handle.watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// As above, of several partitions at once.
+    /// The oldest offset, and the next record's, of several partitions at once.
     package func watermarks(
         of topic: String,
         _ partitions: [Int32],

@@ -67,8 +67,8 @@ package final class TopicReader {
             ("enable.auto.offset.store", "false"),
             // The end of a partition gives the position if no readable record is at the end.
             ("enable.partition.eof", "true"),
-            // The library itself needs about 210 B a record beside the payload: some tens of MiB in all, however many
-            // records there are.
+            // The library itself needs about 210 B a record in addition to the payload: some tens of MiB in all,
+            // however many records there are.
             ("queued.min.messages", String(queuedRecords)), ("queued.max.messages.kbytes", String(queuedBytes / 1024)),
         ] + (LibraryVersion.current.hasFetchBackoff ? [("fetch.queue.backoff.ms", "2")] : [])
 
@@ -142,7 +142,7 @@ package final class TopicReader {
         return records
     }
 
-    /// As above, in one piece of memory.
+    /// Polls like ``poll(maxRecords:timeoutMilliseconds:)``, into one piece of memory.
     package func pollPacked(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> LedgerChunk {
         var records = PackedRecords(like: lastPacked)
         // Everything in the message is copied.

@@ -5,8 +5,8 @@ package import KafkaPorts
 ///
 /// Take it when the assignment comes, keep it with every batch polled under that assignment, and pass it to
 /// ``TransactionalProducer/sendOffsets(_:topic:_:timeoutMilliseconds:)``, however much later: the coordinator refuses
-/// the offsets of a member that the group has left behind. Metadata taken later would have the newer generation, and
-/// commit records of partitions that another member owns by now.
+/// the offsets of a member that the group has already replaced. Metadata taken later would have the newer generation,
+/// and commit records of partitions that another member owns by now.
 @safe
 package final class GroupMetadata {
     private let pointer: OpaquePointer
@@ -35,11 +35,11 @@ package final class GroupMetadata {
 extension Consumer {
     /// This member as the group knows it now; does not change with the consumer afterwards.
     ///
-    /// - Throws: a ``KafkaFault`` with ``KafkaFault/requiresAbort`` if this consumer is no member at the moment. The
+    /// - Throws: a ``KafkaFault`` with ``KafkaFault/requiresAbort`` if this consumer is not a member at the moment. The
     ///   broker accepts offsets without a member's name unchecked, so such metadata must not exist.
     package func groupMetadata() throws(KafkaFault) -> GroupMetadata {
         let before = memberID
-        // An object of its own, handed to us.
+        // A separate object, handed to us.
         let pointer = unsafe rd_kafka_consumer_group_metadata(handle.pointer)
         guard let pointer = unsafe pointer else { throw .fatal("\(topic) is read without a group") }
         let metadata = unsafe GroupMetadata(takingOwnershipOf: pointer)

@@ -1,6 +1,6 @@
 package import KafkaPorts
 
-/// What became of one record that was produced with a ticket.
+/// The fate of one record that was produced with a ticket.
 package struct DeliveryReport: Sendable {
     package enum Outcome: Sendable {
         case written
@@ -14,7 +14,8 @@ package struct DeliveryReport: Sendable {
     package var outcome: Outcome
     /// nil unless written.
     package var offset: Int64?
-    /// When the broker appended it, milliseconds since 1970; nil where the topic keeps the producers' times.
+    /// The time at which the broker appended it, in milliseconds since 1970; nil where the topic keeps the producers'
+    /// times.
     package var timestamp: Int64?
     package var fault: KafkaFault?
 

@@ -63,6 +63,6 @@ extension KafkaFault {
 }
 
 extension KafkaErrorCode {
-    /// As the library names it.
+    /// The library's name of the code.
     var libraryName: String { KafkaFault.name(of: rd_kafka_resp_err_t(rawValue)) }
 }

@@ -6,13 +6,13 @@ package struct LibraryVersion: Sendable {
     /// The one in this process.
     package static let current = LibraryVersion(number: Int(rd_kafka_version()))
 
-    /// As people write it: `2.0.2`.
+    /// The version as people write it: `2.0.2`.
     package static var text: String {
         // A static text of the library.
         unsafe rd_kafka_version_str().map { unsafe String(cString: $0) } ?? ""
     }
 
-    /// In the library's notation: 0x020002ff is 2.0.2.
+    /// The version in the library's notation: 0x020002ff is 2.0.2.
     private let number: Int
 
     private init(number: Int) { self.number = number }
@@ -29,7 +29,7 @@ package struct LibraryVersion: Sendable {
 // MARK: - What differs
 
 extension LibraryVersion {
-    /// Before 2.1.0 (#4230) a seek takes its milliseconds for microseconds.
+    /// A seek before 2.1.0 (#4230) takes its milliseconds for microseconds.
     var seekUnitsPerMillisecond: Int { isBefore(2, 1, 0) ? 1_000 : 1 }
 
     /// Whether a seek wakes the leader's thread, which may sleep for a second. From 2.1.0 (#4122) to 2.10.0 (#4970) it
@@ -44,10 +44,10 @@ extension LibraryVersion {
     /// which remembers all of an answer about topics.
     var looksLateForLeaders: Bool { !isBefore(2, 1, 0) && isBefore(2, 10, 1) }
 
-    /// Before 2.13.0 (#5240) a client that cannot be made leaves a configuration that has interceptors half freed.
+    /// Whether a client that cannot be made leaves a configuration with interceptors half freed: before 2.13.0 (#5240).
     var leavesInterceptorsFreed: Bool { isBefore(2, 13, 0) }
 
-    /// Before 2.6.1 (#4895) the last SCRAM message repeats a nonce, which Kafka 4 refuses.
+    /// Whether SCRAM works with Kafka 4: before 2.6.1 (#4895) the last message repeats a nonce, which Kafka 4 refuses.
     package var scramSuitsKafka4: Bool { !isBefore(2, 6, 1) }
 
     /// Settings of every client under the operator's own.

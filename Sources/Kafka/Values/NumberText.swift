@@ -13,7 +13,7 @@ enum NumberText {
         return "must be a \(isWhole ? "whole " : "")number\(range) and nothing else, not \"\(value)\""
     }
 
-    /// In decimal, without zeros in front, which would make it octal.
+    /// Whether the value is a decimal integer, without zeros in front, which would make it octal.
     private static func isInteger(_ value: String) -> Bool {
         let digits = unsigned(value)
         return (digits.utf8.first != UInt8(ascii: "0") || digits.utf8.count == 1) && Int32(value) != nil

@@ -5,7 +5,7 @@ package enum Partitioner: Sendable, Equatable, CaseIterable {
     /// librdkafka's own default and kcat's (`consistent`, `consistent_random`).
     case crc32
 
-    /// The partition of a key among `count`, which must be positive. Null keys have no partition of their own.
+    /// The partition of a key among `count`, which must be positive. Null keys have no fixed partition.
     package func partition(of key: [UInt8], count: Int32) -> Int32 {
         precondition(count > 0, "a topic has at least one partition")
         switch self {

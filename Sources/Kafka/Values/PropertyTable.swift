@@ -11,7 +11,7 @@ enum PropertyTable {
         let type: String
     }
 
-    /// By name. A topic's settings are among them; a name that stands twice is a topic's and a client's.
+    /// The rows by name. A topic's settings are among them; a name that stands twice is a topic's and a client's.
     static let rows: [String: Row] = {
         var rows: [String: Row] = [:]
         for line in table().split(separator: "\n") {

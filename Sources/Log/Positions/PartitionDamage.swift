@@ -1,7 +1,7 @@
 /// A partition with records that can no longer be read as they were written.
 package struct PartitionDamage: Sendable, Equatable {
     package let partition: Int32
-    /// What was read, and the log's message.
+    /// The place that was read, and the log's message.
     package let cause: String
     /// Whether the damage is in the ledger; else it is in the requests.
     package let isLedger: Bool
@@ -10,7 +10,7 @@ package struct PartitionDamage: Sendable, Equatable {
         (self.partition, self.cause, self.isLedger) = (partition, cause, isLedger)
     }
 
-    /// For the operator: what happened and what helps.
+    /// The sentence for the operator: what happened and what helps.
     package var sentence: String {
         let way =
             isLedger

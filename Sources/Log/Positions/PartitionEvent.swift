@@ -1,4 +1,4 @@
-/// What has happened to partitions of a group's member, which the loop hears in its order.
+/// An event of a group member's partitions; the loop hears them in their order.
 package enum PartitionEvent: Sendable, Equatable {
     /// These partitions are ours, under the number that the loop's answers carry. Sent again for partitions that we own
     /// where it is unknown what was committed, or read. Answered with ``GroupMember/restore(kept:of:)``.

@@ -6,7 +6,7 @@ package struct PositionMark: Hashable, Sendable {
         case transaction
         /// The ledger was written before the offset was committed.
         case atLeastOnce
-        /// As ``atLeastOnce``, by a worker that had found no offset committed by a worker, and had not committed one
+        /// Like ``atLeastOnce``, by a worker that had found no offset committed by a worker, and had not committed one
         /// yet.
         case atLeastOnceUncommitted
     }

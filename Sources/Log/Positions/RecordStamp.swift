@@ -1,7 +1,7 @@
-/// Where a record lies and when it was written: all that is known before it is decoded.
+/// The place and the time of a record: all that is known before it is decoded.
 package struct RecordStamp: Hashable, Sendable {
     package let place: RecordPlace
-    /// In milliseconds, −1 where the log has none.
+    /// The time in milliseconds, −1 where the log has none.
     package let timestamp: Int64
     /// The broker wrote the timestamp when it appended the record; else its sender may have chosen it.
     package let hasLogAppendTime: Bool

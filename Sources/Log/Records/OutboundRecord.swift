@@ -8,7 +8,7 @@ package struct OutboundRecord: Sendable, Equatable {
     package var sourceTimestamp: Int64
     package var key: [UInt8]?
     package var value: [UInt8]?
-    /// Beside `request-id` and `status`: see ``headers``.
+    /// The headers in addition to `request-id` and `status`: see ``headers``.
     package var otherHeaders: [RecordHeader]
     /// The id of the answered request, as results name it; nil = a record of the ledger. A unit that answers callers
     /// reads it here instead of parsing JSON.

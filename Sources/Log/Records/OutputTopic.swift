@@ -2,6 +2,6 @@
 package enum OutputTopic: String, Sendable, CaseIterable {
     case results, tokens, events, deadLetters, ledger, replies
 
-    /// Those that every worker has; ``replies`` is optional.
+    /// The topics that every worker has; ``replies`` is optional.
     package static let required = allCases.filter { $0 != .replies }
 }

@@ -1,6 +1,6 @@
 /// Records of the ledger topic as they are read back, their bytes one after the other: a record costs no allocation.
 package struct StoredRecords: Sendable, Equatable {
-    /// Where a record lies in ``StoredRecords/bytes``.
+    /// The place of a record in ``StoredRecords/bytes``.
     package struct Place: Sendable, Equatable {
         package let partition: Int32
         private let start: Int

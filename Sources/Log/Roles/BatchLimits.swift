@@ -2,7 +2,7 @@
 package struct BatchLimits: Sendable, Equatable {
     package var records: Int
     package var bytes: Int
-    /// From the first record on.
+    /// The longest time from the first record on.
     package var milliseconds: Int
 
     package init(records: Int = 10_000, bytes: Int = 8_388_608, milliseconds: Int = 100) {

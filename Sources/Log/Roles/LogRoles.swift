@@ -1,6 +1,6 @@
 /// The pipeline's only boundary: three roles, each with its own owner. One object may play several.
 package struct LogRoles {
-    /// What the unit takes.
+    /// The form in which the unit takes its outputs.
     package enum Output {
         case records(any RecordUnit)
         case packed(any PackedUnit)

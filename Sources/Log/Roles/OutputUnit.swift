@@ -1,4 +1,4 @@
-/// Where a batch's outputs go, and how they and the batch's input positions become durable together.
+/// Writes a batch's outputs, which become durable together with the batch's input positions.
 ///
 /// Called as ``RequestSource`` is; no call waits. It takes outputs as a ``RecordUnit`` or a ``PackedUnit``. One unit after
 /// the other: a `write` begins one, takes its outputs in the order in which they are to be written, and commits it under

@@ -1,4 +1,4 @@
-/// Where requests come from: a topic, a capture file, a simulation.
+/// The source of requests: a topic, a capture file, a simulation.
 ///
 /// The loop calls it from its own thread. Calls may block, but never longer than `milliseconds`.
 package protocol RequestSource: AnyObject {
