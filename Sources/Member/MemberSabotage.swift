@@ -51,7 +51,7 @@
         case freshToken
         /// A unit is committed after its assignment was lost.
         case lossIgnored
-        /// A failed commit of offsets beside the transaction counts as an abort.
+        /// A failed commit of offsets outside the transaction counts as an abort.
         case asideFaultTakenForAbort
         /// A ledger that was cut under a unit is not noticed.
         case cutLedgerIgnored

@@ -26,7 +26,8 @@ extension KafkaMember {
         rewindReading()
     }
 
-    /// What was handed out since the last commit stays with the loop; what is pending, and what comes, is read again.
+    /// Rewinds every partition: records handed out since the last commit stay with the loop, and what is pending, and
+    /// what comes, is read again.
     func rewindReading() {
         pending.drop()
         partitions.takeAll(.rewind)
@@ -70,8 +71,8 @@ extension KafkaMember {
         closeReader()
     }
 
-    /// After a join request that was answered too late, the broker takes this member for another process with its name,
-    /// and the consumer is useless. A new one replaces it, and joins once the loop has released the old one's
+    /// Replaces the consumer: after a join request that was answered too late, the broker takes this member for another
+    /// process with its name, and the consumer is useless. The new one joins once the loop has released the old one's
     /// partitions: an assignment that came before that would be dropped with them.
     private func renewConsumer(after fault: KafkaFault, at now: Moment) -> Bool {
         guard fences.note(at: now), let fresh = try? ports.makeConsumer() else { return false }

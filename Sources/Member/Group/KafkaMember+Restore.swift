@@ -154,7 +154,7 @@ extension KafkaMember {
         reader?.news.given.append(number)
     }
 
-    /// What was read of a partition that was cut does not count.
+    /// Starts again after a partition was cut: what was read of it does not count.
     private func cut(_ number: Int32, _ target: Int64, _ end: Int64) {
         note(
             .stale(
@@ -226,7 +226,7 @@ extension KafkaMember {
         if !lost.isEmpty { readWhole(lost) }
     }
 
-    /// Records up to the ends that were asked for: this process may have written what lies behind them.
+    /// Records up to the ends that were asked for: this process may have written what follows them.
     private func wanted(_ chunk: LedgerChunk) -> StoredRecords {
         var places: [StoredRecords.Place] = []
         places.reserveCapacity(chunk.offsets.count)

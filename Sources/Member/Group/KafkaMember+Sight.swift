@@ -5,7 +5,8 @@ internal import Log
 package struct LogSight: Sendable {
     /// The committed offsets, by partition; nothing of those that never had one.
     package var committed: [Int32: Int64] = [:]
-    /// Up to where nothing is left to answer, by partition: the committed offset, or behind the markers that follow it.
+    /// The offset of each partition before which nothing is left to answer: the committed one, or the one after the
+    /// markers that follow it.
     package var positions: [Int32: Int64] = [:]
     /// Offsets of the ledger topic that a restore has left to read, by partition.
     package var restoring: [Int32: Int64] = [:]
@@ -70,8 +71,8 @@ extension KafkaMember {
     /// A stop was asked for: the unit that is being written gives up soon.
     package func hurry(at now: Moment) { output.hurry(at: now) }
 
-    /// Before the group is left: the unit that is being written gives up soon, and nothing of it counts that was not sent.
-    /// From then on another member may own the partitions.
+    /// Prepares to leave the group: the unit that is being written gives up soon, and nothing of it counts that was not
+    /// sent. From then on another member may own the partitions.
     package func giveUp(at now: Moment) {
         output.hurry(at: now)
         output.noteLost()

@@ -156,7 +156,8 @@ extension KafkaMember {
 
     private static let limitMilliseconds = 400
 
-    /// What the library has not done yet is asked for again; what it cannot do may need an operator.
+    /// Rides out failed seeks: one that the library has not done yet is asked for again, one that it cannot do may need
+    /// an operator.
     private func rideOut(_ faults: [Int32: SeekFault]) throws {
         for (_, fault) in faults.sorted(by: { $0.key < $1.key }) {
             switch fault {

@@ -134,7 +134,7 @@ extension KafkaMember {
         }
     }
 
-    /// Offsets that are committed beside the outputs, once these are durable.
+    /// Commits the offsets by the consumer, once the outputs are durable.
     private func commit(at now: Moment) {
         // The consumer may be another one by now, or the partitions another member's.
         guard !isLost else { return failCommit(.stale("the assignment was lost")) }

@@ -23,7 +23,7 @@ package final class KafkaMember {
     var reader: LedgerReader?
     var fences = FenceCounter.ofMember
     var seeks = SeekBackoff()
-    /// When the group was last served, and when partitions were last sought.
+    /// The times at which the group was last served, and partitions were last sought.
     var served: Moment
     var sought: Moment
     /// Changes of the assignment that the loop has not heard of, oldest first.
@@ -32,10 +32,10 @@ package final class KafkaMember {
     var damaged: [PartitionDamage] = []
     /// Whether the group had committed an offset of any partition when ours were taken over.
     var groupHasOffsets = true
-    /// Of consumers that were replaced.
+    /// The error counts of consumers that were replaced.
     var pastErrors: [String: Int] = [:]
     #if DEBUG
-        /// Of a planted bug: partitions that an abort wanted back after they were revoked.
+        /// A planted bug's partitions, which an abort wanted back after they were revoked.
         var remembered: [Int32] = []
     #endif
     /// The last fault that was ridden out: explains why no records arrive.

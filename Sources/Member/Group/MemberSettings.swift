@@ -1,6 +1,6 @@
 package import KafkaPorts
 
-/// What a member needs to know of its world besides its ports.
+/// The settings of a member, in addition to its ports.
 package struct MemberSettings: Sendable {
     package var delivery: UnitWriter.Settings.Delivery
     /// `group.id`.
@@ -20,7 +20,7 @@ package struct MemberSettings: Sendable {
     package var mostPending = 512
     /// Whether contradicting positions hold their partition; false for the embedded broker, which forgets.
     package var guardsPositions = true
-    /// For the embedded broker, which drops the offsets of a transaction: they are committed a second time, outside it.
+    /// Whether offsets are committed a second time, outside the transaction: the embedded broker drops those in it.
     package var commitsOffsetsAside = false
     /// Adds the missing right to a refusal. `reading` = the topic that was being read; nil = outputs were being written.
     package var explain: @Sendable (_ fault: KafkaFault, _ reading: String?) -> KafkaFault = { fault, _ in fault }

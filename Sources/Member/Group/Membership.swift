@@ -15,7 +15,7 @@ struct Membership {
         case answering
         /// Whether the topics still have as many partitions.
         case askingTopics
-        /// What a predecessor left open under our name ends first: it would hold back the offsets and the ledger's end.
+        /// Ends what a predecessor left open under our name first: it would hold back the offsets and the ledger's end.
         case takingOver
         case askingOffsets
         /// The loop knows the partitions. With the token, the broker rejects commits of an earlier assignment.

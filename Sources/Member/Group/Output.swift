@@ -38,7 +38,7 @@ struct Output {
     var isTakingOver = false
     private(set) var budget: CallBudget?
     private(set) var positions: [PartitionPosition] = []
-    /// Of the unit that has ended.
+    /// The ledger's ends after the unit that has ended.
     var ledgerEnds: [Int32: Int64] = [:]
     var fault: KafkaFault?
     private(set) var timeShare = 0.0

@@ -1,6 +1,6 @@
 internal import Log
 
-/// What the loop has heard of a partition.
+/// The reports on a partition that the loop has heard.
 extension Partition {
     struct Told: Equatable {
         /// The loop has taken it; until then it has only been announced, if that.
@@ -11,7 +11,7 @@ extension Partition {
         fileprivate(set) var isFirstOffsetDue = false
         /// The last hold: a partition that is judged again is not reported again.
         fileprivate var lastHold: String?
-        /// What its starts have reported: until something is committed behind it, each start would report the same.
+        /// The last report of a start: until something is committed after it, each start would report the same.
         fileprivate(set) var start: PartitionStart.Report?
 
         /// - Parameter start: what was reported when it was ours before.
@@ -42,7 +42,7 @@ extension Partition {
         return .started(number, news)
     }
 
-    /// Something was committed behind what was reported.
+    /// Something was committed after what was reported.
     mutating func forgetStart() { (told.start, told.isFirstOffsetDue) = (nil, false) }
 
     #if DEBUG

@@ -26,10 +26,10 @@ struct Partition: Equatable {
         case restoring(Restoring)
         /// The offset where reading starts is being committed first.
         case committing(CommitID, until: Moment)
-        /// To be sought and resumed: since the first seek that failed; nil = none has.
+        /// Must be sought and resumed; `since` is the first seek that failed, nil = none has.
         case starting(since: Moment?)
         case reading
-        /// To be sought: as above.
+        /// Must be sought; `since` as in ``starting(since:)``.
         case rewinding(since: Moment?)
         /// Waits for an operator.
         case held
@@ -77,7 +77,7 @@ struct Partition: Equatable {
     private(set) var end: Int64?
     /// Whether a record, or the end, has come since the partition was taken over.
     private(set) var isRead = false
-    /// Where its requests begin and end, as of its restore.
+    /// The beginning and the end of its requests, as of its restore.
     var requestEnds: Watermarks?
     var damage = DamageTracker()
     var ledgerDamage = DamageTracker()
@@ -130,16 +130,16 @@ extension Partition {
         isOwn = offset.metadata == PartitionPositions.metadata
     }
 
-    /// Where reading starts: everything before it is answered or gone. nil = at the oldest record.
+    /// Sets the place where reading starts: everything before it is answered or gone. nil = at the oldest record.
     mutating func begin(at offset: Int64?) {
         (committed, next, end, isRead, isOwn) = (offset, offset, nil, false, false)
     }
 
-    /// Where reading goes on.
+    /// The place where reading goes on.
     var start: PartitionOffset { PartitionOffset(partition: number, offset: next ?? PartitionOffset.beginning) }
 
-    /// Up to where nothing is left to answer: behind the committed offset, and behind the markers that follow it where
-    /// everything else is committed.
+    /// The offset before which nothing is left to answer: after the committed offset, and after the markers that follow
+    /// it where everything else is committed.
     var position: Int64? {
         guard let end, committed == next else { return committed }
         return max(end, committed ?? 0)

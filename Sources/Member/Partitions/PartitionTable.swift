@@ -4,7 +4,7 @@ internal import Log
 /// The assigned partitions, by number: nothing that a member does depends on an order that differs between processes.
 struct PartitionTable {
     private(set) var all: [Partition] = []
-    /// What was reported of the starts of partitions that are another's meanwhile, and behind which nothing was committed.
+    /// The start reports of partitions that now belong to another member, and after which nothing was committed.
     private var reported: [Int32: PartitionStart.Report] = [:]
 
     var isEmpty: Bool { all.isEmpty }
@@ -41,7 +41,8 @@ struct PartitionTable {
 
     func those(_ isWanted: (Partition.State) -> Bool) -> [Partition] { all.filter { isWanted($0.state) } }
 
-    /// Where reading goes on: after the last record handed out, at the committed offset, or with the oldest record.
+    /// The places where reading goes on: after the last record handed out, at the committed offset, or with the oldest
+    /// record.
     var starts: [PartitionOffset] { all.map(\.start) }
 
     /// The committed offsets, by partition; nothing of those that never had one.

@@ -41,7 +41,7 @@ struct KnownLedgers {
 /// commit of the previous owner, whose marker may still be on its way. Partitions with known ends are read while the ends
 /// of others are still being asked for.
 struct LedgerReader {
-    /// Where the ledgers are known that the loop still has.
+    /// The ends of the ledgers that the loop still has.
     let known: KnownLedgers
     /// The offset of the last record of each partition that is known or was read.
     var lasts: [Int32: Int64] = [:]
@@ -53,10 +53,10 @@ struct LedgerReader {
     /// Whether the question is about partitions that are being read, too.
     var asksAgain = false
     var pause = RetryPause()
-    /// When a position last moved, or the ends of partitions that are being read were last asked for.
+    /// The time at which a position last moved, or the ends of partitions that are being read were last asked for.
     var moved: Moment
     var records = 0
-    /// What the loop has not heard of yet.
+    /// The events that the loop has not heard of yet.
     var news = News()
     /// Which partition is asked for first when the ends are asked for again.
     private var turn = 0

@@ -1,6 +1,6 @@
 internal import KafkaPorts
 
-/// Counts how often the broker took this process for the older one of two.
+/// Counts how often this process was fenced: the broker took it for the older one of two.
 ///
 /// A long pause or a broker's restart looks like a second process with the same name, and going on is right. If it
 /// happens again and again, there is a second process.
@@ -17,10 +17,11 @@ struct FenceCounter {
 
     private init(most: Int) { self.most = most }
 
-    /// Of the static member's name.
+    /// The counter of the static member's name.
     static var ofMember: Self { Self(most: 3) }
 
-    /// Of the transactional id. Static members contend for the member's name as well, which decides long before.
+    /// The counter of the transactional id. Static members contend for the member's name as well, which decides long
+    /// before.
     static func ofWriter(isStaticMember: Bool) -> Self { Self(most: isStaticMember ? 12 : 3) }
 
     /// Own requests for the name without an answer: each may still arrive, and fence the name's next owner.

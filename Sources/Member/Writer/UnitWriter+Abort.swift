@@ -67,7 +67,8 @@ extension UnitWriter {
         return .again
     }
 
-    /// At least once, outputs in flight get a moment to finish in order; a producer that cannot finish them is replaced.
+    /// Gives outputs in flight a moment to finish in order, at least once; a producer that cannot finish them is
+    /// replaced.
     ///
     /// How much of the unit reached the ledger topic is not known here, so the ledger is read again.
     private func settleOutputs(_ since: Moment, at now: Moment) -> Step {
@@ -79,11 +80,11 @@ extension UnitWriter {
         return ended(isUnknown: true)
     }
 
-    /// Returns false once that is no use.
+    /// Returns false once flushing is useless.
     private func flushOutputs(_ since: Moment, at now: Moment) -> Bool {
         let left = settings.abortMilliseconds - (now - since)
         guard let producer = producer?.records, producer.outstanding > 0, left > 0 else { return false }
-        // A failed delivery is no news: its unit is being given up.
+        // Ignore delivery failures: this unit is being given up.
         _ = try? producer.flush(limit: Int(min(left, Self.abortSliceMilliseconds)))
         return true
     }

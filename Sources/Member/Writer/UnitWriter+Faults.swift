@@ -1,6 +1,7 @@
 internal import KafkaPorts
 
-/// What a fault means for the unit: it is aborted and its records are repeated, unless the fault needs an operator.
+/// The consequences of a fault for the unit: it is aborted and its records are repeated, unless the fault needs an
+/// operator.
 extension UnitWriter {
     func failed(_ fault: KafkaFault, at now: Moment) -> Step {
         let cut = forgetCutEnds()

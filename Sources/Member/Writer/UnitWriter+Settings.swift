@@ -5,14 +5,14 @@ extension UnitWriter {
         package enum Delivery: Sendable { case transaction, atLeastOnce }
 
         package var delivery: Delivery
-        /// For sentences.
+        /// The name that sentences give.
         package var transactionalID: String
         package var isStaticMember: Bool
         /// How long taking the id over may take in a unit, and before it is reported.
         package var takeOverMilliseconds: Int64 = 5_000
         /// How long an abort waits for outputs in flight before it gives its producer up.
         package var abortMilliseconds: Int64 = 2_000
-        /// For the embedded broker, which drops the offsets of a transaction.
+        /// Whether offsets are committed a second time, outside the transaction: the embedded broker drops those in it.
         package var commitsOffsetsAside = false
         /// Adds the missing right to a refusal.
         package var explain: @Sendable (KafkaFault) -> KafkaFault

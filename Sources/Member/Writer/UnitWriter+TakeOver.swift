@@ -18,8 +18,8 @@ extension UnitWriter {
         }
     }
 
-    /// For a unit that has no producer. A fault that may pass ends the unit once its time is up, and the next take-over goes
-    /// on where this one stopped.
+    /// Takes over for a unit that has no producer. A fault that may pass ends the unit once its time is up, and the
+    /// next take-over goes on where this one stopped.
     func takeOver(for batch: OutputBatch, at now: Moment) -> Step {
         let left = min(settings.takeOverMilliseconds - (now - startedAt), batch.budget.left(at: now))
         if left <= 0, case .takingOver(let fault?) = state {

@@ -3,9 +3,9 @@ internal import Log
 
 /// A unit: its records, then what makes them count.
 ///
-/// In a transaction the outputs go first: offsets sent before them would wait behind megabytes on the same connection, and
-/// while only outputs are in flight nothing is in doubt. At least once the ledger is written once the outputs have arrived,
-/// with the applied offset last: every request that the ledger knows was answered.
+/// In a transaction the outputs go first: offsets sent before these have arrived would wait for megabytes on the same
+/// connection, and while only outputs are in flight nothing is in doubt. At least once the ledger is written once the
+/// outputs have arrived, with the applied offset last: every request that the ledger knows was answered.
 extension UnitWriter {
     /// No single call takes longer, so that the loop's news count soon.
     private static let sliceMilliseconds: Int64 = 500
@@ -31,7 +31,8 @@ extension UnitWriter {
         return .again
     }
 
-    /// At least once, every call but a full queue's and an unfinished flush ends the unit.
+    /// Whether a failed call may be repeated: at least once, every one but a full queue's and an unfinished flush ends
+    /// the unit.
     private var mayRepeatCall: Bool {
         if case .open = state { settings.delivery == .transaction } else { false }
     }
@@ -202,7 +203,7 @@ extension UnitWriter {
         return budget
     }
 
-    /// From here on a fault leaves it open whether the unit is durable.
+    /// Commits the transaction: from here on a fault leaves it open whether the unit is durable.
     private func end(_ limit: Int) throws(KafkaFault) {
         guard let producer = producer?.transactions else { preconditionFailure("a transaction has a producer") }
         if let obstacle = commitObstacle(producer) { throw obstacle }

@@ -17,7 +17,7 @@ package final class UnitWriter {
     package enum Step {
         /// The job goes on with the next step.
         case again
-        /// As ``again``, with news for the member.
+        /// Like ``again``, with a report for the member.
         case report(WriterOutcome)
         case done(WriterOutcome)
     }
@@ -28,16 +28,16 @@ package final class UnitWriter {
     /// nil in the states none and closed.
     var producer: Producer?
     private var job: WriterJob?
-    /// When the job came; of a take-over, when it was last reported.
+    /// The time at which the job came; for a take-over, the time of its last report.
     var startedAt = Moment(milliseconds: 0)
-    /// From its begin to its end, which is an abort's where it has failed.
+    /// The unit from its begin to its end, which is an abort's where it has failed.
     var unit: Unit?
     var transaction = TransactionGuard()
     var fences: FenceCounter
     /// The topics' known partition counts; unknown ones are asked for with the first record.
     var partitionCounts: [String: Int32] = [:]
     var wasConnected = false
-    /// At least once: the ends of our own ledger records. Records of others may lie between them, so a restore does not
+    /// The ends of our own ledger records, at least once. Records of others may lie between them, so a restore does not
     /// start there.
     var ownLedgerEnds: [Int32: Int64] = [:]
     /// A call that may be repeated has failed: so that one that fails at once is not repeated at once.
@@ -101,7 +101,7 @@ package final class UnitWriter {
         return producer?.transactions?.unanswered.mayHaveRepeats ?? false
     }
 
-    /// What became of the present unit's records.
+    /// The deliveries of the present unit's records.
     var deliveries: DeliverySummary {
         var deliveries = producer?.records.deliveries ?? DeliverySummary()
         #if DEBUG
@@ -134,9 +134,9 @@ extension KafkaFault {
 
 /// A unit that is being written.
 struct Unit {
-    /// Those of the present call that are not queued yet.
+    /// The records of the present call that are not queued yet.
     var rest: ArraySlice<OutboundRecord>
-    /// At least once, the parts of the ledger's records that are not begun.
+    /// The parts of the ledger's records that are not begun, at least once.
     var ledger: ArraySlice<[OutboundRecord]> = []
     let knownLedgerEnds: [Int32: Int64]
     /// Ledger partitions that were found to be cut.
