@@ -50,8 +50,8 @@ extension AdmitStage {
         }
     }
 
-    /// Before everything but the duplicates of accepted requests: what is wrong with a banned device's request does not
-    /// matter.
+    /// Checks for a ban, before everything but the duplicates of accepted requests: what is wrong with a banned
+    /// device's request does not matter.
     func checkBan(_ item: Admission, _ state: inout BatchState) throws(Reason) {
         // The names are not even read where nothing is banned.
         guard state.mayHaveBans(on: item.partition) else { return }

@@ -98,8 +98,8 @@ extension AdmitStage {
         return (id, opened.expiresAt)
     }
 
-    /// In at-least-once delivery a crash may come between a key's record and its challenge's: the challenge that a
-    /// duplicate's first delivery used up is noted again. Does nothing where it is noted already or has expired.
+    /// Notes the challenge again that a duplicate's first delivery used up: with at-least-once delivery a crash can
+    /// separate the key record from the challenge record. Does nothing where it is noted already or has expired.
     func note(_ exchange: Request.Exchange, of item: Admission, _ state: inout BatchState) {
         guard let keyID = item.record.keyID, let use = try? open(exchange.challenge, keyID, item, &state) else {
             return
@@ -158,10 +158,11 @@ extension AdmitStage {
 
     enum Gate: String {
         case attestations = ""
-        /// A window beside the attestations' own: a handshake admitted at its challenge must find a place at its end.
+        /// A window in addition to that of the attestations: a handshake admitted at its challenge must find a place at
+        /// its end.
         case challenges = ":generateAppAttestChallenge"
 
-        /// Of the count in the ledger.
+        /// The name of the count in the ledger.
         func name(_ app: String) -> String { app + rawValue }
     }
 

@@ -33,7 +33,7 @@ extension AdmitStage {
             }
             let isSession = try isSession(claims, project: number)
             let expiry = EvaluationTime(seconds: claims.expiresAt)
-            // If a record's time lies behind the stream's, its use may be forgotten already.
+            // If a record's time is before the stream time, its use may be forgotten already.
             guard state.streamTime(of: item.partition) < expiry else { throw .tokenInvalid }
             if consumed == nil {
                 if isSession {

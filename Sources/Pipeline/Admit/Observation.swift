@@ -25,7 +25,7 @@ package struct StateThen: Sendable {
     package internal(set) var rememberedTokens: Int
     package internal(set) var attestationRate: RateCount?
     package internal(set) var challengeRate: RateCount?
-    /// Of the key, or of the request's installation.
+    /// The ban of the key, or of the request's installation.
     package internal(set) var ban: Ban?
     /// The earlier use of an operator's command.
     package internal(set) var command: ConsumedID?

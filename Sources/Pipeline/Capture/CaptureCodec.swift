@@ -9,7 +9,7 @@ package enum CaptureCodec {
 
     /// Reads one line (without its newline), or a record's JSON over several. Unknown members are ignored;
     /// `payloadBase64`, `keyBase64` and a header value `{"base64": …}` are accepted, and so are other tools' names for
-    /// kcat's members; bytes in strings that are no UTF-8 are read as they are.
+    /// kcat's members; bytes in strings that are not UTF-8 are read as they are.
     ///
     /// Defaults of missing members: `topic` empty, `ts` −1, no `headers`, `key` and `payload` null. `partition` and
     /// `offset` are required.
@@ -39,7 +39,7 @@ package enum CaptureCodec {
         )
     }
 
-    /// Appends one line and a newline: members in kcat's order, base64 members where bytes are no UTF-8.
+    /// Appends one line and a newline: members in kcat's order, base64 members where bytes are not UTF-8.
     ///
     /// A timestamp of −1 and an empty list of headers are left out, as kcat does; `tstype` is `logappend`, the type of
     /// the requests topic.
@@ -140,7 +140,7 @@ package enum CaptureCodec {
         writer.endArray()
     }
 
-    /// As ``Log/OutboundRecord/headers``, without making that list.
+    /// Writes ``Log/OutboundRecord/headers`` without making that list.
     private static func writeHeaders(of record: OutboundRecord, to writer: inout JSONWriter) {
         let (id, status) = (record.namedRequestID, record.namedStatus)
         guard id != nil || status != nil || !record.otherHeaders.isEmpty else { return }

@@ -1,4 +1,4 @@
-/// A capture's line that is no record.
+/// A capture's line that is not a record.
 package struct CaptureFault: Error, Equatable, Sendable {
     package let lineNumber: Int
     package let reason: String

@@ -31,7 +31,8 @@ struct PlainCaptureLine {
     /// - Parameters:
     ///   - topic: the line's topic must be this one.
     ///   - payload: takes the payload's bytes.
-    /// - Returns: nil for a line without key or payload, with other members, or that is none.
+    /// - Returns: nil for a line without key or payload, with other members, or for bytes that are not a capture's
+    ///   line.
     init?(_ chunk: Span<UInt8>, in range: Range<Int>, topic: String, payload: inout ByteScratch) {
         var cursor = JSONCursor(range)
         guard cursor.take("{", chunk) else { return nil }

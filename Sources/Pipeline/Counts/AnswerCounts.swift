@@ -3,7 +3,7 @@ package import AppCheck
 /// Counts of a grain's or batch's answers, by app, verb and what happened. Few kinds of answers make up a batch, so
 /// they stand in a list: a record costs some comparisons and no allocation.
 package struct AnswerCounts: Sendable, Equatable {
-    /// What can be counted of a record; one record may bring several.
+    /// An event that is counted of a record; one record may bring several.
     package enum Event: Hashable, Sendable {
         case accepted
         case refused(Reason)
@@ -13,18 +13,18 @@ package struct AnswerCounts: Sendable, Equatable {
         case minted(limitedUse: Bool, TokenSettings.Algorithm)
         /// A token was minted for a debug token.
         case debugToken
-        /// By the share alone: in `shadow` a device outside of it is served all the same.
+        /// A device in or outside the share: in `shadow` one outside of it is served all the same.
         case rollout(Rollout.Mode, isInside: Bool)
         /// A key that the ledger had lost.
         case restored
         case tokenUse(TokenUse)
         /// An accepted exchange without the member `limitedUse`.
         case outdated
-        /// A `reply-to` that is no partition of the replies topic.
+        /// A `reply-to` that is not a partition of the replies topic.
         case replyIgnored
     }
 
-    /// What verifyAppCheckToken found of a token.
+    /// The uses of a token that verifyAppCheckToken found.
     package enum TokenUse: String, Sendable, CaseIterable {
         case firstUse = "first_use"
         case alreadyConsumed = "already_consumed"

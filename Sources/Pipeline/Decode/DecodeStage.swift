@@ -4,7 +4,7 @@ internal import Crypto
 internal import JSON
 internal import Log
 
-/// What one record's reading leaves for the next.
+/// Scratch that is reused from one record to the next.
 private struct Reading {
     var topic = ""
     var paths = RequestPaths()
@@ -104,8 +104,8 @@ package struct DecodeStage: Sendable {
         )
     }
 
-    /// What key and value say alone, without headers and, where the record has no time, as of 1970. A request says that
-    /// already.
+    /// Decodes key and value alone, without headers and, where the record has no time, as of 1970. A request is
+    /// returned as it is.
     package func bare(_ decoded: DecodedRecord) -> DecodedRecord {
         guard decoded.request == nil else { return decoded }
         var (record, reading) = (decoded.record, Reading())

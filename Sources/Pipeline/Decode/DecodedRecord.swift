@@ -14,14 +14,14 @@ package final class DecodedRecord: Sendable {
         case deadLetter(DeadLetterReason)
     }
 
-    /// As polled; only dead letters keep value and headers, which they repeat.
+    /// The record as polled; only dead letters keep value and headers, which they repeat.
     package let record: InboundRecord
     package let requestID: ExactText
-    /// nil for a record that is refused for its shape, or is no request.
+    /// nil for a record that is refused for its shape, or is not a request.
     package let request: Request?
     /// The other shapes.
     private let unfit: Shape?
-    /// The request's own, beside it: reading them copies nothing. A refused record has none of them.
+    /// Copies of the request's members: reading them copies nothing. A refused record has none of them.
     package let keyID: KeyID?
     package let method: Method?
     /// Index into the registry's apps.
@@ -81,7 +81,7 @@ package final class DecodedRecord: Sendable {
 
     package var shape: Shape { request.map { .request($0) } ?? unfit ?? .deadLetter(.internal) }
 
-    /// Of an operator.
+    /// The command of an operator.
     var command: AuthenticCommand? {
         if case .command(let command, _)? = unfit { command } else { nil }
     }
@@ -91,7 +91,7 @@ package final class DecodedRecord: Sendable {
 }
 
 extension WorkSlot {
-    /// As of any record, without a copy of it.
+    /// Notes the record without a copy of it.
     func note(_ decoded: DecodedRecord) {
         let place = RecordPlace(partition: decoded.record.partition, offset: decoded.record.offset)
         note(RecordStamp(place, timestamp: decoded.record.timestamp, hasLogAppendTime: decoded.record.hasLogAppendTime))

@@ -12,7 +12,7 @@ package struct HeaderReading {
     /// `handshake: attestation` (exactly these bytes; any other value is ignored): the challenge is for an attestation.
     package private(set) var isAttestationHandshake = false
     package private(set) var traceHeaders: [RecordHeader] = []
-    /// `reply-to`: the partition of the replies topic where the sender waits; −1 for a value that is no partition's
+    /// `reply-to`: the partition of the replies topic where the sender waits; −1 for a value that is not a partition's
     /// number, nil without the header.
     package private(set) var replyTo: Int32?
 
@@ -77,7 +77,7 @@ package struct HeaderReading {
         }
     }
 
-    /// What the headers say, before the limits are judged.
+    /// The contents of the headers, before the limits are judged.
     private struct Found {
         var bytes = 0
         var hasRequestID = false

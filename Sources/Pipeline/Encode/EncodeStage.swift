@@ -4,7 +4,7 @@ internal import Crypto
 internal import JSON
 internal import Log
 
-/// Emit's encoding half (lanes): turns verdicts into outgoing records, each on its request's partition number.
+/// Encode (lanes): builds the output records of each verdict, on its request's partition number.
 package struct EncodeStage: Sendable {
     /// The size limit of one output, key, value and headers together; the broker refuses larger ones. nil = no limit.
     private let maxRecordBytes: Int?
@@ -21,7 +21,7 @@ package struct EncodeStage: Sendable {
         replyPartitions = settings.replyPartitions
     }
 
-    /// The outputs of a grain's records, and those of the ledger topic behind them.
+    /// The outputs of a grain's records, followed by those of the ledger topic.
     ///
     /// - Parameters:
     ///   - range: of the records, then of the changes.
@@ -134,7 +134,7 @@ package struct EncodeStage: Sendable {
         outputs.append(result)
     }
 
-    /// Behind the record's result, if it has one and waits on a partition that exists.
+    /// Appends the reply after the record's result, if it has one and waits on a partition that exists.
     private func appendReply(
         _ decoded: DecodedRecord,
         _ verdict: Verdict,
@@ -153,8 +153,7 @@ package struct EncodeStage: Sendable {
 
     private func fits(_ byteCount: Int) -> Bool { maxRecordBytes.map { byteCount <= $0 } ?? true }
 
-    /// The record as it came, without headers that look like ours: a reader of the dead letter must not have to guess
-    /// which of two `dlq.reason` is the worker's.
+    /// The original record without `dlq.*` headers, so that a consumer never sees two `dlq.reason`.
     private func deadLetter(_ decoded: DecodedRecord, _ reason: DeadLetterReason) -> OutboundRecord {
         let record = decoded.record
         let origin = [

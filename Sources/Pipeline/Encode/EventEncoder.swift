@@ -72,7 +72,7 @@ struct EventEncoder {
         return json.takeBytes()
     }
 
-    /// As far as the object has them; those of a refused request may be no more than claimed.
+    /// Writes the traits that the object has; those of a refused request may be claims alone.
     private static func write(_ traits: DeviceTraits, into json: inout JSONWriter) {
         let members: [(StaticString, ExactText?)] = [
             ("platform", traits.platform), ("osVersion", traits.osVersion), ("bundleVersion", traits.bundleVersion),
@@ -107,7 +107,7 @@ struct EventEncoder {
         }
     }
 
-    /// Those of debug tokens have names of their own: no device stands behind them, so no rollout counts them.
+    /// The event's name. Debug tokens have separate names: no device is involved, so no rollout counts them.
     private static func name(of verdict: Verdict, _ method: Method) -> (String, Reason?)? {
         let isDebug = method == .exchangeDebugToken
         return switch verdict.outcome {

@@ -69,7 +69,8 @@ enum EvidenceEncoder {
         json.endObject()
     }
 
-    /// For a duplicate whose object can no longer be verified (its certificates have expired): the ledger's facts.
+    /// Writes the ledger's facts for a duplicate whose object can no longer be verified (its certificates have
+    /// expired).
     private static func writeRecord(_ verdict: Verdict, into json: inout JSONWriter) {
         guard let kept = verdict.duplicate, let environment = verdict.environment else { return }
         open(environment, kept.appleAppID, &json)

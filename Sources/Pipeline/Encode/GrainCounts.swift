@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Log
 
-/// What a lane counts of a grain while it encodes.
+/// The counts of a grain, which a lane makes while it encodes.
 struct GrainCounts {
     var refusals = RefusalCounts()
     var answers = AnswerCounts()
@@ -48,7 +48,7 @@ struct GrainCounts {
             count(.tokenUse(use), Self.subject(finding, in: registry))
         }
         guard app >= 0 else { return }
-        // Of the app one member is read: copying all of it would touch counts that the lanes share.
+        // Read one member: copying the whole app would touch reference counts that all lanes share.
         if hasAnswer, let times = verdict.order?.times {
             let algorithm = registry.apps[Int(app)].tokens.algorithm
             count(.minted(limitedUse: times.isLimitedUse, algorithm), app)
@@ -90,7 +90,7 @@ struct GrainCounts {
 }
 
 extension MintOrder {
-    /// Of the token; nil for an order of none.
+    /// The token's times; nil if the order mints no token.
     fileprivate var times: TokenTimes? {
         switch self {
         case .attestation(_, let times, _), .assertion(let times, _), .debugToken(let times, _): times

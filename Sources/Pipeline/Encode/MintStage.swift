@@ -8,10 +8,10 @@ package struct MintStage: Sendable {
     private let settings: PipelineSettings
     /// The common beginning of all tokens of an app, by its index; nil where it has no active key.
     private let appTemplates: [Template?]
-    /// The same of the OAuth clients.
+    /// The common beginning of all tokens of an OAuth client.
     private let clientTemplates: [Client: Template]
     private let shared: SharedTokens
-    /// Those that no lane uses just now: as many as there are lanes at most.
+    /// The scratches that no lane uses at the moment: at most as many as there are lanes.
     private let scratches = Locked<[SigningScratch]>([])
 
     private struct Client: Hashable {
@@ -20,10 +20,10 @@ package struct MintStage: Sendable {
     }
 
     private struct Template {
-        /// Of app and subject together.
+        /// The name of app and subject together.
         let name: ExactText
         let tokens: TokenTemplate
-        /// Of an app that has debug tokens.
+        /// The template of debug tokens; nil for an app without them.
         let debug: TokenTemplate?
         let ids: TokenIDs
     }

@@ -23,7 +23,7 @@ package struct RefusalCounts: Sendable, Equatable {
 
     package subscript(key: Key) -> Int { counts[key] ?? 0 }
 
-    /// In the order of apps, verbs and reasons.
+    /// The counts in the order of apps, verbs and reasons.
     package var lines: [(key: Key, count: Int)] {
         func order(_ key: Key) -> [String] { [key.app ?? "", key.verb?.rawValue ?? "", key.reason.code] }
         return counts.map { ($0.key, $0.value) }.sorted { order($0.0).lexicographicallyPrecedes(order($1.0)) }

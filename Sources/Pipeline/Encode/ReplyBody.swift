@@ -6,7 +6,7 @@ enum ReplyBody {
     /// - Parameters:
     ///   - answer: of the tokens topic.
     ///   - method: of the request; nil where that is unknown.
-    /// - Returns: nil where the result itself is the body: of our own verbs, whose callers want verdict and evidence.
+    /// - Returns: nil where the result itself is the body: for our own verbs, whose callers want verdict and evidence.
     static func bytes(_ verdict: Verdict, answer: [UInt8]?, method: Method?) -> [UInt8]? {
         switch verdict.outcome {
         case .refused(let reason, let status), .deferred(let reason, let status):

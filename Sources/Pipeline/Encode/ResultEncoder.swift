@@ -6,7 +6,7 @@ internal import Log
 
 /// A result's JSON: the members of the contract in its order, no secrets.
 enum ResultEncoder {
-    /// Writes one result behind what the writer holds.
+    /// Appends one result to what the writer holds.
     static func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict, into json: inout JSONWriter) {
         let path = decoded.request?.path ?? otherPath(decoded)
         json.syntax("{\"requestId\":")

@@ -8,7 +8,7 @@ extension EvaluationTime {
     }
 }
 
-/// The text of ``AppAttest/EvaluationTime/rfc3339``, without an array of its own.
+/// The text of ``AppAttest/EvaluationTime/rfc3339``, without allocating an array.
 struct RFC3339Text {
     private(set) var bytes = InlineArray<24, UInt8>(repeating: 0)
     private(set) var count = 0

@@ -2,19 +2,19 @@ package import AppAttest
 package import AppCheck
 package import Crypto
 
-/// What a request's object says of its device and app: verified evidence where its verification succeeded, else what
-/// the object claims of itself.
+/// The traits of a device and its app, from a request's object: verified evidence where its verification succeeded,
+/// else what the object claims of itself.
 package struct DeviceTraits: Sendable, Equatable {
     package private(set) var platform: ExactText?
     /// OS version and build, e.g. `27.0.1 (24A446)`.
     package private(set) var osVersion: ExactText?
     package private(set) var validationCategory: UInt32?
     package private(set) var bundleVersion: ExactText?
-    /// Of an attestation; an assertion does not say it.
+    /// The environment of an attestation; an assertion does not state it.
     package private(set) var environment: Environment?
     /// SHA-256 of the App ID.
     package private(set) var appIDHash: Digest?
-    /// What the hash stands for, where an attestation that was not accepted says it.
+    /// The App ID that the hash stands for, where an attestation that was not accepted names it.
     package private(set) var appID: ExactText?
     package private(set) var counter: UInt32?
     /// The leaf's dates.

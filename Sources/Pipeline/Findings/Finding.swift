@@ -17,7 +17,7 @@ package enum Finding: Sendable {
     /// verifyAppCheckToken.
     case token(Result<TokenClaims, Reason>)
 
-    /// Of an exchange, with its seals; of any other request without.
+    /// Joins an exchange's finding with its seals; any other request has none.
     init(_ object: Finding, _ seals: Seals?) { self = seals.map { .exchange(object, $0) } ?? object }
 
     /// The device's object alone.
@@ -34,7 +34,7 @@ package enum Finding: Sendable {
 
 /// The worker's own challenge and artifact in an exchange. Shared by the stages, as its request is.
 package final class Seals: Sendable {
-    /// When the challenge was issued, if it is genuine; nil where the gateway judges challenges.
+    /// The time at which the challenge was issued, if it is genuine; nil where the gateway judges challenges.
     package let challenge: Result<EvaluationTime, Reason>?
     /// nil for an attestation, which has none.
     package let artifact: Result<Artifact, Reason>?

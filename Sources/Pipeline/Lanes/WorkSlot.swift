@@ -77,7 +77,7 @@ internal import Synchronization
         store(thread, Word.thread)
     }
 
-    /// From here on the thread touches `record` and no other.
+    /// Notes that from here on the thread touches `record` and no other.
     package func note(_ record: borrowing InboundRecord) { note(RecordStamp(record)) }
 
     /// The same, before it is copied.
@@ -94,7 +94,7 @@ internal import Synchronization
         #endif
     }
 
-    /// From here on the thread touches all records of the grain together.
+    /// Notes that from here on the thread touches all records of the grain together.
     func noteAll() {
         store(-1, Word.current)
         #if DEBUG

@@ -16,7 +16,7 @@ struct Interner {
         return number(of: utf8.span)
     }
 
-    /// - Returns: nil for bytes that are no UTF-8, or when all numbers are in use.
+    /// - Returns: nil for bytes that are not UTF-8, or when all numbers are in use.
     mutating func number(of utf8: Span<UInt8>) -> UInt32? {
         let place = Self.place(of: utf8)
         let candidate = recent[place]

@@ -7,7 +7,7 @@ package struct KeyChanges: Sendable {
         let key: KeyID
         /// nil = forgotten.
         var record: KeyRecord?
-        /// What was before the batch is forgotten, whatever came after that.
+        /// Whether the state from before the batch is forgotten, whatever came after that.
         var isForgottenFirst = false
     }
 

@@ -9,9 +9,9 @@ package struct KeyLedger: Sendable {
     /// The result of looking up a key, as Resolve needs it.
     package enum Lookup: Sendable, Equatable {
         case unknown
-        /// Imported with bytes that are no point.
+        /// Imported with bytes that are not a point.
         case unusable
-        /// With its second point, if the ledger has kept one.
+        /// The key, with its second point if the ledger has kept one.
         case key(P256PublicKey, second: P256SecondPoint? = nil)
     }
 
@@ -44,8 +44,8 @@ package struct KeyLedger: Sendable {
 
     package subscript(key: KeyID) -> KeyRecord? { find(key).map { record(at: $0) } }
 
-    /// For judging a request: the last request is left out unless its value had this digest. With any other the request
-    /// is no duplicate, whatever its id, which need not be unpacked. Mutating like ``lookup(_:)``.
+    /// The record for judging a request: the last request is left out unless its value had this digest. With any other
+    /// the request is not a duplicate, whatever its id, which need not be unpacked. Mutating like ``lookup(_:)``.
     mutating func record(_ key: KeyID, forRequestOf digest: Digest) -> KeyRecord? {
         guard let slot = find(key) else { return nil }
         let (segment, place) = Self.split(slot)

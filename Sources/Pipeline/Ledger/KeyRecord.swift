@@ -15,7 +15,7 @@ package struct KeyRecord: Hashable, Sendable {
     package var validationCategory: UInt32?
     package var registeredAt: EvaluationTime
     package var nonce: Digest?
-    /// When the leaf of the last accepted attestation was issued; nil = not known.
+    /// The time at which the leaf of the last accepted attestation was issued; nil = not known.
     package var issued: IssueTime?
     package var lastRequest: LastRequest?
 

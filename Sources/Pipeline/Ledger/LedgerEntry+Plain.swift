@@ -2,7 +2,7 @@ internal import AppAttest
 internal import Crypto
 
 extension LedgerEntry {
-    /// nil = imported with bytes that are no point.
+    /// nil = imported with bytes that are not a point.
     var publicKey: P256PublicKey? { flags.contains(.usableKey) ? P256PublicKey(uncheckedX: x, y: y) : nil }
 
     /// - Parameters:

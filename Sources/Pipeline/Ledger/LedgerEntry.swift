@@ -94,7 +94,7 @@ struct LedgerEntry {
         return value << UInt64(8 * (start + width - end))
     }
 
-    /// - Returns: nil for more than 39 bytes, or bytes that are no UTF-8.
+    /// - Returns: nil for more than 39 bytes, or bytes that are not UTF-8.
     static func pack(validating utf8: Span<UInt8>) -> InlineID? {
         guard utf8.count <= inlineIDBytes else { return nil }
         let id = pack(utf8)

@@ -6,7 +6,8 @@ internal import Log
 package struct LedgerOverlay: Sendable {
     private var places = PartitionPlaces()
     private var numbers: [Int32] = []
-    /// In an array, whose elements are read and changed in place: a dictionary's getter copies them.
+    /// The partitions' parts, in an array, whose elements are read and changed in place: a dictionary's getter copies
+    /// them.
     private var parts: [PartitionOverlay] = []
 
     package init() {}

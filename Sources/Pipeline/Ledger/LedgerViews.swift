@@ -10,7 +10,7 @@ struct LedgerViews {
     /// An empty one stands for none.
     private(set) var ledgers: [PartitionLedger] = []
 
-    /// Where in ``ledgers`` a partition's is.
+    /// The place of a partition's ledger in ``ledgers``.
     @inline(__always)
     mutating func place(of partition: Int32, _ find: (Int32) -> PartitionLedger?) -> Int {
         places[partition] ?? add(partition, find(partition))

@@ -5,16 +5,16 @@ internal import Log
 /// The state of one partition: the contents of the ledger topic's partition with the same number.
 package struct PartitionLedger: Sendable {
     package var keys = KeyLedger()
-    /// By SHA-256 over challenge and key ID.
+    /// The used challenges by SHA-256 over challenge and key ID.
     package private(set) var challenges = ConsumedIDs()
-    /// By SHA-256 over project and `jti`.
+    /// The used tokens by SHA-256 over project and `jti`.
     package private(set) var tokens = ConsumedIDs()
     /// The highest evaluation time so far: challenges and ids expire by it, never by the wall clock.
     package private(set) var streamTime = EvaluationTime(milliseconds: -1)
     package private(set) var rates: [String: RateCount] = [:]
     /// Ids of the sealing keys that artifacts were issued under.
     package private(set) var sealingKeys: [UInt32: EvaluationTime] = [:]
-    /// By ``AppCheck/BanID``.
+    /// The bans by ``AppCheck/BanID``.
     package private(set) var bans: [Digest: Ban] = [:]
     /// The last record 04; nil = there is none.
     package private(set) var mark: PartitionMark?

@@ -5,7 +5,7 @@ package import Log
 package struct PartitionMark: Hashable, Sendable {
     /// The highest evaluation time so far; nil = none was noted.
     package var streamTime: EvaluationTime?
-    /// What a take-over decides by.
+    /// The position by which a take-over decides.
     package var position: PositionMark
 
     package init(

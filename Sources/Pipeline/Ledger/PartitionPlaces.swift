@@ -1,4 +1,4 @@
-/// Where each partition's part stands in an array: a table for usual numbers, a dictionary for the others.
+/// The place of each partition's part in an array: a table for usual numbers, a dictionary for the others.
 struct PartitionPlaces: Sendable {
     private static let tableCount: Int32 = 1024
 

@@ -6,7 +6,7 @@ struct SecondPoints {
     private static let segmentCount = 1024
     /// The place of each slot's point + 1, by segments of slots; 0 = none. A segment without points is empty.
     private var places: [[UInt32]] = []
-    /// In segments as well, so that growth has no spike.
+    /// The points, in segments as well, so that growth has no spike.
     private var points: [[P256SecondPoint]] = []
     /// Places whose points were removed.
     private var free: [UInt32] = []

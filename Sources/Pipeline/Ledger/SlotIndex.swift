@@ -1,9 +1,10 @@
 internal import AppAttest
 internal import Crypto
 
-/// From key ID to entry slot: open addressing in 256 shards, so that growth copies one small table at a time.
+/// An index from key ID to entry slot: open addressing in 256 shards, so that growth copies one small table at a time.
 ///
-/// A place holds 32 bits of the key's hash beside the slot: neither a foreign key on the way nor growth touches entries.
+/// A place holds 32 bits of the key's hash next to the slot: neither a foreign key on the way nor growth touches
+/// entries.
 struct SlotIndex {
     /// The hash in the upper half, slot + 1 in the lower one; 0 = free.
     private var shards = [[UInt64]](repeating: Array(repeating: 0, count: 8), count: 256)
@@ -12,7 +13,7 @@ struct SlotIndex {
     /// The key ID is a SHA-256 digest: its own bytes are the hash. Byte 0 picks the shard, the next four are this.
     private static func hash(_ key: KeyID) -> UInt64 { key.digest.words.0 >> 24 & 0xFFFF_FFFF }
 
-    /// Where a hash's search begins: places are in the order of their hashes, so any count of them will do.
+    /// The place where a hash's search begins: places are in the order of their hashes, so any count of them will do.
     static func first(_ hash: UInt64, of count: Int) -> Int { Int((hash * UInt64(count)) >> 32) }
 
     /// - Parameter matches: whether the entry in a slot is the key's.
@@ -39,7 +40,7 @@ struct SlotIndex {
         used[number] += 1
     }
 
-    /// By a third: memory follows the number of keys closely.
+    /// Grows a shard by a third: memory follows the number of keys closely.
     private mutating func grow(_ number: Int) {
         let places = shards[number]
         var larger = [UInt64](repeating: 0, count: places.count + places.count / 3)

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Log
 
-/// What the loop is doing about its assignment.
+/// The loop's work on its assignment.
 ///
 ///                ┌─ revoked ──▶ revoking ─┐
 ///     settled ───┼─ lost ─────▶ losing ───┴─ given back ─▶ settled

@@ -25,7 +25,7 @@ final class Batch {
     let generation: Generation
     /// A single record, with nothing else in flight.
     let isAlone: Bool
-    /// What was polled for it.
+    /// The number of records that were polled for it.
     let polledRecords: Int
     private(set) var stage = Stage.decoding { willSet { stage.check(newValue) } }
     /// Whether the engine had been stopped when Verify began: no finding is by its answers.
@@ -33,7 +33,7 @@ final class Batch {
     var records: [DecodedRecord] = []
     var candidates = CandidateKeys()
     var findings: [Finding] = []
-    /// For the ledger's memory, once the batch is committed.
+    /// The second points for the ledger's memory, once the batch is committed.
     var seconds: [ComputedSecond] = []
     var overlay = LedgerOverlay()
     var outputs: [EncodedGrain] = []
@@ -44,7 +44,7 @@ final class Batch {
     var answers = AnswerCounts()
     /// The timestamps of the answered requests.
     var timestamps: [[Int64]] = []
-    /// When its commit began, by the loop's uptime.
+    /// The time at which its commit began, by the loop's uptime.
     var commitBegan: Int64?
     var fault: (any Error)?
 

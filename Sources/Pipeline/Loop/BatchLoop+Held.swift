@@ -41,8 +41,8 @@ extension BatchLoop {
         }
     }
 
-    /// Without a transaction the first batch may end after its first ledger record, with no offset or mark of ours
-    /// written: such keys look like a ledger whose offsets are gone. So a mark is written before them.
+    /// The mark before the first ledger records. Without a transaction the first batch may end after its first ledger
+    /// record, with no offset or mark of ours written: such keys look like a ledger whose offsets are gone.
     private func firstMark(
         of partition: Int32,
         _ known: PartitionLedger?,

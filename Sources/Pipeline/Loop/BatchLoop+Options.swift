@@ -6,15 +6,15 @@ extension BatchLoop {
         package var batch = BatchLimits()
         /// Most batches between poll and commit; two keep the lanes busy during a commit, a third covers encoding.
         package var batchesInFlight = 3
-        /// Behind a batch of fewer records none begins: its commit takes longer than the lanes do, and what comes during
-        /// it is committed together, not batch after batch. 0 = batches begin behind any other.
+        /// While a batch smaller than this is in flight, no other starts: its commit takes longer than the lanes do,
+        /// and records that arrive meanwhile form one batch. 0 = a batch starts after any other.
         package var smallBatch = 0
         package var breaker = Breaker.Limits()
         /// How long partitions being revoked may wait for the oldest batch, in milliseconds.
         package var revokeMilliseconds: Int64 = 2_000
         /// The records that the loop itself works on.
         package var work = WorkSlot()
-        /// What the stages cost.
+        /// The meter of the stages' cost.
         package var meter = StageMeter()
         /// Records that may crash the process.
         package var suspects = CrashSuspects()
@@ -46,7 +46,8 @@ extension BatchLoop {
         case finished
     }
 
-    /// What a loop is given of its surroundings; see ``BatchLoop/init(log:settings:lanes:options:ledgers:post:wallClock:uptime:notice:)``.
+    /// The surroundings that a loop is given; see
+    /// ``BatchLoop/init(log:settings:lanes:options:ledgers:post:wallClock:uptime:notice:)``.
     struct World: Sendable {
         let post: @Sendable (@escaping @Sendable () -> Void) -> Void
         let wallClock: @Sendable () -> EvaluationTime?

@@ -10,7 +10,7 @@ enum NextSettings: DrawnState {
     case offered(PipelineSettings, judged: @Sendable (MissingSealingKeys?) -> Void)
     /// The other loops judge as well.
     case judged(PipelineSettings)
-    /// For the next batch.
+    /// The settings of the next batch.
     case due(PipelineSettings, taken: @Sendable () -> Void)
 
     func mayBecome(_ next: NextSettings) -> Bool {

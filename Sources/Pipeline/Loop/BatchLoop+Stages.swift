@@ -3,7 +3,7 @@ internal import AppCheck
 package import Log
 
 extension BatchLoop {
-    /// Records of a batch that came with more behind it.
+    /// The records of a batch that a backlog filled.
     private static let backlog = 1024
 
     func decode(_ polled: [PolledRecord], of batch: Batch) {
@@ -136,7 +136,7 @@ extension BatchLoop {
         }
     }
 
-    /// Notes second points beside their keys.
+    /// Notes second points with their keys.
     private func keep(_ seconds: [ComputedSecond]) {
         for computed in seconds {
             let partition = settings.ledgerPartition(computed.partition)
@@ -199,7 +199,7 @@ extension BatchLoop {
         do { guard try commit(oldest) else { return false } } catch let fault as any LogFault where !fault.endsLoop {
             noteDecided(oldest)
             if log.unit.isAtomic { doubted.append((oldest, stages.places)) }
-            // Whatever a commit's fault says: its unit was not finished, so the batch is done again.
+            // Any commit failure leaves the unit unfinished, so the batch is processed again.
             let canGoOn = !fault.isRecordFault || cut.bisection.failed(oldest.positions, count: oldest.tally.requests)
             if let share = fault.acknowledgedShare { cut.pace.ranOut(oldest.tally.requests, acknowledged: share) }
             kill(fault.abortCause)
@@ -210,7 +210,8 @@ extension BatchLoop {
         return true
     }
 
-    /// In order: a later batch's assertions may depend on the attestations and artifacts of every batch before it.
+    /// Starts batches in order: a later batch's assertions may depend on the attestations and artifacts of every batch
+    /// before it.
     private func startVerifying() -> Bool {
         var moved = false
         var earlier: [CandidateKeys] = []

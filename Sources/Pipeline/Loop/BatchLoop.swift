@@ -14,7 +14,7 @@ package final class BatchLoop: @unchecked Sendable {
     let lanes: any LaneRunner
     let options: Options
     let world: World
-    /// Of the settings that are in use.
+    /// The stages of the settings that are in use.
     var stages: Stages
     var nextSettings = NextSettings.none { willSet { nextSettings.check(newValue) } }
 
@@ -98,8 +98,8 @@ package final class BatchLoop: @unchecked Sendable {
         assignment.restoration.map { RestoreProgress(records: $0.applied, remaining: $0.remaining) }
     }
 
-    /// Takes no more input; the oldest batch is finished and committed. In live mode the younger ones are left to the
-    /// next owner: finishing all of them may take seconds more than a stop allows.
+    /// Stops polling and finishes the batches in flight. In live mode only the oldest is finished, and the next owner
+    /// processes the others again: finishing all of them may take seconds more than a stop allows.
     package func stop() {
         if !phase.isStopped { phase = phase == .aborting ? .abandoned : .stopping }
         if wallClock() != nil { inFlight.removeLast(max(0, inFlight.count - 1)) }
@@ -193,7 +193,7 @@ package final class BatchLoop: @unchecked Sendable {
     private func poll(waitMilliseconds: Int) throws -> Bool {
         var limits = options.batch
         limits.records = cut.records
-        // The first records go at once: what comes meanwhile gathers behind them and makes the next batch.
+        // The first records go at once: records that arrive meanwhile make the next batch.
         limits.milliseconds = 0
         let round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { phase = .ended }

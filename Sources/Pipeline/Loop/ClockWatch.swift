@@ -1,8 +1,8 @@
 internal import AppAttest
 internal import Log
 
-/// Distinguishes a wrong wall clock from old records, by the time that the broker wrote beside them (LogAppendTime,
-/// which no sender can choose).
+/// Distinguishes a wrong wall clock from old records, by the time that the broker wrote with them (LogAppendTime, which
+/// no sender can choose).
 ///
 /// - The broker cannot have appended a record in the future: if it seems so, one of the two clocks is wrong. It is the
 ///   broker's if other partitions agree with ours at the same time, else ours is as likely.
@@ -17,7 +17,7 @@ struct ClockWatch: Sendable {
     /// Our clock was set if it moved by this much more or less than the time that has passed.
     private static let step: Int64 = 60_000
 
-    /// Both in milliseconds: our wall clock, and the time since some fixed moment.
+    /// Our wall clock, and the time since some fixed moment, in milliseconds.
     struct Now: Sendable {
         var wall: Int64
         var uptime: Int64
@@ -72,7 +72,7 @@ struct ClockWatch: Sendable {
         }
     }
 
-    /// By how much the clock was set forward since it last agreed; nil = it was not, or never agreed.
+    /// The milliseconds by which the clock was set forward since it last agreed; nil = it was not, or never agreed.
     private func steppedForward(at now: Now) -> Int64? {
         guard let last = agreements.values.max(by: { $0.at < $1.at }) else { return nil }
         let step = now.wall - now.uptime - last.offset

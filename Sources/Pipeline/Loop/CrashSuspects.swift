@@ -9,7 +9,7 @@ package struct CrashSuspects: Sendable, Equatable {
     package struct Count: Sendable, Equatable {
         /// Crashes while it was being processed.
         package var total = 0
-        /// Those of them with nothing else in flight.
+        /// The crashes among these with nothing else in flight.
         package var alone = 0
 
         package init(total: Int = 0, alone: Int = 0) { (self.total, self.alone) = (total, alone) }
@@ -49,7 +49,7 @@ package struct CrashSuspects: Sendable, Equatable {
         return gone
     }
 
-    /// Splits a round so that every suspect is a piece of its own. nil = the round has no suspect.
+    /// Splits a round so that every suspect is a separate piece. nil = the round has no suspect.
     func split(_ records: [PolledRecord]) -> [[PolledRecord]]? {
         guard !counts.isEmpty else { return nil }
         var pieces: [[PolledRecord]] = []

@@ -9,6 +9,6 @@ extension DrawnState {
         precondition(mayBecome(next), "\(Self.self): no step goes from \(name) to \(next.name)")
     }
 
-    /// Without the payload, which may be requests.
+    /// The case's name without the payload, which may be requests.
     private var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }

@@ -7,11 +7,11 @@
 ///                  └──────────── fault ──────▶ abandoned ◀────┘
 enum LoopPhase: DrawnState, CaseIterable {
     case reading
-    /// What was polled is finished; nothing more comes.
+    /// All polled records are finished; nothing more comes.
     case ended
     /// The log must drop its unit before anything else; nothing is in flight.
     case aborting
-    /// Takes no more input: the oldest batch is finished.
+    /// Polls no more: the oldest batch is being finished.
     case stopping
     /// Was stopped with an abort due: the next owner repeats what was in flight.
     case abandoned

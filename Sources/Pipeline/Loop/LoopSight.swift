@@ -39,7 +39,7 @@ package struct LoopSight: Sendable {
 }
 
 extension BatchLoop {
-    /// On the loop's thread; costs some time for each partition.
+    /// Takes a snapshot, on the loop's thread; costs some time for each partition.
     package func sight() -> LoopSight {
         var sight = LoopSight()
         sight.condition = condition

@@ -14,7 +14,7 @@ package struct LoopTally: Sendable, Equatable {
     package var sessionTokensUsed = 0
     package var sessionTokensOverLimit = 0
     package var deadLetters: [String: Int] = [:]
-    /// Lines of a capture that are no records and were left out, as asked.
+    /// Lines of a capture that are not records and were left out, as asked.
     package var skippedLines = 0
     /// Records that were read before and were left out.
     package var repeatedRecords = 0
@@ -22,15 +22,15 @@ package struct LoopTally: Sendable, Equatable {
     package var aborts = 0
     package var abortCauses: [AbortCause: Int] = [:]
     package var rebalances: [Rebalance: Int] = [:]
-    /// What was answered, by app and verb.
+    /// The answers by app and verb.
     package var answers = AnswerTally()
     /// Milliseconds; none in replay.
     package var answerAge = Histogram.answerAge
     package var commitDuration = Histogram.commitDuration
     package var batchRecords = Histogram.batchRecords
-    /// At most this many requests were lost unread to retention or a moved offset.
+    /// An upper bound of the requests that were lost unread to retention or a moved offset.
     package var skippedAtMost: Int64 = 0
-    /// Those of them that retention deleted.
+    /// An upper bound of the requests among these that retention deleted.
     package var deletedAtMost: Int64 = 0
 
     package init() {}

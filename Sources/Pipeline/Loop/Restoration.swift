@@ -6,7 +6,7 @@ internal import Log
 /// several partitions go on at once.
 final class Restoration {
     static let chunkRecords = 4_096
-    /// With the lanes or waiting for one, at most, before the next chunk is read.
+    /// The most records with the lanes or waiting for one before the next chunk is read.
     static let recordsInFlight = 3 * chunkRecords
 
     private struct Part {
@@ -123,7 +123,7 @@ final class Restoration {
         applied += records
     }
 
-    /// What was read for a ledger so far does not count; its next records begin another one.
+    /// Drops what was read for a ledger so far; its next records begin another one.
     func drop(_ number: Int32) {
         guard let part = parts.removeValue(forKey: number) else { return }
         inFlight -= part.pieces.reduce(0) { $0 + $1.count }
@@ -177,7 +177,7 @@ package struct RestoreProgress: Sendable, Equatable {
         self.remaining = remaining
     }
 
-    /// Of two loops together.
+    /// The sum of two loops' progress.
     package static func + (one: RestoreProgress, other: RestoreProgress) -> RestoreProgress {
         RestoreProgress(records: one.records + other.records, remaining: one.remaining + other.remaining)
     }

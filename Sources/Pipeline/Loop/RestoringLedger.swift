@@ -7,7 +7,7 @@ final class RestoringLedger: @unchecked Sendable {
         let records: StoredRecords
         /// The number of the chunk that they came with.
         let chunk: Int
-        /// Of the records' places.
+        /// The ranges of the records' places.
         let ranges: [Range<Int>]
 
         var count: Int { ranges.reduce(0) { $0 + $1.count } }

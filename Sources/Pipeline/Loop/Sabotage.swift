@@ -8,7 +8,7 @@
         case earlyAdmission
         /// A batch's changes count while its unit is still being written.
         case appliedBeforeCommit
-        /// What is still read of a started partition's ledger counts, where the member reads it.
+        /// Records still read of a started partition's ledger count, where the member reads it.
         case ledgerReadOn
         /// A restored ledger has the last counter of a key, even where a record was delivered late.
         case lowerCounterKept

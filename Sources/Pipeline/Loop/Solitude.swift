@@ -7,7 +7,7 @@ internal import Log
 /// starts anything.
 package final class Solitude: Sendable {
     fileprivate struct State: Sendable {
-        /// By loop: whether it has work in flight, or may just be polling some.
+        /// Whether each loop has work in flight, or may just be polling some.
         var isBusy: [Bool]
         /// The loop that is alone, or waits for the others to be done.
         var loner: Int?
@@ -30,7 +30,7 @@ package final class Solitude: Sendable {
 
         fileprivate init(number: Int, state: Locked<State>) { (self.number, self.state) = (number, state) }
 
-        /// Starts work, or a poll that may bring some, beside the other loops' work.
+        /// Starts work, or a poll that may bring some, while the other loops work.
         ///
         /// - Returns: false while another loop is alone, or waits to be.
         func start() -> Bool {
@@ -79,7 +79,7 @@ extension BatchLoop {
         if inFlight.isEmpty { seat.rest(wantsToBeAlone: hasLonePiece) }
     }
 
-    /// Whether a batch of so many records may start beside the other loops' work.
+    /// Whether a batch of so many records may start while the other loops work.
     func mayStart(alone: Bool) -> Bool {
         let mayStart = alone ? seat.startAlone() : seat.start()
         awaitsOthers = !mayStart

@@ -7,7 +7,7 @@ struct Stages {
     let admit: AdmitStage
     let encode: EncodeStage
     let settings: PipelineSettings
-    /// By the registry's apps: their places in the tally.
+    /// The places in the tally of the registry's apps.
     let places: [Int32]
 
     init(settings: PipelineSettings, options: BatchLoop.Options, places: [Int32]) {
@@ -25,7 +25,7 @@ struct Stages {
 
 /// Artifacts were sealed under keys that the configuration lacks: their devices could never be served again.
 package struct MissingSealingKeys: Error, Equatable, Sendable, CustomStringConvertible {
-    /// As written in artifacts: the first four bytes of SHA-256 over the key's id in worker.json.
+    /// The ids as written in artifacts: the first four bytes of SHA-256 over the key's id in worker.json.
     package let ids: [UInt32]
 
     package init(ids: [UInt32]) { self.ids = ids }

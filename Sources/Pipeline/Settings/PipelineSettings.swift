@@ -18,7 +18,7 @@ package struct PipelineSettings: Sendable {
     /// Partitions of the replies topic; 0 = there is none, and every `reply-to` is ignored and counted. nil = `reply-to`
     /// says nothing (replay).
     package var replyPartitions: Int32?
-    /// Whether lines of a capture that are no records are left out and counted, instead of ending the replay.
+    /// Whether lines of a capture that are not records are left out and counted, instead of ending the replay.
     package var skipsBadLines = false
     /// One ledger for all partitions: in replay, where a capture may come from anywhere.
     package var sharesLedger = false
@@ -65,7 +65,7 @@ package struct ChallengeSettings: Sendable, Equatable {
     package enum Mode: String, Sendable, CaseIterable { case sealed, external }
 
     package var mode = Mode.sealed
-    /// From a challenge's issue to its expiry.
+    /// The time from a challenge's issue to its expiry.
     package var ttlMilliseconds: Int64 = 300_000
 
     package init() {}

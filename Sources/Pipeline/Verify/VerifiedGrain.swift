@@ -2,7 +2,7 @@ package import AppAttest
 package import Crypto
 internal import Log
 
-/// What Verify found in a grain.
+/// The findings of Verify in a grain.
 package struct VerifiedGrain: Sendable {
     /// One for each record.
     package var findings: [Finding] = []
@@ -19,7 +19,7 @@ package struct VerifiedGrain: Sendable {
     }
 }
 
-/// A second point that the ledger may keep beside its key.
+/// A second point that the ledger may keep with its key.
 package struct ComputedSecond: Sendable {
     package let partition: Int32
     package let keyID: KeyID

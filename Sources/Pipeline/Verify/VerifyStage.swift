@@ -90,7 +90,7 @@ package struct VerifyStage: Sendable {
         if !rest.isEmpty { unfinished = rest.reversed() }
     }
 
-    /// What the preparation of one record needs besides it.
+    /// The parts that the preparation of one record needs in addition to it.
     private struct Preparation {
         let verifier: ObjectVerifier
         /// Copied only when the app changes: a copy touches counts that all lanes share.
@@ -153,7 +153,7 @@ package struct VerifyStage: Sendable {
                 challenge: opened(exchange.challenge, app),
                 artifact: exchange.artifact.map { settings.exchange.keys.sealing.open($0) }
             )
-            // Of a refused exchange nothing is hashed.
+            // Skip the hash of an exchange that is already refused.
             guard !seals.refuse else { return ([], seals) }
             let artifact = exchange.artifact ?? []
             return (SHA256.hash(artifact.span, exchange.challenge.span).bytes, seals)
