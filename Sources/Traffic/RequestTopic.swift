@@ -17,7 +17,7 @@ package struct RequestTopic {
         offsets = Array(repeating: 0, count: Int(partitions))
     }
 
-    /// Places a record behind those placed before.
+    /// Places a record after those placed before.
     package mutating func place(_ record: inout InboundRecord) {
         record.topic = name
         if let key = record.key {

@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 
-/// What only apps.json's settings are.
+/// The kinds that only apps.json's settings have.
 extension SettingKind<Set<Environment>> {
     static var environments: Self {
         SettingKind(

@@ -40,7 +40,7 @@ struct AppsFile {
         }
     }
 
-    /// In the order of the Configuration page.
+    /// The settings in the order of the Configuration page.
     static let settings: [Setting<AppsFile>] = [
         Setting("projects", \.projects, of: { Project(unknownKeys: $0.unknownKeys) }, project).means("Projects."),
         Setting("retired", \.retired, RetiredNames.kind, reloads: true).means(
@@ -65,7 +65,7 @@ struct AppsFile {
         guard app.rollout.always.isDisjoint(with: app.rollout.never) else {
             throw value.fault("has a digest in both rollout.always and rollout.never; keep one of them")
         }
-        // The holder of a debug token needs no device: never beside the devices of users.
+        // The holder of a debug token needs no device: never in an app with the devices of users.
         guard app.debugTokens.isEmpty || !app.expectations.accepts(.production) else {
             throw value.fault("has debugTokens and accepts production; list development alone in environments")
         }

@@ -26,18 +26,18 @@ package struct Configuration: Sendable {
     package var loops = 0
     /// 0 = no metrics.
     package var metricsPort = 0
-    /// In digits.
+    /// The address in digits.
     package var metricsAddress = "127.0.0.1"
     package var log = LogSettings()
     package var gateway = GatewaySettings()
     package var embeddedBroker = false
     /// Empty lists in apps.json, which accept nothing, by their places.
     package var emptyLists: [String] = []
-    /// In the file's order; handed to librdkafka unchanged.
+    /// The properties in the file's order; handed to librdkafka unchanged.
     package var kafkaProperties: [(name: String, value: String)] = []
     /// Why one of them could not be filled in; nil = all are.
     package var kafkaPropertyFault: ConfigurationFault?
-    /// Of those whose writer may have meant another value: a line each.
+    /// A line for each property whose writer may have meant another value.
     package var kafkaPropertyDoubts: [String] = []
 
     /// The defaults, without apps.

@@ -14,7 +14,7 @@ package enum DebugTokens {
             .means("From here on exchanges of the secret get `debug-token-expired`."),
     ]
 
-    /// Of a list's element, before it is read.
+    /// The value of a list's element before it is read.
     static let none = DebugToken(hash: SHA256.hash([]), name: "", until: EvaluationTime(milliseconds: 0))
 
     @Sendable

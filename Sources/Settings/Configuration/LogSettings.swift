@@ -1,4 +1,4 @@
-/// What a running worker logs, and how.
+/// The settings of a running worker's log.
 package struct LogSettings: Sendable, Equatable {
     package var format = LogFormat.text
     package var level = LogLevel.info
@@ -15,7 +15,7 @@ package enum LogFormat: String, Sendable, CaseIterable {
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case debug, info, warning, error
 
-    /// As syslog and journald number it.
+    /// The level's number in syslog and journald.
     package var severity: Int {
         switch self {
         case .debug: 7

@@ -2,11 +2,11 @@ internal import Glibc
 
 /// IP addresses with the same first bits: `10.0.0.0/8`, `::1`.
 package struct NetworkPrefix: Sendable, Equatable {
-    /// 4 or 16 bytes; those behind the prefix are zero.
+    /// 4 or 16 bytes; those after the prefix are zero.
     private let address: [UInt8]
     private let bits: Int
 
-    /// - Returns: nil for any other text, and where a bit behind the prefix is set: a mistyped network.
+    /// - Returns: nil for any other text, and where a bit after the prefix is set: a mistyped network.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = Self.address(String(parts[0])) else { return nil }

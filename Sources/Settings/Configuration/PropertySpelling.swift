@@ -34,7 +34,7 @@ enum PropertySpelling {
         return comment == nil || isSecret ? nil : .comment
     }
 
-    /// Where a comment seems to begin, with the blanks before it.
+    /// The place where a comment seems to begin, with the blanks before it.
     private static func comment(in value: String) -> String.Index? {
         if value.hasPrefix("#") { return value.startIndex }
         return value.indices.first { index in

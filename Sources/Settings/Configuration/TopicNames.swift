@@ -14,10 +14,10 @@ package struct TopicNames: Sendable, Equatable {
     /// The requests first, then the outputs in their own order.
     package var all: [String] { [requests] + OutputTopic.allCases.compactMap { outputs[$0] } }
 
-    /// Those that need the same number of partitions; ``replies`` has a number of its own.
+    /// The topics that need the same number of partitions; ``replies`` has its own number.
     package var aligned: [String] { [requests] + OutputTopic.required.compactMap { outputs[$0] } }
 
-    /// Where gateways that ask for it get their answers; nil = there is no such topic.
+    /// The topic of the answers for gateways that ask for it; nil = there is no such topic.
     package var replies: String? {
         get { outputs[.replies] }
         set { outputs[.replies] = newValue }

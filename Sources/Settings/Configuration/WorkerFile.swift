@@ -8,7 +8,7 @@ internal import Pipeline
 enum WorkerFile {
     private static let name = "worker.json"
 
-    /// In the order of the Configuration page.
+    /// The settings in the order of the Configuration page.
     static let settings = topics + delivery + batches + KeyLists.settings + anchors + limits + gateway
 
     static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> Configuration {

@@ -17,7 +17,7 @@ struct ConfigurationValue {
 
     /// - Parameters:
     ///   - shown: whether the sentence repeats the value.
-    ///   - meant: what stands behind it.
+    ///   - meant: the sentence's end after the value: a question.
     func fault(_ problem: String, shown: Bool, meant: String = "") -> ConfigurationFault {
         guard shown, let node else { return fault(problem) }
         let sentence = "\(problem), not \(Self.text(of: node))\(meant)"

@@ -29,7 +29,7 @@ extension Array {
 
 /// Text of the Configuration page where no link can be followed.
 enum PageText {
-    /// Without marks of code and links.
+    /// The text without marks of code and links.
     static func plain(_ text: String) -> String {
         var plain = ""
         var rest = text[...]

@@ -6,7 +6,7 @@ struct SettingKind<Value: Sendable>: Sendable {
     var range = ""
     /// Whether the key must be there; then ``read`` refuses an absent one.
     var isRequired = false
-    /// As far as JSON Schema can say it; ``read`` is stricter.
+    /// The kind as far as JSON Schema can describe it; ``read`` is stricter.
     let schema: JSONTree
     /// A value as the page writes it.
     let text: @Sendable (Value) -> String
@@ -196,7 +196,7 @@ enum DurationText {
         return overflow ? nil : product
     }
 
-    /// In the largest unit that has no remainder.
+    /// The duration in the largest unit that has no remainder.
     static func text(_ milliseconds: Int64) -> String {
         let unit = units.last { milliseconds.isMultiple(of: $0.milliseconds) && milliseconds != 0 } ?? units[1]
         return "\(milliseconds / unit.milliseconds)\(unit.suffix)"

@@ -2,7 +2,7 @@
 package protocol ExplainedFault: Error {
     var exitCode: Int32 { get }
     var sentence: String { get }
-    /// What a terminal shows: the sentence, or a line for each thing that is wrong.
+    /// The lines that a terminal shows: the sentence, or a line for each thing that is wrong.
     var lines: [String] { get }
 }
 

@@ -9,7 +9,7 @@ package struct WriteFault: Error {
     package init(code: Int32) { self.code = code }
 }
 
-/// What is written to by number: files that are open, standard output, standard error.
+/// Writes to descriptors: files that are open, standard output, standard error.
 package enum Descriptor {
     /// Writes all of it, however often the system takes a part.
     package static func write(_ bytes: [UInt8], to file: Int32) throws(WriteFault) {

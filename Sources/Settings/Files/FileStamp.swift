@@ -21,7 +21,7 @@ package struct FileStamp: Equatable, Sendable {
         changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
     }
 
-    /// By path; a missing file has no entry.
+    /// The stamps by path; a missing file has no entry.
     package static func all(_ paths: Set<String>) -> [String: FileStamp] {
         var stamps: [String: FileStamp] = [:]
         for path in paths { stamps[path] = FileStamp(path) }

@@ -4,7 +4,7 @@ internal import Glibc
 /// Reads a file line by line through large chunks. Lines may be of any length up to a limit, and hold any bytes.
 ///
 /// A gzip or zstd file is recognised by its first bytes, and read as what was compressed. A byte order mark before the
-/// first line is no part of it.
+/// first line is not part of it.
 @safe package final class LineReader {
     private static let chunkBytes = 256 << 10
     /// Longer than any record that a broker accepts, escaped.
@@ -23,12 +23,12 @@ internal import Glibc
     /// Bytes of the file that lie in chunks, and how many of them a chunk's byte stands for.
     private var bytesRead = 0
     private var fileBytesPerByte = 1.0
-    /// As messages name the file.
+    /// The file's name in messages.
     package var name: String { file.name }
     /// The file's size, where it has one.
     package var totalBytes: Int? { file.size }
 
-    /// Where a chunk's bytes come from.
+    /// The source of a chunk's bytes.
     private enum Source {
         /// Nothing was read yet.
         case unknown
@@ -39,7 +39,7 @@ internal import Glibc
     /// - Parameter path: a file, or `-` for standard input.
     package init(path: String) throws(CommandFault) { file = try OpenFile(path: path) }
 
-    /// Bytes of the file behind the last line given; compressed ones, where it is compressed.
+    /// Bytes of the file after the last line given; compressed ones, where it is compressed.
     package var bytesConsumed: Int { bytesRead - Int(Double(chunk.count - start) * fileBytesPerByte) }
 
     /// The next line without its newline; nil at the end. Empty lines are skipped.

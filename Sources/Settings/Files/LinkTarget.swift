@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where links lead.
+/// The targets of links.
 package enum LinkTarget {
     /// The path without links; as it is where there is no such file.
     package static func of(_ path: String) -> String {

@@ -34,7 +34,7 @@ internal import Glibc
 
     deinit { if descriptor > STDERR_FILENO { close(descriptor) } }
 
-    /// As many bytes as there are, up to the buffer's size; 0 at the end.
+    /// Reads as many bytes as there are, up to the buffer's size; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(CommandFault) -> Int {
         while true {
             // The buffer is the caller's, and has this size.
@@ -44,7 +44,7 @@ internal import Glibc
         }
     }
 
-    /// Bytes behind `rest`, in an array with room for `capacity` in all; as long as `rest` at the end.
+    /// Bytes after `rest`, in an array with room for `capacity` in all; as long as `rest` at the end.
     func read(after rest: ArraySlice<UInt8>, capacity: Int) throws(CommandFault) -> [UInt8] {
         var outcome: Result<Int, CommandFault> = .success(0)
         // The rest is copied, then at most as many bytes are read as there is room for.

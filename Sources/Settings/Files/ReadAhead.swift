@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Pipeline
 
-/// Decompresses a few blocks ahead on a queue of its own, beside the work of the thread that takes them.
+/// Decompresses a few blocks ahead on a separate queue, while the thread that takes them works.
 ///
 /// Each block taken asks for another one, so that memory is bounded and no thread waits for room.
 final class ReadAhead: @unchecked Sendable {

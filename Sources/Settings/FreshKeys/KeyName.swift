@@ -10,7 +10,7 @@ enum KeyName {
     /// The first four bytes of the key's thumbprint (RFC 7638) as base64url.
     static func kid(of key: SigningKey) -> String { text(Array(SHA256.hash(thumbprintInput(key)).bytes)) }
 
-    /// For keys of whose bytes nothing may be revealed.
+    /// A random name, for keys of whose bytes nothing may be revealed.
     static func random() -> String { text(SecureRandom.bytes(byteCount)) }
 
     /// Whether no command line mistakes the name for an option.

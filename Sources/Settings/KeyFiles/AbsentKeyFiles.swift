@@ -10,7 +10,7 @@ package enum AbsentKeys: Sendable {
 
 /// The keys whose files are missing, or unreadable for this user.
 struct AbsentKeyFiles {
-    /// By `kid`, respectively id, as configured.
+    /// The absent keys by `kid`, respectively id, as configured.
     private(set) var signing: [String] = []
     private(set) var sealing: [String] = []
     private(set) var challenges: [String] = []

@@ -5,7 +5,7 @@ internal import Crypto
 package struct ExchangeKeys: Sendable {
     /// The keys as the pipeline uses them.
     package let rings: KeyRings
-    /// By `kid`: when the file was last changed, milliseconds since 1970.
+    /// The time of each file's last change by `kid`, in milliseconds since 1970.
     package let signingFilesModifiedAt: [String: Int64]
     /// The secrets behind the rings, in the order of the configuration: a reload compares them.
     package let sealing: [NamedSecret]
@@ -96,7 +96,7 @@ package struct ExchangeKeys: Sendable {
         try ring(try secrets(configuration.challengeKeys, "challenge key"), "challenges.keys")
     }
 
-    /// What authenticates operators' commands; the other keys are not read.
+    /// The keys that authenticate operators' commands; the others are not read.
     package static func operatorKeys(_ configuration: Configuration) throws(ConfigurationFault) -> OperatorKeys {
         var rings = KeyRings()
         rings.sealing = try sealing(configuration)

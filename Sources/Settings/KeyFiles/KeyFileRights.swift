@@ -31,7 +31,7 @@ struct KeyFileRights: Equatable {
     private static let most: mode_t = 0o640
 
     /// The fault of the rights: others may do nothing; the group may read if root or the process owns the file and the
-    /// process is in the group, as secrets are mounted into containers. Root's own group is none of users: systemd's
+    /// process is in the group, as secrets are mounted into containers. Root's own group has no users: systemd's
     /// credentials have it, and an access list that shows as the group's right. nil = none.
     func problem(for process: Process, _ path: String) -> String? {
         let octal = String(mode & 0o777, radix: 8)

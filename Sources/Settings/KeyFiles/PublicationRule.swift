@@ -8,7 +8,7 @@ package enum PublicationRule {
 
     /// A running worker's knowledge beyond the files.
     package struct Memory {
-        /// When each `kid` entered the set, in milliseconds since 1970.
+        /// The time at which each `kid` entered the set, in milliseconds since 1970.
         package var known: [String: Int64]
         /// Keys that were active before, and so did not just take over.
         package var active: Set<String>

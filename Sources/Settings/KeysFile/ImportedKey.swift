@@ -34,10 +34,10 @@ package struct ImportedKey: Sendable, Equatable {
     /// `projects/{number}/apps/{appId}`; nil = the first accepted request binds the key.
     package var app: String?
     package var nonce: Digest?
-    /// When the leaf of the attestation with that nonce was issued.
+    /// The time at which the leaf of the attestation with that nonce was issued.
     package var issued: IssueTime?
     package var lastRequest: LastRequest?
-    /// When the key was banned, in seconds since 1970; nil = it is not.
+    /// The time at which the key was banned, in seconds since 1970; nil = it is not.
     package var bannedSince: Int64?
 
     package init(

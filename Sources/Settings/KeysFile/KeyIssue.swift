@@ -5,7 +5,7 @@ internal import JSON
 /// attestation.
 enum KeyIssue {
     private static let members: Set<String> = ["notBefore", "serial"]
-    /// From 1950 on, where X.509's two-digit years begin, to the end of 9999.
+    /// The times from 1950, where X.509's two-digit years begin, to the end of 9999.
     private static let seconds: ClosedRange<Int64> = -631_152_000...253_402_300_799
 
     static func decode(_ node: JSONNode) throws(KeysFile.Fault) -> IssueTime {

@@ -18,7 +18,7 @@ package enum KeyTable {
         return (ledger, unusable)
     }
 
-    /// Of two lines for one key the later counts, but counters and attestations never go back.
+    /// Joins two lines for one key: the later counts, but counters and attestations never go back.
     ///
     /// - Parameter earlier: the record of the lines before it; nil = they have no such key.
     package static func record(of key: ImportedKey, after earlier: KeyRecord?) -> KeyRecord {
@@ -47,7 +47,8 @@ package enum KeyTable {
         return record
     }
 
-    /// In the ledger topic 64 bytes mean a checked point, so unusable ones of that length get a byte in front.
+    /// The bytes of an unusable key in the ledger topic, where 64 bytes mean a checked point: those of that length get
+    /// a byte in front.
     private static func unusableKey(_ bytes: [UInt8]) -> [UInt8] { bytes.count == 64 ? [0] + bytes : bytes }
 }
 

@@ -44,12 +44,12 @@ package struct LoadedConfiguration: Sendable {
         settingsWarnings(now: now) + missingKeyWarnings + PublicationRule.warnings(keys, now: now)
     }
 
-    /// Those that no key is the cause of.
+    /// The warnings that no key causes.
     private func settingsWarnings(now: Int64) -> [String] {
         configuration.doubts + DebugTokens.warnings(configuration.registry, now: now)
     }
 
-    /// What a reload brings that is doubtful: of the settings what is new, and each key that is still missing.
+    /// The warnings after a reload: those of the settings that are new, and each key that is still missing.
     ///
     /// - Parameter running: the configuration before.
     package func warnings(after running: LoadedConfiguration, now: Int64) -> [String] {
@@ -58,7 +58,7 @@ package struct LoadedConfiguration: Sendable {
             + missingKeyWarnings.filter { !taken.contains($0) }
     }
 
-    /// What no longer works because the last active key of a kind is gone: one line for each kind.
+    /// The operations that no longer work because the last active key of a kind is gone: one line for each kind.
     package func takenKeys(after running: LoadedConfiguration) -> [String] {
         missingKeys.filter { running.isActive($0.key) }.map(\.line)
     }

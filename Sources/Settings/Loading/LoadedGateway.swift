@@ -1,8 +1,8 @@
 package import AppCheck
 internal import Pipeline
 
-/// What a gateway starts with: the configuration, the challenge keys and its own files. Signing and sealing keys are not
-/// read, and their files may be absent.
+/// The inputs of a gateway's start: the configuration, the challenge keys and its own files. Signing and sealing keys
+/// are not read, and their files may be absent.
 package struct LoadedGateway: Sendable {
     package let configuration: Configuration
     package let challenges: ChallengeKeyRing

@@ -65,7 +65,7 @@ package indirect enum JSONTree: Equatable, Sendable {
         return text
     }
 
-    /// On one line.
+    /// The JSON on one line.
     package var line: String {
         switch self {
         case .object(let members):
@@ -76,7 +76,7 @@ package indirect enum JSONTree: Equatable, Sendable {
         }
     }
 
-    /// A file's text: the outermost members on lines of their own.
+    /// A file's text: each outermost member on its own line.
     package var file: String { lines(depth: 0) + "\n" }
 
     private func lines(depth: Int) -> String {

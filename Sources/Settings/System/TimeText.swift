@@ -49,7 +49,7 @@ package enum TimeText {
         }
     }
 
-    /// Since 1970; nil for a date that no calendar has.
+    /// The days since 1970; nil for a date that no calendar has.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
         // Years that begin in March, so that the leap day is the last of its year.
         let (marchYear, marchMonth) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
@@ -64,7 +64,7 @@ package enum TimeText {
         return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
     }
 
-    /// Until 9999-12-31T23:59:59.999Z.
+    /// The milliseconds until 9999-12-31T23:59:59.999Z.
     private static let range: ClosedRange<Int64> = 0...253_402_300_799_999
 
     /// Splits `.123` off a time: returns the rest, and the milliseconds.

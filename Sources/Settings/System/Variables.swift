@@ -9,7 +9,7 @@ package enum Variables {
         return unsafe String(cString: value)
     }
 
-    /// Those of the variables that are set.
+    /// The values of the variables that are set.
     package static func values(_ names: String...) -> [String: String] {
         var values: [String: String] = [:]
         for name in names { values[name] = value(name) }

@@ -1,9 +1,9 @@
-/// What others wrote, fit for a terminal: nothing in it hides, moves the cursor or turns the line around.
+/// The text of others, made fit for a terminal: nothing in it hides, moves the cursor or turns the line around.
 extension String {
     /// One line, as errors are: line breaks and runs of them become one space.
     package var oneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ").printable }
 
-    /// What is invisible is written by its number: `[U+202E]`.
+    /// The text with each invisible scalar written by its number: `[U+202E]`.
     package var printable: String { showing { _ in false } }
 
     /// The same of a text of several lines.
@@ -36,10 +36,10 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What stands in an invisible one's place.
+    /// The text in the place of an invisible scalar.
     package var shownCode: String { "[U+\(hex(value))]" }
 
-    /// As JSON escapes it.
+    /// The scalar as JSON escapes it.
     fileprivate var jsonEscape: String { utf16.map { "\\u" + hex(UInt32($0)) }.joined() }
 
     private func hex(_ number: UInt32) -> String {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The time of day.
 package enum WallClock {
-    /// Since 1970.
+    /// The milliseconds since 1970.
     @Sendable package static func milliseconds() -> Int64 {
         var time = timespec()
         // The structure lives on this stack, and the call does not keep it.

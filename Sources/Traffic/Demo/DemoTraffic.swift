@@ -4,7 +4,7 @@ package import DeviceLab
 internal import JSON
 package import Log
 
-/// The demo's input: honest devices of every shape, devices with single faults, and records that are no requests.
+/// The demo's input: honest devices of every shape, devices with single faults, and records that are not requests.
 package struct DemoTraffic {
     package struct Item {
         package var record: InboundRecord

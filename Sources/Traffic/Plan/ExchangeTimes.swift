@@ -1,12 +1,12 @@
 internal import AppAttest
 internal import AppCheck
 
-/// When the secrets of a simulated request were made.
+/// The times at which the secrets of a simulated request were made.
 enum ExchangeTimes {
-    /// From a challenge's issue to the request that uses it, in milliseconds.
+    /// The time from a challenge's issue to the request that uses it, in milliseconds.
     private static let leadMilliseconds: Int64 = 200
 
-    /// When the challenge of a request at a time was issued.
+    /// The time at which the challenge of a request was issued.
     static func issue(at time: EvaluationTime) -> EvaluationTime {
         EvaluationTime(milliseconds: time.milliseconds - leadMilliseconds)
     }

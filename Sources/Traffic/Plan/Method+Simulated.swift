@@ -1,7 +1,7 @@
 package import AppCheck
 
 extension Method {
-    /// Those that a device can call: a debug token needs none.
+    /// The methods that a device can call: a debug token needs no device.
     package static let simulated = allCases.filter { $0 != .exchangeDebugToken }
 
     var isAttestation: Bool { self == .verifyAttestation || self == .exchangeAppAttestAttestation }

@@ -15,9 +15,9 @@ package struct SimulatedStep: Sendable {
 
 /// The fault of a simulated record.
 package enum SimulatedFault: Hashable, Sendable {
-    /// In the device's object, or a replay.
+    /// A fault in the device's object, or a replay.
     case object(FleetFault)
-    /// Around the object.
+    /// A fault around the object.
     case exchange(ExchangeFault)
 }
 

@@ -13,7 +13,7 @@ package struct SimulationSettings: Sendable {
     package var devices: Int
     package var records: Int
     package var verbs = plainVerbs
-    /// Of the records after each device's first, how many are faulty, 0 to 1.
+    /// The share of the records after each device's first that are faulty, 0 to 1.
     package var faultShare: Double = 0
     package var seed: UInt64 = 1
     /// The first record's time, milliseconds since 1970.
@@ -28,6 +28,6 @@ package struct SimulationSettings: Sendable {
 
     /// Nanoseconds between two records.
     package var interval: Int64 { rate.map { Int64(1_000_000_000 / $0) } ?? 1_000_000 }
-    /// From the first record to the last, in milliseconds.
+    /// The time from the first record to the last, in milliseconds.
     package var span: Int64 { Int64(Double(records - 1) * Double(interval) / 1_000_000) }
 }

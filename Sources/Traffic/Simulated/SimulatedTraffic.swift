@@ -15,7 +15,7 @@ package final class SimulatedTraffic {
     private let settings: SimulationSettings
     private let lanes: [SimulationLane]
     private let plans: [SimulationPlan]
-    /// By plan: the devices that have attested.
+    /// The devices of each plan that have attested.
     private var rosters: [DeviceRoster]
     private var topic: RequestTopic
     private var next = 0
@@ -58,7 +58,7 @@ package final class SimulatedTraffic {
         return records
     }
 
-    /// What the lanes made is put in order afterwards.
+    /// Makes records in the lanes, and puts them in order afterwards.
     private func unplaced(_ range: Range<Int>, _ clock: EvaluationTime?) -> [InboundRecord] {
         addDevices(upTo: range.upperBound)
         let grains = (range.count + Self.grain - 1) / Self.grain

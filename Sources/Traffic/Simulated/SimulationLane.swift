@@ -5,14 +5,14 @@ internal import DeviceLab
 internal import JSON
 internal import Log
 
-/// What one lane needs to make records: its own devices.
+/// The state with which one lane makes records: its own devices.
 final class SimulationLane: @unchecked Sendable {
     // One lane is used by one thread at a time: `concurrentPerform` hands each index out once.
     private let plans: [(plan: SimulationPlan, lane: FleetLane)]
     private let seals: ExchangeSeals?
     private let seed: UInt64
     private let batch: LabBatch
-    /// What was made and not collected yet.
+    /// The grains that were made and not collected yet.
     private var grains: [Grain] = []
     private var devices: [RosterEntry] = []
 
@@ -41,7 +41,7 @@ final class SimulationLane: @unchecked Sendable {
         (self.seals, self.seed, self.batch) = (seals, seed, batch)
     }
 
-    /// By plan: the devices that all lanes share.
+    /// The devices of each plan that all lanes share.
     var rosters: [DeviceRoster] = [] {
         didSet { for (plan, roster) in zip(plans, rosters) { plan.lane.roster = roster } }
     }

@@ -5,7 +5,7 @@ internal import JSON
 /// Looks for answers that belong to another call: a challenge, a token or a request's id that was seen before, an
 /// artifact of another key, a token of another app.
 package struct CrossingWatch {
-    /// What was seen, by its digest: the secrets themselves are not kept.
+    /// The digests of the secrets that were seen, which are not kept themselves.
     private var seen: Set<Digest> = []
     package private(set) var crossings = 0
     /// The first of them, as a clause.
@@ -39,7 +39,7 @@ package struct CrossingWatch {
         if first == nil { first = clause }
     }
 
-    /// The key ID stands behind the artifact's version. Text that is no artifact the client itself finds.
+    /// The key ID follows the artifact's version. Text that is not an artifact the client finds itself.
     private static func names(_ artifact: [UInt8], _ keyID: [UInt8]) -> Bool {
         guard let bytes = Base64.decode(artifact), bytes.count > 1 + keyID.count else { return true }
         return bytes[1...].starts(with: keyID)

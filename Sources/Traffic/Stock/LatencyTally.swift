@@ -5,7 +5,7 @@ package struct LatencyTally: Sendable {
 
     private var buckets: [Int] = []
     package private(set) var count = 0
-    /// In microseconds.
+    /// The longest latency in microseconds.
     package private(set) var longest: Int64 = 0
 
     package init() {}
@@ -30,7 +30,7 @@ package struct LatencyTally: Sendable {
         return longest
     }
 
-    /// Exact below 64 µs; above, the leading bit and the six bits behind it.
+    /// Exact below 64 µs; above, the leading bit and the six bits after it.
     private static func bucket(_ value: Int64) -> Int {
         guard value >= steps else { return Int(value) }
         let shift = 63 - value.leadingZeroBitCount - 6

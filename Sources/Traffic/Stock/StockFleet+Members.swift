@@ -2,7 +2,7 @@ internal import AppCheck
 package import DeviceLab
 
 extension StockFleet {
-    /// Members of all apps in turn; each app's OAuth clients stand beside the app itself.
+    /// Members of all apps in turn; each app's OAuth clients come in addition to the app itself.
     ///
     /// - Parameters:
     ///   - wishes: of each member; OAuth clients get limited-use wishes only.

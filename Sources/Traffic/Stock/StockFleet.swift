@@ -37,7 +37,7 @@ package final class StockFleet {
     /// Whether a call has no answer yet.
     package var isWaiting: Bool { !open.isEmpty }
 
-    /// When the first client asks again; nil while one of them has a call open or due.
+    /// The time at which the first client asks again; nil while one of them has a call open or due.
     package var silentUntil: EvaluationTime? {
         guard open.isEmpty, outbox.isEmpty else { return nil }
         let ends = members.filter { !$0.wishes.isEmpty }.map(\.notBefore)

@@ -14,9 +14,9 @@ package protocol StockLink: AnyObject {
 /// The answer to one call.
 package struct LinkAnswer {
     let id: String
-    /// As the result or the gateway has it; 0 = no answer came, and none will.
+    /// The status of the result or the gateway; 0 = no answer came, and none will.
     let status: Int
-    /// Of a refusal: its reason where the link sees it, else what HTTP says.
+    /// A refusal's reason where the link sees it, else what HTTP says.
     let reason: String?
     /// The REST answer; empty for a refusal.
     let body: [UInt8]

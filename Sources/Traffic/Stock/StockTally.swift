@@ -9,11 +9,11 @@ package struct StockTally {
     package var checks = 0
     /// Tokens whose second use was reported as such.
     package var consumed = 0
-    /// By reason.
+    /// The refusals by reason.
     package var refused: [String: Int] = [:]
     /// Calls without an answer: none came for as long as an app waits, or the connection broke.
     package var lost = 0
-    /// Those whose connection broke, by the cause.
+    /// The lost calls whose connection broke, by the cause.
     package var broken: [String: Int] = [:]
     /// Answers that no stock client can use.
     package var faults: [String] = []

@@ -4,7 +4,7 @@ internal import DeviceLab
 
 /// A call as its client sends it to a gateway: always a POST.
 package struct WebCall: Sendable, Equatable {
-    /// With the leading slash, escaped, without host.
+    /// The path with the leading slash, escaped, without host.
     package let path: String
     package let headers: [Header]
     /// Empty for a challenge.
@@ -44,13 +44,13 @@ package struct WebCall: Sendable, Equatable {
         headers = [Self.json]
     }
 
-    /// The App ID behind the team's id.
+    /// The App ID after the team's id.
     private static func bundle(of app: RegisteredApp) -> String? {
         guard let id = app.expectations.appIDs.first?.text, let dot = id.firstIndex(of: ".") else { return nil }
         return String(id[id.index(after: dot)...])
     }
 
-    /// As `NSURL` does: what RFC 3986 allows in a path stays as it is, the colons of app ids included.
+    /// Escapes as `NSURL` does: what RFC 3986 allows in a path stays as it is, the colons of app ids included.
     static func escape(_ path: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
