@@ -2,7 +2,7 @@ internal import Settings
 
 /// A command's arguments as read; names and presence were checked by ``OptionParser``, values are checked on reading.
 package struct Arguments: Sendable, Equatable {
-    /// By option name; a switch holds one empty string.
+    /// The values by option name; a switch holds one empty string.
     package var values: [String: [String]] = [:]
     package var operands: [String] = []
 

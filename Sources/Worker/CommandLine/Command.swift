@@ -28,7 +28,7 @@ package struct Command: Sendable {
         self.run = run
     }
 
-    /// An argument that is no option.
+    /// An argument that is not an option.
     package struct Operands: Sendable {
         package let placeholder: String
         package let count: ClosedRange<Int>
@@ -53,7 +53,7 @@ package struct Option: Sendable {
         case bare
     }
 
-    /// With its dashes.
+    /// The name with its dashes.
     package let name: String
     /// nil for a switch.
     package let placeholder: String?

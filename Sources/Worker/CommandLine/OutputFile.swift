@@ -40,7 +40,7 @@ final class OutputFile {
         }
         let mode: mode_t = content == .secret ? 0o600 : 0o644
         let exclusive = replaced == nil ? O_TRUNC : O_EXCL | O_NOFOLLOW
-        // The paths are copied for the calls. What a process of the same number left behind is no obstacle.
+        // The paths are copied for the calls. What a process of the same number left behind is not an obstacle.
         if let replaced { _ = unsafe unlink(replaced.temporary) }
         file = unsafe open(replaced?.temporary ?? path, O_WRONLY | O_CREAT | O_CLOEXEC | exclusive, mode)
         guard file >= 0 else { throw CommandFault("cannot write \(path): \(POSIXText.describe(errno)).") }

@@ -95,7 +95,7 @@ package struct ProgressMeter {
 }
 
 extension Int {
-    /// With commas between groups of three digits.
+    /// The number with commas between groups of three digits.
     package var grouped: String { Counted.grouped(self) }
 
     /// `1 record`, `2 records`.

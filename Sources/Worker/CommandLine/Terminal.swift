@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The terminal behind standard error.
+/// The terminal of standard error.
 enum Terminal {
-    /// nil where standard error is none, or does not say.
+    /// nil where standard error is not a terminal, or does not tell its width.
     static var columns: Int? {
         var size = winsize()
         // The structure lives on this stack, and the call does not keep it.

@@ -1,6 +1,6 @@
 /// Breaks text at spaces.
 enum TextWrap {
-    /// - Returns: lines of at most `width` characters; a longer word has a line of its own.
+    /// - Returns: lines of at most `width` characters; a longer word has its own line.
     static func lines(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         for word in text.split(separator: " ") {

@@ -49,7 +49,7 @@ extension Command {
 }
 
 extension Registry {
-    /// The app behind any of its resource names; nil where there is none.
+    /// The app with this resource name, in any of its forms; nil where there is none.
     func find(resource: String) -> RegisteredApp? {
         let parts = resource.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let index: Int? =

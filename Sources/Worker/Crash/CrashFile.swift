@@ -54,7 +54,7 @@ struct CrashFile {
         return (words, places)
     }
 
-    /// What an earlier process left behind.
+    /// The state that an earlier process left behind.
     struct Past {
         var suspects = CrashSuspects()
         /// The crashes since the file was written: signal and work.

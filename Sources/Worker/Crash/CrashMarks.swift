@@ -59,7 +59,7 @@ internal import Settings
     func forget(_ items: [WorkItem]) {
         writing.withLock { _ in
             for item in items {
-                // The table's words lie behind the marks, inside of the mapping.
+                // The table's words follow the marks, inside the mapping.
                 if let place = places[item] { unsafe words[place] = 0 }
             }
         }

@@ -5,7 +5,7 @@ internal import Settings
 struct StateFolder {
     let path: String
 
-    /// Takes `$STATE_DIRECTORY` (as systemd sets it) if it is set, else the first writable one of `state` beside the
+    /// Takes `$STATE_DIRECTORY` (as systemd sets it) if it is set, else the first writable one of `state` next to the
     /// configuration and a folder of this user under `$TMPDIR`.
     ///
     /// - Parameters:
@@ -39,8 +39,8 @@ struct StateFolder {
         )
     }
 
-    /// Makes the folder where it is missing. An existing one must be no link, not world-writable, and this user's or
-    /// root's: another user may have put it there.
+    /// Makes the folder where it is missing. An existing one must not be a link, not be world-writable, and this user's
+    /// or root's: another user may have put it there.
     private static func isOwn(_ path: String) -> Bool {
         // The paths are lent for the calls.
         if unsafe mkdir(path, 0o700) == 0 { return true }

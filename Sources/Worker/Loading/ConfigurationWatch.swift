@@ -9,7 +9,7 @@ internal import Settings
 /// is invalid, the worker keeps the old configuration and logs why in one line. For one thread: the one that reports.
 final class ConfigurationWatch {
     /// Hands the new apps and keys to the loop, which applies them between two batches and then calls `taken` on a
-    /// thread of its own: with nil once they are in use, else with the reason why it keeps the old ones.
+    /// separate thread: with nil once they are in use, else with the reason why it keeps the old ones.
     typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
     /// Pause between two looks at the files.
     static let interval = Duration.seconds(2)
@@ -29,7 +29,7 @@ final class ConfigurationWatch {
     private var read: [String: FileStamp]
     /// A changed state of the files that was seen once.
     private var changing: [String: FileStamp]?
-    /// Since when each signing key is known here.
+    /// The time since which each signing key is known here.
     private var known: [String: Int64]
     /// The reload that the loop has been handed and has not answered yet.
     private var handed: (reload: Reload, answer: Locked<Answer?>)?

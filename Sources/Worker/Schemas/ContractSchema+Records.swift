@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Settings
 
 extension ContractSchema {
-    /// Of the exchanges.
+    /// An event of the exchanges.
     static var event: JSONTree {
         open([
             JSONSchema.Member(
@@ -54,7 +54,8 @@ extension ContractSchema {
         ])
     }
 
-    /// Beside the record's own headers. `request-id` and others are bytes and may stand there too.
+    /// The headers of a dead letter in addition to the record's own. `request-id` and others are bytes and may stand
+    /// there too.
     static var deadLetterHeaders: JSONTree {
         open([
             JSONSchema.Member("dlq.reason", JSONSchema.openChoice(DeadLetterReason.allCases.map(\.rawValue))),

@@ -67,7 +67,7 @@ extension ContractSchema {
         ])
     }
 
-    /// Of an attestation with an App ID that the app does not list.
+    /// The App ID of an attestation that the app does not list.
     private static var presented: JSONTree { open([JSONSchema.Member("presentedAppId", JSONSchema.string)]) }
 
     private static var receipt: JSONTree {

@@ -7,7 +7,7 @@ enum ContractSchema {
         let summary: String
         let schema: JSONTree
 
-        /// As a file.
+        /// The schema as a file.
         var text: String { JSONSchema.document(summary, schema).file }
     }
 

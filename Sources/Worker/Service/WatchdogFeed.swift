@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Tells the service manager that the worker lives, as long as its threads show life; on a queue of its own.
+/// Tells the service manager that the worker lives, as long as its threads show life; on a separate queue.
 final class WatchdogFeed {
     /// A late message or two must not end the process.
     private static let perPeriod = 3

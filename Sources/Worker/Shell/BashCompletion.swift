@@ -49,12 +49,12 @@ enum BashCompletion {
             """
     }
 
-    /// What stands behind an option.
+    /// The values that follow an option.
     private static func values(_ command: Command) -> [String] {
         command.options.compactMap { option in
             guard let placeholder = option.placeholder else { return nil }
             let action = action(option.choices, placeholder) ?? ":"
-            // Behind a switch another argument may follow; its own word stands behind a sign.
+            // Another argument may follow a switch; its own word follows a sign.
             let line = option.presence == .bare ? "if [[ $sign ]]; then \(action); return; fi" : "\(action); return"
             return "    \(command.name):\(option.name)) \(line) ;;"
         }

@@ -52,7 +52,7 @@ struct ArtifactInspection {
         return fields
     }
 
-    /// In the order in which a worker judges them.
+    /// The checks in the order in which a worker makes them.
     private func checks(_ opened: Artifact?) -> [InspectionView.Check] {
         var checks: [InspectionView.Check] = []
         var hasFailed = false

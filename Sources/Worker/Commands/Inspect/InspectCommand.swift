@@ -121,7 +121,7 @@ struct InspectCommand {
         return P256PublicKey(uncheckedX: x, y: y)
     }
 
-    /// Of a file that is hashed.
+    /// The most bytes of a file that is hashed.
     private static let maxClientData = 64 << 20
 
     private static func clientDataHash(_ arguments: Arguments) throws(UsageFault) -> [UInt8]? {
@@ -217,7 +217,7 @@ struct InspectCommand {
         }
     }
 
-    /// When the object was made: a day after a leaf's notBefore, or a receipt's creation time.
+    /// The time at which the object was made: a day after a leaf's notBefore, or a receipt's creation time.
     private static func issued(_ report: ObjectReport) -> EvaluationTime {
         func time(_ name: String) -> Int64? {
             guard case .time(let time)? = report.fields.first(where: { $0.name == name })?.value else { return nil }

@@ -58,7 +58,7 @@ struct InspectedObject {
         )
     }
 
-    /// What a text may stand for; hex first, since its digits are base64 too.
+    /// The bytes that a text may stand for; hex first, since its digits are base64 too.
     private static func readings(of text: [UInt8]) -> [(bytes: [UInt8], form: Form)] {
         let compact = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         let prefixed = compact.starts(with: Array("0x".utf8)) ? Array(compact.dropFirst(2)) : compact

@@ -13,7 +13,7 @@ struct InspectionView {
 
     enum Outcome {
         case passed
-        /// With the reason's code.
+        /// The check failed, with the reason's code.
         case failed(String)
         /// An earlier check failed.
         case notReached
@@ -40,7 +40,7 @@ struct InspectionView {
 
     /// - Parameters:
     ///   - gaps: by a check's name.
-    ///   - notes: fields beside the object's own.
+    ///   - notes: fields in addition to the object's own.
     init(report: ObjectReport, gaps: [String: Gap], notes: [ReportField] = []) {
         let checks = report.checks.map { check in
             Check(

@@ -2,11 +2,11 @@ internal import HTTPClient
 internal import Settings
 package import Traffic
 
-/// What stock clients saw of a gateway.
+/// The stock clients' account of a gateway.
 package struct LinkAccount {
-    /// By verb.
+    /// The latencies by verb.
     private(set) var latencies: [String: LatencyTally] = [:]
-    /// By HTTP's code.
+    /// The answers by HTTP's code.
     package private(set) var statuses: [Int: Int] = [:]
     /// Calls without an answer, by the cause.
     package private(set) var failures: [String: Int] = [:]

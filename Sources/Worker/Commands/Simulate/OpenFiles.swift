@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The process's limit of open files.
 enum OpenFiles {
-    /// For files and for what libraries open.
+    /// The descriptors for files and for what libraries open.
     private static let others = 64
 
     /// Raises the soft limit as far as needed and possible.

@@ -13,14 +13,14 @@ extension SimulateCommand {
         let seed: UInt64
         let rate: Double?
 
-        /// After this long without an answer no worker is assumed to be running.
+        /// The time without an answer after which no worker is assumed to be running.
         private static let patience = Duration.seconds(60)
         /// Clients that all back off for longer than this, in milliseconds, are not waited for.
         private static let longestSilence: Int64 = 60_000
         /// A handshake; every other wish takes two calls, and a limited-use token two more for its checks.
         private static let fewestCalls = 2
 
-        /// Over the topics.
+        /// Runs stock clients over the topics.
         func run(
             _ configuration: Configuration,
             _ apps: [SimulatedApp],
@@ -42,7 +42,7 @@ extension SimulateCommand {
             return try serve(members, link, &meter)
         }
 
-        /// Over HTTP.
+        /// Runs stock clients over HTTP.
         func run(
             _ target: GatewayTarget,
             connections: Int,
