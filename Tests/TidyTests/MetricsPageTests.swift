@@ -11,10 +11,10 @@ struct MetricsPageTests {
     }
 }
 
-@Suite("The Operating page agrees with the program")
+@Suite("The Logs page agrees with the program")
 struct LogEventsTests {
     @Test func `it lists each event of the log, and no other`() throws {
-        let page = try #require(Page("Operating"))
+        let page = try #require(Page("Logs"))
         let start = try #require(page.lines.firstIndex { $0.hasPrefix("| event | level |") })
         let rows = page.lines[(start + 2)...].prefix { $0.hasPrefix("|") }
         let listed = rows.flatMap { row in

@@ -2,9 +2,9 @@
 struct Page: Sendable {
     static let folder = "Sources/attest-worker/Documentation.docc/"
     static let names = [
-        "attest-worker", "Architecture", "Records", "Reasons", "Configuration", "CommandLine", "ExactlyOnce",
-        "Installing", "Operating", "Gateway", "AppleClients", "Backends", "Migrating", "Metrics", "Sizing",
-        "ThreatModel", "Testing", "Decisions", "Changelog", "Contributing",
+        "attest-worker", "Start", "Installing", "ExactlyOnce", "ThreatModel", "Deployment", "Keys", "Kafka", "TLS",
+        "Logs", "Metrics", "Runbook", "Sizing", "Gateway", "AppleClients", "Backends", "Migrating", "Records",
+        "Reasons", "Configuration", "CommandLine", "Changelog", "Architecture", "Decisions", "Testing", "Contributing",
     ]
 
     let name: String

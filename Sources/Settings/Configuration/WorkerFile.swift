@@ -73,11 +73,11 @@ enum WorkerFile {
         ),
         Setting("engine.signingLibrary", \.engine.signingLibrary, .absolutePath).means(
             "Absolute path of Intel's libcrypto_mb, which signs tokens eight at once; each signature is verified before it "
-                + "leaves. It is never searched for: see <doc:Operating#A-library-for-signing>. Empty: OpenSSL signs alone."
+                + "leaves. It is never searched for: see <doc:Keys#A-library-for-signing>. Empty: OpenSSL signs alone."
         ),
         Setting("loops", \.loops, .integer(0...64)).means(
             "Consumers, producers and loops in one process; all share the lanes. 0 is one per eight active cores, and at "
-                + "least one: see <doc:Operating#Loops>."
+                + "least one: see <doc:Deployment#Loops>."
         ),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
             .means("Port of metrics and health: see <doc:Metrics>. 0 serves nothing."),
@@ -85,7 +85,7 @@ enum WorkerFile {
             "IP address in digits that the port listens on. `0.0.0.0` or `::` is every one: nothing there asks for a password."
         ),
         Setting("log.format", \.log.format, .choice).means(
-            "Lines of text, or a JSON object a line, on standard error: see <doc:Operating#What-the-worker-logs>."
+            "Lines of text, or a JSON object a line, on standard error: see <doc:Logs#What-the-worker-logs>."
         ),
         Setting("log.level", \.log.level, .choice).means("The least grave events that are logged."),
     ]

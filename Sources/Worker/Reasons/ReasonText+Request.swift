@@ -3,7 +3,7 @@ extension ReasonText {
     static let unknownKey = ReasonText(
         "The ledger has no key of this key ID, and no artifact may restore it.",
         [.app, .operator],
-        "The device must attest first. If many devices get it, the ledger is lost: see <doc:Operating>."
+        "The device must attest first. If many devices get it, the ledger is lost: see <doc:Runbook#The-ledger-is-lost>."
     )
     static let counterNotGreater = ReasonText(
         "The assertion's counter is not greater than the stored one.",
@@ -21,7 +21,7 @@ extension ReasonText {
     static let banned = ReasonText(
         "An operator has banned the key, or the installation that the request carries.",
         [.operator, .attacker],
-        "Nothing, or `attest-worker unban`. Attesting again does not lift it: see <doc:Operating#Ban-and-forget>."
+        "Nothing, or `attest-worker unban`. Attesting again does not lift it: see <doc:Runbook#Ban-and-forget>."
     )
     static let artifactInvalid = ReasonText(
         "The artifact is not one of this worker's, was changed, or is for another app or environment.",
@@ -34,7 +34,7 @@ extension ReasonText {
         the device keeps its key and tries again.
         """,
         [.operator, .attacker],
-        "Give every worker the same sealing keys, and check that none was removed: see <doc:Operating#Rotation>."
+        "Give every worker the same sealing keys, and check that none was removed: see <doc:Keys#Rotation>."
     )
     static let challengeInvalid = ReasonText(
         """
@@ -49,7 +49,7 @@ extension ReasonText {
         the device keeps its key and tries again.
         """,
         [.operator, .attacker],
-        "Give gateways and workers the same challenge keys, workers first: see <doc:Operating#Rotation>."
+        "Give gateways and workers the same challenge keys, workers first: see <doc:Keys#Rotation>."
     )
     static let challengeExpired = ReasonText(
         "The challenge is older than `challenges.ttl`, an operator's command than 15 minutes, by the stream time.",

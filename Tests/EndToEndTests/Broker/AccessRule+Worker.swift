@@ -1,7 +1,7 @@
 import BrokerKit
 
 extension AccessRule {
-    /// All that a worker named `one` needs on these names, as the Operating page lists it.
+    /// All that a worker named `one` needs on these names, as the Kafka page lists it.
     static func least(_ user: String, _ workplace: ProgramWorkplace) -> [AccessRule] {
         let outputs = ["results", "tokens", "events", "dead-letters", "ledger"].map(workplace.topic)
         let (requests, ledger) = (workplace.requests, workplace.topic("ledger"))

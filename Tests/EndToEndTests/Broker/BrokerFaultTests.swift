@@ -18,7 +18,7 @@ private let watchful: ClusterSettings = {
 }()
 
 /// One broker of three fails or restarts in the middle of the work. (A single one may forget what its coordinator has
-/// decided, as the Operating page says.)
+/// decided, as the Kafka page says.)
 @Suite(
     .brokerTests,
     .cluster(watchful),

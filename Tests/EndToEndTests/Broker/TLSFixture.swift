@@ -2,7 +2,7 @@ import BrokerKit
 import Foundation
 import Testing
 
-/// A worker's configuration for a cluster's TLS listeners: the Operating page's example with this cluster's ports and
+/// A worker's configuration for a cluster's TLS listeners: the TLS page's example with this cluster's ports and
 /// this test's files.
 struct TLSFixture {
     /// The ways in, by the first words of the page's examples.
@@ -55,7 +55,7 @@ struct TLSFixture {
         for (name, text) in secretFiles.merging(files, uniquingKeysWith: { $1 }) {
             try (text + "\n").write(toFile: "\(directory)/\(name)", atomically: true, encoding: .utf8)
         }
-        var lines = try OperatingPage.properties(way.rawValue).map(filled)
+        var lines = try TLSPage.properties(way.rawValue).map(filled)
         for (name, value) in changes {
             lines.removeAll { $0.hasPrefix(name + "=") }
             if !value.isEmpty { lines.append("\(name)=\(value)") }

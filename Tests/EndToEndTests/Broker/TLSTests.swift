@@ -11,7 +11,7 @@ private let settings: ClusterSettings = {
     return settings
 }()
 
-/// The program over TLS, set up with the Operating page's own examples.
+/// The program over TLS, set up with the TLS page's own examples.
 @Suite(
     .brokerTests,
     .cluster(settings),
