@@ -1,6 +1,7 @@
 /// A page of the documentation catalog.
 struct Page: Sendable {
     static let folder = "Sources/attest-worker/Documentation.docc/"
+    /// As the root page lists them.
     static let names = [
         "attest-worker", "Start", "Installing", "ExactlyOnce", "ThreatModel", "Deployment", "Keys", "Kafka", "TLS",
         "Logs", "Metrics", "Runbook", "Sizing", "Gateway", "AppleClients", "Backends", "Migrating", "Records",
@@ -37,6 +38,33 @@ struct Page: Sendable {
             }
         }
         return found.map { ($0.heading, Self.terms($0.lines)) }
+    }
+
+    /// The lines outside of code blocks.
+    var prose: [Substring] {
+        var isCode = false
+        return lines.filter { line in
+            let isFence = line.drop { $0 == " " }.hasPrefix("```")
+            if isFence { isCode.toggle() }
+            return !isCode && !isFence
+        }
+    }
+
+    /// The anchors of the headings, as Git hosts make them.
+    var anchors: Set<String> {
+        Set(
+            prose.filter { $0.hasPrefix("#") }.map { line in
+                let heading = line.drop { $0 == "#" }.dropFirst().lowercased()
+                return heading.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }.replacing(" ", with: "-")
+            }
+        )
+    }
+
+    /// What the links lead to, those to other hosts left out.
+    var links: [String] {
+        prose.flatMap { line in
+            line.replacing(/`[^`]*`/, with: "").matches(of: /\]\(([^)]+)\)/).map { String($0.1) }
+        }.filter { !$0.contains("://") }
     }
 
     private static func terms(_ lines: [Substring]) -> [String] {

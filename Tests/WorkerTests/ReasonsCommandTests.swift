@@ -23,7 +23,7 @@ struct ReasonsCommandTests {
         #expect(words.contains(ReasonText.plain(entry.text.meaning)))
         #expect(words.hasSuffix(ReasonText.plain(entry.text.action)))
         for party in entry.text.parties { #expect(words.contains("\(party.rawValue): \(party.meaning)")) }
-        #expect(!transcript.output.contains("`") && !transcript.output.contains("<doc:"))
+        #expect(!transcript.output.contains("`") && !transcript.output.contains("]("))
         #expect(transcript.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
     }
 

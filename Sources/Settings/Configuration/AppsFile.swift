@@ -151,7 +151,10 @@ struct AppsFile {
             DebugTokens.settings,
             range: "at most \(DebugToken.mostPerApp); none in an app that accepts `production`",
             check: DebugTokens.check
-        ).means("Secrets of simulators and CI jobs, which get tokens without a device: see <doc:Gateway#Debug-tokens>.")
+        ).means(
+            "Secrets of simulators and CI jobs, which get tokens without a device: see "
+                + "[Gateway, Debug tokens](Gateway.md#debug-tokens)."
+        )
     ]
 }
 

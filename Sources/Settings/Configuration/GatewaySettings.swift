@@ -41,7 +41,7 @@ extension WorkerFile {
     /// In the order of the Configuration page.
     static let gateway: [Setting<Configuration>] = [
         Setting("gateway.port", \.gateway.port, .integer(0...65_535))
-            .means("Port of the gateway. 0 is any free one: see <doc:Gateway>."),
+            .means("Port of the gateway. 0 is any free one: see [Gateway](Gateway.md)."),
         Setting("gateway.address", \.gateway.address, .address)
             .means("IP address in digits that the gateway listens on. `::` is every one. TLS is a proxy's work."),
         Setting(
@@ -70,7 +70,7 @@ extension WorkerFile {
         ),
         Setting("gateway.callsPerMinute.address", \.gateway.callsPerAddress, .integer(0...1_000_000)).means(
             "Calls of devices that an address may make in a minute at one gateway; more get 429. 0 is no limit: see "
-                + "<doc:Gateway#Rates>."
+                + "[Gateway, Rates](Gateway.md#rates)."
         ),
         Setting("gateway.callsPerMinute.apiKey", \.gateway.callsPerAPIKey, .integer(0...1_000_000))
             .means("The same for each key of `apiKeys`."),
@@ -81,7 +81,7 @@ extension WorkerFile {
         Setting("gateway.waiting.bytes", \.gateway.waitingBytes, .integer((1 << 20)...(16 << 30)))
             .means("Bytes of those calls, and as many of bodies that are being read."),
         Setting("gateway.connections", \.gateway.connections, .integer(16...1_000_000))
-            .means("Open connections; see <doc:Gateway#Limits>."),
+            .means("Open connections; see [Gateway, Limits](Gateway.md#limits)."),
         Setting("gateway.atLeastOnce", \.gateway.atLeastOnce, .boolean).means(
             "Whether the gateway runs with `delivery` `at-least-once`, where two answers to one request may differ."
         ),

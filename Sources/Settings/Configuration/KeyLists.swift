@@ -24,7 +24,7 @@ enum KeyLists {
     private static let signing: [Setting<SigningKeyEntry>] = [
         Setting("kid", \.kid, .name, range: "not empty, unique").means("The key's name in tokens and in the key set."),
         Setting("algorithm", \.algorithm, .choice).means("Must match the key in the file: RSA or P-256."),
-        Setting("file", \.file, .path).means("See <doc:Configuration#Key-files>."),
+        Setting("file", \.file, .path).means("See [Configuration, Key files](Configuration.md#key-files)."),
         Setting("state", \.state, .choice).means(
             "`active` signs. `published` is in the key set and verifies. `revoked` is not in the key set, its tokens "
                 + "are refused, and its file may be missing."
@@ -65,7 +65,7 @@ enum KeyLists {
     ) -> Setting<Configuration> {
         let settings: [Setting<KeyEntry>] = [
             Setting("id", \.id, .name, range: "not empty, unique").means(id),
-            Setting("file", \.file, .path).means("See <doc:Configuration#Key-files>."),
+            Setting("file", \.file, .path).means("See [Configuration, Key files](Configuration.md#key-files)."),
         ]
         return Setting(name, path, of: { _ in KeyEntry() }, settings) {
             value,

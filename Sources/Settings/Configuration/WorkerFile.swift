@@ -36,7 +36,10 @@ enum WorkerFile {
         Setting("topics.deadLetters", \.topics[.deadLetters], .topic).means("Topic of records that are not requests."),
         Setting("topics.ledger", \.topics[.ledger], .topic).means("Compacted topic with the state."),
         Setting("topics.replies", \.topics.replies, .optional(.topic, absent: "none"))
-            .means("Topic of answers to gateways that ask for them with `reply-to`: see <doc:Records#Replies>."),
+            .means(
+                "Topic of answers to gateways that ask for them with `reply-to`: see "
+                    + "[Records, Replies](Records.md#replies)."
+            ),
     ]
 
     private static let delivery: [Setting<Configuration>] = [
@@ -45,7 +48,7 @@ enum WorkerFile {
                 + "`murmur2_random`. `crc32`: librdkafka's and kcat's default. `unchecked`: the partition is not "
                 + "compared; then no artifact restores a key, and `import-keys` refuses."
         ),
-        Setting("delivery", \.delivery, .choice).means("See <doc:ExactlyOnce>."),
+        Setting("delivery", \.delivery, .choice).means("See [ExactlyOnce](ExactlyOnce.md)."),
         Setting("membership", \.membership, .choice).means(
             "`static`: a restart within `session.timeout.ms` moves no partition. `dynamic`: partitions move as soon as "
                 + "a worker leaves."
@@ -73,19 +76,21 @@ enum WorkerFile {
         ),
         Setting("engine.signingLibrary", \.engine.signingLibrary, .absolutePath).means(
             "Absolute path of Intel's libcrypto_mb, which signs tokens eight at once; each signature is verified before it "
-                + "leaves. It is never searched for: see <doc:Keys#A-library-for-signing>. Empty: OpenSSL signs alone."
+                + "leaves. It is never searched for: see [Keys, A library for signing](Keys.md#a-library-for-signing). "
+                + "Empty: OpenSSL signs alone."
         ),
         Setting("loops", \.loops, .integer(0...64)).means(
             "Consumers, producers and loops in one process; all share the lanes. 0 is one per eight active cores, and at "
-                + "least one: see <doc:Deployment#Loops>."
+                + "least one: see [Deployment, Loops](Deployment.md#loops)."
         ),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
-            .means("Port of metrics and health: see <doc:Metrics>. 0 serves nothing."),
+            .means("Port of metrics and health: see [Metrics](Metrics.md). 0 serves nothing."),
         Setting("metrics.address", \.metricsAddress, .address).means(
             "IP address in digits that the port listens on. `0.0.0.0` or `::` is every one: nothing there asks for a password."
         ),
         Setting("log.format", \.log.format, .choice).means(
-            "Lines of text, or a JSON object a line, on standard error: see <doc:Logs#What-the-worker-logs>."
+            "Lines of text, or a JSON object a line, on standard error: see "
+                + "[Logs, What the worker logs](Logs.md#what-the-worker-logs)."
         ),
         Setting("log.level", \.log.level, .choice).means("The least grave events that are logged."),
     ]

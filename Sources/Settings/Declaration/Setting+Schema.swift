@@ -27,16 +27,15 @@ extension Array {
     }
 }
 
-/// Text of the Configuration page where no link can be followed.
-enum PageText {
-    /// The text without marks of code and links.
-    static func plain(_ text: String) -> String {
+/// Text of a page where no link can be followed.
+package enum PageText {
+    /// Markdown without marks of code; a link becomes the page and section that it names.
+    package static func plain(_ markdown: String) -> String {
         var plain = ""
-        var rest = text[...]
-        while let start = rest.firstRange(of: "<doc:") {
-            let link = rest[start.upperBound...].prefix { $0 != ">" }
-            plain += rest[..<start.lowerBound] + "the page " + link.prefix { $0 != "#" }
-            rest = rest[link.endIndex...].dropFirst()
+        var rest = markdown[...]
+        while let middle = rest.firstRange(of: "]("), let start = rest[..<middle.lowerBound].lastIndex(of: "[") {
+            plain += rest[..<start] + "the page " + rest[start..<middle.lowerBound].dropFirst()
+            rest = rest[middle.upperBound...].drop { $0 != ")" }.dropFirst()
         }
         return (plain + rest).filter { $0 != "`" }
     }

@@ -34,6 +34,9 @@ extension ReasonText {
     static let letterInternal = ReasonText(
         "A bug of the program: the request crashed it three times, or reached a state that must not exist.",
         [.operator],
-        "Report it, with the record. See <doc:ExactlyOnce#Requests-that-crash-the-worker>."
+        """
+        Report it, with the record. See \
+        [ExactlyOnce, Requests that crash the worker](ExactlyOnce.md#requests-that-crash-the-worker).
+        """
     )
 }

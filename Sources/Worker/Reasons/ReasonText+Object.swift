@@ -3,7 +3,7 @@ extension ReasonText {
     static let malformedAttestation = ReasonText(
         """
         The object is not strict CBOR of the expected shape or is too large (see \
-        <doc:Configuration#Fixed-limits>), or ED announces an extension map that is missing.
+        [Configuration, Fixed limits](Configuration.md#fixed-limits)), or ED announces an extension map that is missing.
         """,
         [.app, .attacker],
         "Check that the gateway forwards `attestationStatement` unchanged. Run `inspect` on the object."
@@ -11,7 +11,7 @@ extension ReasonText {
     static let malformedAssertion = ReasonText(
         """
         The assertion is not strict CBOR of the expected shape or is too large (see \
-        <doc:Configuration#Fixed-limits>), or ED announces an extension map that is missing.
+        [Configuration, Fixed limits](Configuration.md#fixed-limits)), or ED announces an extension map that is missing.
         """,
         [.app, .attacker],
         "Check that the gateway forwards `assertion` unchanged."

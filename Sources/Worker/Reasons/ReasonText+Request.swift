@@ -3,7 +3,10 @@ extension ReasonText {
     static let unknownKey = ReasonText(
         "The ledger has no key of this key ID, and no artifact may restore it.",
         [.app, .operator],
-        "The device must attest first. If many devices get it, the ledger is lost: see <doc:Runbook#The-ledger-is-lost>."
+        """
+        The device must attest first. If many devices get it, the ledger is lost: see \
+        [Runbook, The ledger is lost](Runbook.md#the-ledger-is-lost).
+        """
     )
     static let counterNotGreater = ReasonText(
         "The assertion's counter is not greater than the stored one.",
@@ -21,7 +24,10 @@ extension ReasonText {
     static let banned = ReasonText(
         "An operator has banned the key, or the installation that the request carries.",
         [.operator, .attacker],
-        "Nothing, or `attest-worker unban`. Attesting again does not lift it: see <doc:Runbook#Ban-and-forget>."
+        """
+        Nothing, or `attest-worker unban`. Attesting again does not lift it: see \
+        [Runbook, Ban and forget](Runbook.md#ban-and-forget).
+        """
     )
     static let artifactInvalid = ReasonText(
         "The artifact is not one of this worker's, was changed, or is for another app or environment.",
@@ -34,7 +40,10 @@ extension ReasonText {
         the device keeps its key and tries again.
         """,
         [.operator, .attacker],
-        "Give every worker the same sealing keys, and check that none was removed: see <doc:Keys#Rotation>."
+        """
+        Give every worker the same sealing keys, and check that none was removed: see \
+        [Keys, Rotation](Keys.md#rotation).
+        """
     )
     static let challengeInvalid = ReasonText(
         """
@@ -49,7 +58,7 @@ extension ReasonText {
         the device keeps its key and tries again.
         """,
         [.operator, .attacker],
-        "Give gateways and workers the same challenge keys, workers first: see <doc:Keys#Rotation>."
+        "Give gateways and workers the same challenge keys, workers first: see [Keys, Rotation](Keys.md#rotation)."
     )
     static let challengeExpired = ReasonText(
         "The challenge is older than `challenges.ttl`, an operator's command than 15 minutes, by the stream time.",
@@ -105,8 +114,8 @@ extension ReasonText {
         """,
         [.gateway, .app],
         """
-        Compare with <doc:Records#Requests>. A `clientDataHash` of another length than the app's is one of \
-        the causes.
+        Compare with [Records, Requests](Records.md#requests). A `clientDataHash` of another length than the app's \
+        is one of the causes.
         """
     )
     static let unknownMethod = ReasonText(
@@ -154,8 +163,8 @@ extension ReasonText {
         """,
         [.gateway],
         """
-        Set the record key as <doc:Records#Keys-and-partitions> says, and set `partitioner` to the producers' \
-        own.
+        Set the record key as [Records, Keys and partitions](Records.md#keys-and-partitions) says, and set \
+        `partitioner` to the producers' own.
         """
     )
     static let noActiveKey = ReasonText(

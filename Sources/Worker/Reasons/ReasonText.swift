@@ -1,3 +1,5 @@
+internal import Settings
+
 /// A reason explained: the texts of the command `reasons` and of the page Reasons, which a test compares.
 package struct ReasonText: Sendable, Equatable {
     /// Who to look at first.
@@ -26,16 +28,6 @@ package struct ReasonText: Sendable, Equatable {
         self.action = action
     }
 
-    /// Markdown for a terminal: links become page names.
-    static func plain(_ markdown: String) -> String {
-        var text = markdown.split(separator: "<doc:", omittingEmptySubsequences: false)
-        let first = text.removeFirst()
-        let linked = text.map { part -> String in
-            guard let end = part.firstIndex(of: ">") else { return String(part) }
-            let link = part[..<end].split(separator: "#", maxSplits: 1)
-            let section = link.count > 1 ? ", \(link[1].replacing("-", with: " "))" : ""
-            return "the page \(link[0])\(section)" + part[part.index(after: end)...]
-        }
-        return (first + linked.joined()).replacing("`", with: "")
-    }
+    /// Markdown for a terminal.
+    static func plain(_ markdown: String) -> String { PageText.plain(markdown) }
 }
