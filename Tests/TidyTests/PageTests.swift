@@ -97,5 +97,16 @@ struct PageTests {
             let found = page.lines.filter { " \($0.lowercased()) ".contains(" \(word) ") }
             #expect(found == [], "\(word)")
         }
+        // The rows of metrics have the help that the program writes.
+        let prose = page.prose.filter { !$0.hasPrefix("| `attest_") }.map { $0.replacing(/`[^`]*`/, with: "") }
+        let translated =
+            /\b(is|are|was|were) (no|none)\b(?! (longer|limit|more))|\bof (its|their|our) own\b|\bmade again\b|\bbeside\b/
+        #expect(prose.filter { $0.contains(translated) } == [])
+    }
+
+    @Test(arguments: PageTests.readable.dropFirst())
+    func `A page says first whom it is for`(name: String) throws {
+        let first = try #require(Page(name)?.lines.dropFirst().first { !$0.isEmpty })
+        #expect(first.hasPrefix("For ") || name == "Start" && first.hasPrefix("Read this page first."))
     }
 }

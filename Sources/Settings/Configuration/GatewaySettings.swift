@@ -66,7 +66,7 @@ extension WorkerFile {
         Setting("gateway.verifierNames", \.gateway.verifierNames, .strings { $0 })
             .means("The names in that header that may use tokens up."),
         Setting("gateway.bundleHeader", \.gateway.bundleHeader, .choice).means(
-            "What a call gets whose `X-Ios-Bundle-Identifier` is no bundle of its app: `count` lets it pass, `require` answers 401."
+            "How to treat a call whose `X-Ios-Bundle-Identifier` does not match the app: `count` lets it pass, `require` answers 401."
         ),
         Setting("gateway.callsPerMinute.address", \.gateway.callsPerAddress, .integer(0...1_000_000)).means(
             "Calls of devices that an address may make in a minute at one gateway; more get 429. 0 is no limit: see "

@@ -110,7 +110,7 @@ extension ReasonText {
         attested for.
         """,
         [.operator, .app],
-        "Add the App ID, with its team prefix. An App Clip attests with its full app's; an extension has one of its own."
+        "Add the App ID, with its team prefix. An App Clip attests with its full app's; an extension has its own."
     )
     static let counterNotZero = ReasonText(
         "The counter of the attestation is not 0.",

@@ -47,7 +47,7 @@ extension ReasonText {
     )
     static let challengeInvalid = ReasonText(
         """
-        The challenge was changed or is for another app. So is an operator's command of which that is true.
+        The challenge was changed or is for another app. Operator commands with an invalid code get the same reason.
         """,
         [.gateway, .attacker],
         "A challenge serves the app alone that asked for it."
@@ -61,7 +61,7 @@ extension ReasonText {
         "Give gateways and workers the same challenge keys, workers first: see [Keys, Rotation](Keys.md#rotation)."
     )
     static let challengeExpired = ReasonText(
-        "The challenge is older than `challenges.ttl`, an operator's command than 15 minutes, by the stream time.",
+        "The challenge is older than `challenges.ttl` (operator commands: 15 minutes), in stream time.",
         [.app, .device],
         "The client must fetch a challenge for each attempt. If many get it, the topic's lag is above the ttl."
     )
@@ -82,7 +82,7 @@ extension ReasonText {
         "A client must not repeat an exchange with its old challenge."
     )
     static let debugTokenInvalid = ReasonText(
-        "The secret of `exchangeDebugToken` is no random UUID, or none of the app's `debugTokens` has its hash.",
+        "The secret of `exchangeDebugToken` is not a random UUID, or its hash is not among the app's `debugTokens`.",
         [.app, .operator, .attacker],
         "Compare the SHA-256 of the secret in lower case with apps.json."
     )
