@@ -103,6 +103,30 @@ struct RuleTests {
         #expect(Rules.textsOfRecords(file(text, at: "Sources/Worker/A.swift")) == [])
     }
 
+    @Test(
+        arguments: [
+            ("/// Of two loops.", 1), ("/// The sum of two loops.\n/// Of both.", 0), ("/// Offset of a record.", 0),
+            ("// Of two loops.", 0), ("/// `Of` is a word.", 0), ("let a = 1\n    /// By name.\n    let b = 2", 1),
+        ]
+    )
+    func `A fragment at the beginning of a doc comment is found`(text: String, count: Int) {
+        #expect(Rules.fragments(file(text, at: "Sources/JSON/A.swift")).count == count)
+        #expect(Rules.fragments(file(text, at: Rules.unreadFolders[0] + "A.swift")) == [])
+        #expect(Rules.fragments(file(text, at: "Tests/A.swift")) == [])
+    }
+
+    @Test(
+        arguments: [
+            ("// A text that is no number.", 1), ("// nil for a text that is none.", 1), ("// There is no number.", 0),
+            ("throw Fault(\"the value is no map\")", 1), ("// It is no longer read.", 0), ("// There are none.", 0),
+            ("/// nil where there is none.", 0), ("// these are no records", 1), ("// It is not a number.", 0),
+        ]
+    )
+    func `A negation by "no" is found in comments and messages`(text: String, count: Int) {
+        #expect(Rules.negations(file(text, at: "Sources/JSON/A.swift")).count == count)
+        #expect(Rules.negations(file(text, at: Rules.unreadFolders[0] + "A.swift")) == [])
+    }
+
     @Test func `Promises of later work are found in comments, and unsafe code in files where none is allowed`() {
         #expect(Rules.promises(file("// TO" + "DO: more")).count == 1)
         #expect(Rules.promises(file("// done")) == [])

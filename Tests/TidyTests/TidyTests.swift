@@ -44,6 +44,14 @@ struct TidyTests {
         expectNone(SourceTree.files.flatMap(Rules.promises))
     }
 
+    @Test func `No doc comment begins with a preposition or a fragment`() {
+        expectNone(SourceTree.files.flatMap(Rules.fragments))
+    }
+
+    @Test func `Comments and messages say "is not a", not "is no"`() {
+        expectNone(SourceTree.files.flatMap(Rules.negations))
+    }
+
     private func expectNone(_ breaches: [Breach], sourceLocation: SourceLocation = #_sourceLocation) {
         let list = breaches.map(\.description).joined(separator: "\n")
         #expect(breaches.isEmpty, Comment(rawValue: list), sourceLocation: sourceLocation)
