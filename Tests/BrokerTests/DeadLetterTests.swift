@@ -37,7 +37,7 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: 0..<4)
-    func `A record without one of the four marks is no dead letter`(missing: Int) {
+    func `A record without one of the four marks is not a dead letter`(missing: Int) {
         var headers = Self.marks
         headers.remove(at: missing)
         #expect(DeadLetter(Self.record(headers), requestIDBytes: 128) == nil)

@@ -42,7 +42,7 @@ struct PublicKeyFormTests {
         }
     }
 
-    @Test func `what is no key on P-256 is none`() throws {
+    @Test func `bytes that are not a key on P-256 are rejected`() throws {
         let point = try Self.point()
         let der = Self.head + point
         var off = point

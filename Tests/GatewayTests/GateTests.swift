@@ -57,7 +57,7 @@ import Testing
         ("v1/\(ExchangeKit.resource):generateAppAttestChallenge", 400), ("", 400),
         ("/v1/\(ExchangeKit.resource.replacing(":", with: "%253A")):generateAppAttestChallenge", 404),
     ])
-    func `a path that is none is refused and leaves no record`(target: String, code: Int) throws {
+    func `an invalid path is refused and leaves no record`(target: String, code: Int) throws {
         let rig = try GatewayRig()
         #expect(rig.call("POST", target).reply?.status == code)
         #expect(rig.records.isEmpty)

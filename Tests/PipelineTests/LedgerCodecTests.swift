@@ -169,11 +169,11 @@ struct LedgerCodecTests {
     @Test(
         arguments: [
             ([0xA3, 0, 2, 1, 0, 2, 1], "it has schema version 2, written by a newer attest-worker"),
-            ([0xA3, 0, 1, 1, 0, 2, 3], "field 2 is no kind of ban"),
-            ([0xA3, 0, 1, 1, 0, 2, 0], "field 2 is no kind of ban"),
-            ([0xA3, 0, 1, 1, 0, 2, 0x19, 1, 1], "field 2 is no kind of ban"),
+            ([0xA3, 0, 1, 1, 0, 2, 3], "field 2 is not a kind of ban"),
+            ([0xA3, 0, 1, 1, 0, 2, 0], "field 2 is not a kind of ban"),
+            ([0xA3, 0, 1, 1, 0, 2, 0x19, 1, 1], "field 2 is not a kind of ban"),
             ([0xA2, 0, 1, 1, 0], "field 2 is missing"), ([0xA2, 0, 1, 2, 1], "field 1 is missing"),
-            ([0xA3, 0, 1, 1, 0x1B, 0x7F, 0, 0, 0, 0, 0, 0, 0, 2, 1], "field 1 is no time"),
+            ([0xA3, 0, 1, 1, 0x1B, 0x7F, 0, 0, 0, 0, 0, 0, 0, 2, 1], "field 1 is not a time"),
         ] as [([UInt8], String)]
     )
     func `a ban that is not whole is refused, never misread`(value: [UInt8], reason: String) throws {
@@ -257,24 +257,24 @@ struct LedgerCodecRefusalTests {
         Case(name: "type 0", key: [0], value: value, reason: "its key is of an unknown type"),
         Case(name: "a newer type", key: [8], value: value, reason: "its key is of an unknown type"),
         Case(name: "a newer type's tombstone", key: [8], value: nil, reason: "its key is of an unknown type"),
-        Case(name: "a short key id", key: key.dropLast(), value: value, reason: "its key has a wrong length"),
-        Case(name: "a long key id", key: key + [0], value: value, reason: "its key has a wrong length"),
-        Case(name: "a short key id's tombstone", key: [1], value: nil, reason: "its key has a wrong length"),
+        Case(name: "a short key id", key: key.dropLast(), value: value, reason: "the key has a wrong length"),
+        Case(name: "a long key id", key: key + [0], value: value, reason: "the key has a wrong length"),
+        Case(name: "a short key id's tombstone", key: [1], value: nil, reason: "the key has a wrong length"),
         Case(
             name: "a short sealing key id",
             key: [6, 1, 2, 3],
             value: [0xA2, 0, 1, 1, 0],
-            reason: "its key has a wrong length"
+            reason: "the key has a wrong length"
         ),
         Case(
             name: "an app that is no UTF-8",
             key: [5, 0xFF],
             value: [0xA3, 0, 1, 1, 1, 2, 2],
-            reason: "its key has a wrong length"
+            reason: "the key has a wrong length"
         ),
-        Case(name: "an empty value", key: key, value: [], reason: "its value is no strict CBOR (truncated)"),
-        Case(name: "a list", key: [4], value: [0x80], reason: "its value is no map"),
-        Case(name: "a text as a map's key", key: [4], value: [0xA1, 0x60, 1], reason: "a key is no number"),
+        Case(name: "an empty value", key: key, value: [], reason: "the value is not strict CBOR (truncated)"),
+        Case(name: "a list", key: [4], value: [0x80], reason: "the value is not a map"),
+        Case(name: "a text as a map's key", key: [4], value: [0xA1, 0x60, 1], reason: "a key is not a number"),
         Case(name: "no version", key: [4], value: [0xA1, 1, 1], reason: "it has no schema version"),
         Case(
             name: "a newer version",
@@ -292,15 +292,15 @@ struct LedgerCodecRefusalTests {
             name: "a field is missing",
             key: digestKey,
             value: [0xA2, 0, 1, 1, 1],
-            reason: "field 2 has not 32 bytes"
+            reason: "field 2 does not have 32 bytes"
         ),
         Case(name: "a time is missing", key: digestKey, value: [0xA2, 0, 1, 2] + hash, reason: "field 1 is missing"),
-        Case(name: "a time is a text", key: [4], value: [0xA2, 0, 1, 1, 0x60], reason: "field 1 is no number"),
+        Case(name: "a time is a text", key: [4], value: [0xA2, 0, 1, 1, 0x60], reason: "field 1 is not a number"),
         Case(
             name: "a time beyond 63 bits",
             key: [4],
             value: [0xA2, 0, 1, 1, 0x1B, 0x80, 0, 0, 0, 0, 0, 0, 0],
-            reason: "field 1 is no number"
+            reason: "field 1 is not a number"
         ),
     ]
 
@@ -317,32 +317,32 @@ struct LedgerCodecRefusalTests {
             name: "an environment that is none",
             key: key,
             value: replaced([0x05, 0x01, 0x06], by: [0x05, 0x02, 0x06]),
-            reason: "field 5 is no environment"
+            reason: "field 5 is not an environment"
         ),
         Case(
             name: "a category beyond 32 bits",
             key: key,
             value: replaced([0x06, 0x04, 0x07], by: [0x06, 0x1B, 0, 0, 0, 1, 0, 0, 0, 0, 0x07]),
-            reason: "field 6 is no category"
+            reason: "field 6 is not a category"
         ),
         Case(
             name: "a time after 9999",
             key: digestKey,
             value: [0xA3, 0, 1, 1, 0x1B, 0x7F] + [UInt8](repeating: 0xFF, count: 7) + [2] + hash,
-            reason: "field 1 is no time"
+            reason: "field 1 is not a time"
         ),
-        Case(name: "an offset below 0", key: [4], value: [0xA2, 0, 1, 2, 0x20], reason: "field 2 is no offset"),
+        Case(name: "an offset below 0", key: [4], value: [0xA2, 0, 1, 2, 0x20], reason: "field 2 is not an offset"),
         Case(
             name: "the lowest offset of all",
             key: [4],
             value: [0xA2, 0, 1, 2, 0x3B, 0x7F] + [UInt8](repeating: 0xFF, count: 7),
-            reason: "field 2 is no offset"
+            reason: "field 2 is not an offset"
         ),
         Case(
             name: "a time long before 1970",
             key: [4],
             value: [0xA2, 0, 1, 1, 0x3B, 0x7F] + [UInt8](repeating: 0xFF, count: 7),
-            reason: "field 1 is no time"
+            reason: "field 1 is not a time"
         ),
     ]
 

@@ -38,7 +38,7 @@ struct BannedKeyLineTests {
             (#"{"since":"1"}"#, "banned: since is not a time in seconds since 1970"),
         ]
     )
-    func `A ban that is none is an error of its line`(value: String, reason: String) throws {
+    func `An invalid ban names its line`(value: String, reason: String) throws {
         let text = Self.line(Self.banned).replacing(#"{"since":1790000000}"#, with: value)
         let fault = #expect(throws: KeysFile.Fault.self) { try KeysFile.decode(Array(text.utf8)) }
         if value != "true" { #expect(fault?.reason == reason) }

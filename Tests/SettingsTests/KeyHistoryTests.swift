@@ -40,7 +40,7 @@ struct KeyHistoryTests {
                 "sealing key s2 was removed: artifacts sealed with it need it for years"
             ),
             (#"{"id": "s1", "file": "s1"}, "#, "", "sealing key s1 was removed"),
-            (#"{"id": "c1", "file": "c1"}, "#, "", "challenge key c1 was the first: keep it behind the new one"),
+            (#"{"id": "c1", "file": "c1"}, "#, "", "challenge key c1 was the first: keep it after the new one"),
             (#""a.pem""#, #""other.pem""#, "signing key a is now a different key: give the new one its own kid"),
             (#""p.pem""#, #""other.pem""#, "signing key p is now a different key"),
             (#""file": "s2""#, #""file": "other""#, "sealing key s2 is now a different key: give the new one"),

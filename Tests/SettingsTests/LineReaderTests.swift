@@ -77,11 +77,11 @@ struct LineReaderTests {
     }
 
     @Test(arguments: [CompressionFormat.gzip, .zstd])
-    func `what follows a stream and is none is a fault`(format: CompressionFormat) throws {
+    func `trailing bytes after a compressed stream are rejected`(format: CompressionFormat) throws {
         let file = try Self.compress(Array("one\ntwo\n".utf8), format)
         let reader = try LineReader(path: try path(file + Array("three\n".utf8)))
         let fault = #expect(throws: CommandFault.self) { while try reader.next() != nil {} }
-        #expect(fault?.sentence.contains("stream is damaged behind byte \(file.count) of it") ?? false)
+        #expect(fault?.sentence.contains("stream is damaged after byte \(file.count) of it") ?? false)
     }
 
     @Test(arguments: [CompressionFormat.gzip, .zstd])

@@ -61,7 +61,7 @@ struct PublicKeyLineTests {
         #expect(ids.allSatisfy { ledger.keys[$0] != nil })
         let warnings = unusable.warnings(of: "KEYS")
         #expect(warnings.count == 2)
-        #expect(warnings[0].hasPrefix("KEYS: 2 lines, the first of them line 4: publicKey is no key on P-256"))
+        #expect(warnings[0].hasPrefix("KEYS: 2 lines, the first of them line 4: publicKey is not a key on P-256"))
         #expect(warnings[1].hasPrefix("KEYS: 2 lines, the first of them line 3: publicKey belongs to another keyId"))
         #expect(warnings.allSatisfy { $0.hasSuffix("the key is kept, and its assertions are key-invalid") })
     }

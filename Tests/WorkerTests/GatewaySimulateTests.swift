@@ -104,7 +104,7 @@ struct GatewaySimulateTests {
         let (code, transcript) = folder.simulate(
             Self.load + ["http://127.0.0.1:1", "--verifier-secret", folder.file("secret")]
         )
-        #expect(code == 2 && transcript.error.contains("is no secret"), "\(transcript.error)")
+        #expect(code == 2 && transcript.error.contains("is not a secret"), "\(transcript.error)")
     }
 
     @Test(

@@ -10,7 +10,7 @@ package struct VerificationKeys: Sendable {
         let publicKey: VerificationKey
     }
 
-    /// In the order of the configuration or of the set.
+    /// The keys' ids, in the order of the configuration or of the set.
     let kids: [ExactText]
     private let byKid: [ExactText: Entry]
     private let revoked: Set<ExactText>
@@ -34,7 +34,7 @@ package struct VerificationKeys: Sendable {
 
     subscript(kid: String) -> Entry? { byKid[ExactText(kid)] }
 
-    /// By a token's own `kid`, unverified.
+    /// The key that a token names by its `kid`, unverified.
     subscript(kid: [UInt8]) -> Entry? { ExactText(validating: kid).flatMap { byKid[$0] } }
 }
 
@@ -42,11 +42,11 @@ extension VerificationKeys {
     /// A JSON Web Key Set (RFC 7517) as ``TokenKeyRing/jsonWebKeySet`` writes it, the file of a process that has no
     /// signing keys.
     ///
-    /// - Throws: ``KeySetFault`` for what is no such set, a key that no token of ours has, a `kid` that appears twice,
-    ///   an empty set, and a private key: that file was meant for another process.
+    /// - Throws: ``KeySetFault`` for bytes that are not such a set, a key that no token of ours has, a `kid` that
+    ///   appears twice, an empty set, and a private key: that file was meant for another process.
     package init(jsonWebKeySet text: [UInt8]) throws(KeySetFault) {
         guard let root = try? JSONDocument(parsing: text).root, let list = root["keys"], list.kind == .array else {
-            throw KeySetFault(description: "is no JSON Web Key Set")
+            throw KeySetFault(description: "is not a JSON Web Key Set")
         }
         var entries: [Entry] = []
         var seen: Set<ExactText> = []
@@ -91,7 +91,7 @@ extension VerificationKeys {
     }
 }
 
-/// Why a file is no set of public keys: a sentence's end.
+/// The reason why a file is not a set of public keys: the end of a sentence.
 package struct KeySetFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
 }

@@ -7,7 +7,7 @@ package import Settings
 
 /// `requeue`: dead letters back onto the requests topic, each once.
 ///
-/// A transaction writes the requests and, as offsets of a group of its own, which letters they were: after a crash the
+/// A transaction writes the requests and, as offsets of a separate group, which letters they were: after a crash the
 /// same command goes on with the rest, and of two at a time the later one stops the earlier.
 package final class Requeue {
     package struct Row: Equatable {
@@ -36,7 +36,7 @@ package final class Requeue {
     private var committed: [CommittedOffset]
     /// The letters to be written, by their reasons.
     package private(set) var rows: [DeadLetterReason: Row] = [:]
-    /// Letters that are meant, and whose value was left out.
+    /// Selected letters whose value was left out.
     package private(set) var truncated: [DeadLetter] = []
     /// Letters that were requeued before.
     package private(set) var done = 0
@@ -101,7 +101,7 @@ package final class Requeue {
         guard var handled = HandledLetters(next: found.offset ?? 0, metadata: found.metadata) else {
             throw CommandFault(
                 "the requeue group's offset of partition \(found.partition) was set by another program: delete the "
-                    + "group's offsets, which makes every letter one that was not requeued."
+                    + "group's offsets; every letter then counts as not requeued."
             )
         }
         handled.raise(to: marks.low)
@@ -144,7 +144,7 @@ package final class Requeue {
         (self.rows, self.truncated) = (rows, truncated)
     }
 
-    /// Calls `body` with each letter that is meant and not done, up to the limit, in the order of its partition.
+    /// Calls `body` with each selected letter that is not done, up to the limit, in the order of its partition.
     private func read(_ body: (_ previous: Int64?, DeadLetter) throws -> Void) throws {
         var (left, done, foreign) = (choice.limit ?? .max, 0, 0)
         var previous: [Int32: Int64] = [:]
@@ -289,14 +289,15 @@ package final class Requeue {
             handled.insert(ranges)
             guard handled.fits else {
                 throw CommandFault(
-                    "the letters that are meant lie in too many places of partition \(partition) to remember them: "
-                        + "requeue them with those between them, without --reason."
+                    "the selected letters of partition \(partition) are too scattered to track: requeue them together "
+                        + "with those between them, without --reason."
                 )
             }
             next[partition] = handled
         }
         let all = handled.merging(next) { $1 }
-        // Of all partitions each time: else the offset of a quiet one would expire alone, and its letters come again.
+        // Commit all partitions each time: else the offset of a quiet one would expire alone, and its letters come
+        // again.
         let offsets = all.sorted { $0.key < $1.key }.map { partition, handled in
             PartitionOffset(partition: partition, offset: handled.next, metadata: handled.metadata)
         }

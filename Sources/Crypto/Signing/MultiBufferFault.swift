@@ -19,7 +19,7 @@ package enum MultiBufferFault: Error, Equatable, Sendable, CustomStringConvertib
 
     package var description: String {
         switch self {
-        case .notAbsolute: "is no absolute path"
+        case .notAbsolute: "is not an absolute path"
         case .missing: "does not exist"
         case .notRegular: "is not a regular file"
         case .writable(let mode):

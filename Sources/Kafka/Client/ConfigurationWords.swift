@@ -37,8 +37,8 @@ enum ConfigurationWords {
             let certificate = properties["ssl.certificate.location"] ?? "the certificate"
             return "\(path) is not the key of \(certificate); renew both together"
         case "ssl.key.location" where properties["ssl.key.password"] == nil:
-            return "\(path) is no private key as PEM, or it has a password: then set ssl.key.password"
-        case "ssl.key.location": return "ssl.key.password does not open \(path), or it is no private key as PEM"
+            return "\(path) is not a private key as PEM, or it has a password: then set ssl.key.password"
+        case "ssl.key.location": return "ssl.key.password does not open \(path), or it is not a private key as PEM"
         default: return nil
         }
     }

@@ -60,15 +60,15 @@ extension LedgerCodec {
         return digest
     }
 
-    private static var unreadableKey: Fault { Fault(reason: "its key has a wrong length") }
+    private static var unreadableKey: Fault { Fault(reason: "the key has a wrong length") }
 
     private static func mark(_ fields: Fields) throws(Fault) -> PartitionMark {
         var mark = PartitionMark(streamTime: try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
-        if let offset = mark.position.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is no offset") }
+        if let offset = mark.position.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is not an offset") }
         if fields.has(3) { mark.position.group = try fields.bytes(3) }
         guard let delivery = try fields.optionalNumber(4) else { return mark }
         guard let known = UInt8(exactly: delivery).flatMap({ PositionMark.Delivery(rawValue: $0) }) else {
-            throw Fault(reason: "field 4 is no delivery")
+            throw Fault(reason: "field 4 is not a kind of delivery")
         }
         mark.position.delivery = known
         return mark
@@ -80,7 +80,7 @@ extension LedgerCodec {
 
     private static func ban(_ fields: Fields) throws(Fault) -> Ban {
         guard let kind = UInt8(exactly: try fields.number(2)).flatMap({ Ban.Kind(rawValue: $0) }) else {
-            throw Fault(reason: "field 2 is no kind of ban")
+            throw Fault(reason: "field 2 is not a kind of ban")
         }
         return Ban(kind, since: try fields.time(1))
     }
@@ -89,13 +89,13 @@ extension LedgerCodec {
         switch number {
         case 0: return .development
         case 1: return .production
-        default: throw Fault(reason: "field 5 is no environment")
+        default: throw Fault(reason: "field 5 is not an environment")
         }
     }
 
     private static func category(_ number: Int64?) throws(Fault) -> UInt32? {
         guard let number else { return nil }
-        guard let category = UInt32(exactly: number) else { throw Fault(reason: "field 6 is no category") }
+        guard let category = UInt32(exactly: number) else { throw Fault(reason: "field 6 is not a category") }
         return category
     }
 
@@ -121,7 +121,7 @@ extension LedgerCodec {
 }
 
 extension P256PublicKey {
-    /// X ‖ Y, which our own ledger keeps only for checked points; other lengths are no points.
+    /// X ‖ Y, which our own ledger keeps only for checked points; other lengths are not points.
     fileprivate init?(coordinates bytes: [UInt8]) {
         let span = bytes.span
         guard span.count == 64, let x = Digest(span.extracting(0..<32)), let y = Digest(span.extracting(32..<64)) else {
@@ -142,12 +142,12 @@ private struct Fields {
         do throws(CBORFault) {
             root = try CBORReader.read(value.span, in: 0..<value.count, maxDepth: 3, maxItems: 64)
         } catch {
-            throw LedgerCodec.Fault(reason: "its value is no strict CBOR (\(error.code))")
+            throw LedgerCodec.Fault(reason: "the value is not strict CBOR (\(error.code))")
         }
-        guard case .map(let entries) = root else { throw LedgerCodec.Fault(reason: "its value is no map") }
+        guard case .map(let entries) = root else { throw LedgerCodec.Fault(reason: "the value is not a map") }
         items.reserveCapacity(entries.count)
         for entry in entries {
-            guard case .unsigned(let key) = entry.key else { throw LedgerCodec.Fault(reason: "a key is no number") }
+            guard case .unsigned(let key) = entry.key else { throw LedgerCodec.Fault(reason: "a key is not a number") }
             items.append((key, entry.value))
         }
         guard case .unsigned(let version)? = self[0] else {
@@ -164,7 +164,7 @@ private struct Fields {
 
     func optionalNumber(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64? {
         guard let item = self[key] else { return nil }
-        guard let number = Self.number(item) else { throw LedgerCodec.Fault(reason: "field \(key) is no number") }
+        guard let number = Self.number(item) else { throw LedgerCodec.Fault(reason: "field \(key) is not a number") }
         return number
     }
 
@@ -180,7 +180,7 @@ private struct Fields {
         guard let item = self[key] else { return nil }
         guard case .array(let parts) = item, parts.count == 2, let notBefore = Self.number(parts[0]),
             let serial = Self.number(parts[1]), serial >= 0, Self.isTime(notBefore)
-        else { throw LedgerCodec.Fault(reason: "field \(key) is no time of issue") }
+        else { throw LedgerCodec.Fault(reason: "field \(key) is not a time of issue") }
         return IssueTime(notBefore: EvaluationTime(milliseconds: notBefore), serial: serial)
     }
 
@@ -189,7 +189,7 @@ private struct Fields {
     func optionalTime(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime? {
         guard let number = try optionalNumber(key) else { return nil }
         guard Self.isTime(number) else {
-            throw LedgerCodec.Fault(reason: "field \(key) is no time")
+            throw LedgerCodec.Fault(reason: "field \(key) is not a time")
         }
         return EvaluationTime(milliseconds: number)
     }
@@ -202,13 +202,15 @@ private struct Fields {
     func time(_ key: UInt64) throws(LedgerCodec.Fault) -> EvaluationTime { try required(optionalTime(key), key) }
 
     func bytes(_ key: UInt64) throws(LedgerCodec.Fault) -> [UInt8] {
-        guard case .bytes(let range)? = self[key] else { throw LedgerCodec.Fault(reason: "field \(key) is no bytes") }
+        guard case .bytes(let range)? = self[key] else {
+            throw LedgerCodec.Fault(reason: "field \(key) is not a byte string")
+        }
         return Array(value[range])
     }
 
     func digest(_ key: UInt64) throws(LedgerCodec.Fault) -> Digest {
         guard case .bytes(let range)? = self[key], let digest = Digest(value.span.extracting(range)) else {
-            throw LedgerCodec.Fault(reason: "field \(key) has not 32 bytes")
+            throw LedgerCodec.Fault(reason: "field \(key) does not have 32 bytes")
         }
         return digest
     }
@@ -217,7 +219,7 @@ private struct Fields {
 
     func optionalText(_ key: UInt64) throws(LedgerCodec.Fault) -> String? {
         guard let item = self[key] else { return nil }
-        guard case .text(let range) = item else { throw LedgerCodec.Fault(reason: "field \(key) is no text") }
+        guard case .text(let range) = item else { throw LedgerCodec.Fault(reason: "field \(key) is not a text") }
         return String(decoding: value[range], as: UTF8.self)
     }
 
@@ -228,7 +230,7 @@ private struct Fields {
             case .unsigned(let expires) = parts[3], let digest = Digest(value.span.extracting(digest)),
             let issued = UInt32(exactly: issued), let expires = UInt32(exactly: expires),
             let id = ExactText(validating: Array(value[id]))
-        else { throw LedgerCodec.Fault(reason: "field \(key) is no request") }
+        else { throw LedgerCodec.Fault(reason: "field \(key) is not a request") }
         return LastRequest(
             id: id,
             valueDigest: digest,

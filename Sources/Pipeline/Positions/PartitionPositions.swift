@@ -112,7 +112,7 @@ package struct PartitionPositions: Sendable {
         // Markers and aborted records count too, so fewer requests may be lost.
         report.skippedAtMost += ends.low - offset
         report.deletedAtMost += ends.low - offset
-        let lost = "retention has taken up to \(ends.low - offset) requests, from offset \(offset) on, unread"
+        let lost = "retention deleted up to \(ends.low - offset) requests, from offset \(offset) on, unread"
         report.note = [note, lost].compactMap(\.self).joined(separator: "; ")
         return .start(ends.low, report)
     }
@@ -133,7 +133,7 @@ extension PartitionPositions {
 
     private func offsetGone(_ applied: Int64) -> String {
         "requests before offset \(applied) are answered and the group has no offset: it expired or was deleted, or the "
-            + "requests were made again; to go on there: \(reset("applied")), if the topic is a new one: "
+            + "requests topic was recreated; to continue there: \(reset("applied")), if the topic is a new one: "
             + reset("beginning")
     }
 
@@ -147,22 +147,24 @@ extension PartitionPositions {
 
     private func ledgerLost(_ committed: Int64, _ applied: Int64?) -> String {
         let known = applied.map { "its last mark is of offset \($0)" } ?? "it has no mark"
-        return "the group is at offset \(committed) and the ledger has lost what belongs to it (\(known)): emptied, "
-            + "truncated or made again; put the keys back with attest-worker import-keys --config DIR, then \(reset("committed"))"
+        return "the group is at offset \(committed) and the ledger has no state for it (\(known)): it was emptied, "
+            + "truncated or recreated; restore the keys with attest-worker import-keys --config DIR, then "
+            + reset("committed")
     }
 
     private func movedBack(_ committed: Int64, _ applied: Int64) -> String {
-        "the group's offset was moved back to \(committed), and requests before \(applied) are answered: to go on behind "
-            + "them: \(reset("applied")), to judge them once more: \(reset("committed"))"
+        "the group's offset was moved back to \(committed), and requests before \(applied) are answered: to continue "
+            + "after them: \(reset("applied")), to judge them again: \(reset("committed"))"
     }
 
     private func torn(_ committed: Int64, _ applied: Int64) -> String {
         "the group is at offset \(committed) and the ledger at \(applied), which one transaction wrote: the group's offsets "
-            + "went back; \(reset("applied")), or to judge requests once more: \(reset("committed"))"
+            + "went back; to continue at the ledger's: \(reset("applied")), to judge requests again: "
+            + reset("committed")
     }
 
     private func beyondEnd(_ offset: Int64, _ end: Int64) -> String {
-        "reading stands at offset \(offset), behind the requests' end \(end): the topic was truncated or made again; to "
-            + "read what there is: \(reset("beginning")), only new requests: \(reset("end"))"
+        "reading starts at offset \(offset), beyond the end \(end) of the requests topic, which was truncated or "
+            + "recreated; to read what is left: \(reset("beginning")), to read only new requests: \(reset("end"))"
     }
 }

@@ -26,7 +26,7 @@ enum AppIDDoubts {
                 + "a dot and the bundle identifier, such as ABCDE12345.com.example.app"
         }
         guard !bundle.isEmpty, bundle.utf8.allSatisfy(isOfBundle) else {
-            return "has no bundle identifier of letters, digits, hyphens and dots behind its team: no device is "
+            return "has no bundle identifier of letters, digits, hyphens and dots after its team: no device is "
                 + "accepted by it"
         }
         return nil
@@ -49,7 +49,7 @@ enum AppIDDoubts {
 }
 
 extension Configuration {
-    /// What is doubtful in the configuration: one line each, said at a start and, where new, after a reload.
+    /// The configuration's doubtful points: one line each, logged at a start and, where new, after a reload.
     package var doubts: [String] {
         kafkaPropertyDoubts + emptyLists.map(EmptyLists.warning) + AppIDDoubts.warnings(registry)
     }

@@ -140,7 +140,7 @@ struct AppsFile {
         Setting("rollout.never", \.rollout.never, .installations, range: "no entry of `rollout.always`")
             .means("Test devices that are outside, whatever the share. Keys that the ledger has pass all the same."),
         Setting("attestationsPerSecond", \.attestationsPerSecond, .integer(0...1_000_000))
-            .means("Attestations admitted per second over all partitions; 0 is no limit. `replay` applies none."),
+            .means("Attestations admitted per second over all partitions; 0 sets no limit. `replay` applies none."),
     ]
 
     private static let debug: [Setting<RegisteredApp>] = [

@@ -1,12 +1,12 @@
 internal import JSON
 
-/// What only the gateway reads of worker.json.
+/// The settings of worker.json that only the gateway reads.
 package struct GatewaySettings: Sendable, Equatable {
     /// 0 = any free one.
     package var port = 8080
-    /// In digits; `::` is every address of both kinds.
+    /// The address in digits; `::` is every address of both kinds.
     package var address = "127.0.0.1"
-    /// Of metrics and readiness; nil = the worker's `metrics.port`.
+    /// The port of metrics and readiness; nil = the worker's `metrics.port`.
     package var metricsPort: Int?
     /// Peers whose `X-Request-Id` and names of clients are believed.
     package var trustedProxies: [NetworkPrefix] = []
@@ -32,13 +32,13 @@ package struct GatewaySettings: Sendable, Equatable {
     package init() {}
 }
 
-/// What becomes of a call whose `X-Ios-Bundle-Identifier` is no bundle of its app.
+/// The treatment of a call whose `X-Ios-Bundle-Identifier` is not a bundle of its app.
 package enum BundleHeaderPolicy: String, Sendable, CaseIterable {
     case count, require
 }
 
 extension WorkerFile {
-    /// In the order of the Configuration page.
+    /// The settings in the order of the Configuration page.
     static let gateway: [Setting<Configuration>] = [
         Setting("gateway.port", \.gateway.port, .integer(0...65_535))
             .means("Port of the gateway. 0 is any free one: see [Gateway](Gateway.md)."),
@@ -69,7 +69,7 @@ extension WorkerFile {
             "How to treat a call whose `X-Ios-Bundle-Identifier` does not match the app: `count` lets it pass, `require` answers 401."
         ),
         Setting("gateway.callsPerMinute.address", \.gateway.callsPerAddress, .integer(0...1_000_000)).means(
-            "Calls of devices that an address may make in a minute at one gateway; more get 429. 0 is no limit: see "
+            "Calls of devices that an address may make in a minute at one gateway; more get 429. 0 sets no limit: see "
                 + "[Gateway, Rates](Gateway.md#rates)."
         ),
         Setting("gateway.callsPerMinute.apiKey", \.gateway.callsPerAPIKey, .integer(0...1_000_000))

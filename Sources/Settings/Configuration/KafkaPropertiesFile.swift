@@ -140,7 +140,7 @@ enum KafkaPropertiesFile {
         (
             ["sasl.kerberos.kinit.cmd"],
             "a shell would run it with the worker's rights; remove the line: the library's own command renews the ticket, "
-                + "or another program does beside sasl.kerberos.min.time.before.relogin=0"
+                + "or another program renews it and sasl.kerberos.min.time.before.relogin is 0"
         ),
         (
             ["test.mock.num.brokers"],

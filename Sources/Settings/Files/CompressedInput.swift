@@ -61,7 +61,8 @@ final class CompressedInput {
             return try decompressor.next(input, from: start, capacity: Self.blockBytes)
         } catch {
             throw Fault(
-                "the \(format.rawValue) stream is damaged behind byte \(position) of it (\(error.reason)): get a whole file"
+                "the \(format.rawValue) stream is damaged after byte \(position) of it (\(error.reason)): "
+                    + "get a whole file"
             )
         }
     }

@@ -25,7 +25,7 @@ enum KeyHistory {
             "was removed: artifacts sealed with it need it for years"
         }
         try check(new.challenges, after: old.challenges, "challenge key") { index in
-            index == 0 ? "was the first: keep it behind the new one until its challenges have expired" : nil
+            index == 0 ? "was the first: keep it after the new one until its challenges have expired" : nil
         }
     }
 

@@ -34,7 +34,7 @@ extension UnusableKeys.Flaw {
     fileprivate var words: String {
         switch self {
         case .noPoint:
-            "publicKey is no key on P-256 (a point, compressed or not, X and Y, or a SubjectPublicKeyInfo)"
+            "publicKey is not a key on P-256 (a point, compressed or not, X and Y, or a SubjectPublicKeyInfo)"
         case .otherKeyID: "publicKey belongs to another keyId, which is SHA-256 of the point's 65 bytes"
         }
     }

@@ -84,7 +84,7 @@ extension Requeue {
         console.print(
             foreign == 0
                 ? history
-                : history + ", \(foreign.counted("record", "is no dead letter", "are no dead letters")) of a worker"
+                : history + ", \(foreign.counted("record", "is not a dead letter", "are not dead letters")) of a worker"
         )
         for letter in truncated.prefix(shownLetters) {
             console.printError(

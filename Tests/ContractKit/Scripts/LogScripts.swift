@@ -155,7 +155,7 @@ package enum RecreatedLedger: ContractScript {
         try driver.log.close()
         guard later.records.isEmpty else { return .reads }
         guard try world.committedOffsets().allSatisfy({ $0.offset == 5 }) else { return .otherOffsets }
-        return driver.held.values.allSatisfy { $0.contains("the ledger has lost what belongs to it") } ? .held : .reads
+        return driver.held.values.allSatisfy { $0.contains("the ledger has no state for it") } ? .held : .reads
     }
 }
 

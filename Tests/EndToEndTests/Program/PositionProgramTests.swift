@@ -118,7 +118,7 @@ struct PositionProgramTests {
             Deadline.wait(30) { (try? workplace.start("create-topics", "--partitions", "3"))?.waitForEnd() == .exit(0) }
         )
         try workplace.simulate(devices: 6, records: 10, seed: 9)
-        try holds(workplace, "the requests were made again", outcomes: 40)
+        try holds(workplace, "the requests topic was recreated", outcomes: 40)
         try workplace.done("reset", "--offsets-only", "--to-beginning", "--yes")
         _ = try workplace.work(until: 50)
         #expect(try answered(workplace) == 50)
@@ -141,7 +141,7 @@ struct PositionProgramTests {
             ["--bootstrap-server", broker.bootstrapServers, "--offset-json-file", workplace.file("taken.json")]
         )
         let worker = try workplace.work(until: 43)
-        let lines = worker.error.split(separator: "\n").filter { $0.contains("retention has taken up to ") }
+        let lines = worker.error.split(separator: "\n").filter { $0.contains("retention deleted up to ") }
         #expect(lines.count == 3 && !worker.error.contains("is held"), "\(worker.error)")
         let taken = lines.compactMap { line in
             line.split(separator: "up to ").last.flatMap { Int($0.prefix { $0.isNumber }) }
@@ -160,7 +160,7 @@ struct PositionProgramTests {
         )
         // A capture of old requests, published again.
         try workplace.simulate(devices: 30, records: 40)
-        try holds(workplace, "the ledger has lost what belongs to it", outcomes: 40)
+        try holds(workplace, "the ledger has no state for it", outcomes: 40)
         try workplace.done("import-keys", "--input", workplace.file("keys.ndjson"))
         try workplace.done("reset", "--offsets-only", "--to-committed", "--yes")
         #expect(try workplace.exported() == keys)

@@ -2,11 +2,11 @@ internal import HTTPClient
 internal import Settings
 internal import Traffic
 
-/// Where stock clients find a gateway, and how their backends prove themselves there.
+/// The address at which stock clients find a gateway, and the secret with which their backends prove themselves there.
 package struct GatewayTarget {
-    /// Without a slash at the end.
+    /// The address without a slash at the end.
     let base: String
-    /// Of the backends; nil = they make no calls.
+    /// The secret of the backends; nil = they make no calls.
     package var secret: String?
     /// A PEM file; nil = the system's certificates.
     var authorities: String?
@@ -49,7 +49,8 @@ package struct GatewayTarget {
         let line = bytes.last == 0x0A ? bytes.dropLast() : bytes[...]
         guard !line.isEmpty, bytes.count <= mostSecretBytes, line.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw ConfigurationFault(
-                "\(path.printable) is no secret: it must be one line of visible ASCII, at most \(mostSecretBytes) bytes."
+                "\(path.printable) is not a secret: it must be one line of visible ASCII, "
+                    + "at most \(mostSecretBytes) bytes."
             )
         }
         return String(decoding: line, as: UTF8.self)
