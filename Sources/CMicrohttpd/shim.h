@@ -60,10 +60,10 @@ static inline struct MHD_Daemon *CMicrohttpd_startExchange(
         MHD_OPTION_END);
 }
 
-// The calling one.
+// Names the calling thread.
 static inline void CMicrohttpd_nameThread(const char *name) { prctl(PR_SET_NAME, name); }
 
-// Becomes readable by a ring, until it is waited for; -1: no descriptor is left.
+// A bell: readable from a ring until the next wait; -1: no descriptor is left.
 static inline int CMicrohttpd_makeBell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 static inline void CMicrohttpd_ringBell(int bell) {

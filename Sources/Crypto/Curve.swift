@@ -39,7 +39,7 @@ internal import COpenSSL
         }
     }
 
-    /// Calls `body` with the group and a point of its own.
+    /// Calls `body` with the group and a fresh point.
     @unsafe func withPoint<Result>(_ body: (_ group: OpaquePointer, _ point: OpaquePointer) -> Result) -> Result {
         // The point is ours and freed on the way out.
         guard let point = unsafe EC_POINT_new(group) else { preconditionFailure("out of memory") }

@@ -77,7 +77,7 @@ package struct ClientFailure: Error, Sendable, Equatable, CustomStringConvertibl
         case tooLarge
         /// The connection broke, or what came over it was not HTTP.
         case broken
-        /// The call itself: its URL or headers.
+        /// The call itself is invalid: its URL or headers.
         case invalid
     }
 

@@ -47,7 +47,7 @@ internal import CCurl
     /// Calls that have not ended.
     package var openCalls: Int { transfers.count + stillborn.count }
 
-    /// Begins a call. What is wrong with it ``poll(milliseconds:)`` says.
+    /// Begins a call; ``poll(milliseconds:)`` reports what is wrong with it.
     package func enqueue(_ call: ClientCall) {
         do throws(ClientFailure) {
             let transfer = try Transfer(call, options)
@@ -94,7 +94,7 @@ internal import CCurl
     private func remove(_ number: UInt) {
         guard let transfer = transfers.removeValue(forKey: number) else { return }
         handles[transfer.tag] = nil
-        // The handle is of this multi handle, and ends with its transfer behind this line.
+        // The handle belongs to this multi handle, and ends with its transfer after this line.
         unsafe curl_multi_remove_handle(multi, transfer.easy)
     }
 }

@@ -81,7 +81,7 @@ internal import CCurl
         // The library would add a content type, and ask before a long body. A header without a value is not sent.
         var lines = ["Expect:"]
         if !call.headers.contains(where: { $0.name.lowercased() == "content-type" }) { lines.append("Content-Type:") }
-        // So is an empty value meant as one.
+        // A semicolon makes libcurl send a header with an empty value.
         lines += call.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         for line in lines {
             // The library copies the line, and the old list stays valid where it cannot.
@@ -159,7 +159,7 @@ extension Transfer {
         headers.append((name, value))
     }
 
-    /// The next part of the request's body. The library has no way back to its begin, so it cannot send it twice.
+    /// The next part of the request's body. The library has no way back to its beginning, so it cannot send it twice.
     private func fill(_ room: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(room.count, request.count - sent)
         unsafe room.copyBytes(from: request[sent..<sent + count])

@@ -2,7 +2,7 @@
 extension ByteScan {
     /// Writes what a text stands for, as long as that may be base64; returns how many bytes.
     ///
-    /// Of what the parser has accepted it makes the same as ``unescape(_:_:)``.
+    /// For a text that the parser has accepted it writes the same as ``unescape(_:_:)``.
     ///
     /// - Precondition: `target` has room for `text.count` bytes.
     /// - Returns: nil for an escape of what is in no base64, or a backslash that starts no escape.

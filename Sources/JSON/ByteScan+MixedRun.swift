@@ -41,7 +41,7 @@ extension ByteScan {
     @inline(__always)
     private static func after(_ word: UInt64, _ open: Open) -> Open? {
         let backslashes = places(of: 0x5C, in: word)
-        // Of backslashes side by side every second one is escaped: the borrow goes through the whole row.
+        // Every second one of adjacent backslashes is escaped: the borrow goes through the whole row.
         let marks = backslashes >> 7
         let row = marks & ~open.escaped
         let code = ((row << 8 | odd) &- row) ^ odd

@@ -29,10 +29,10 @@ package enum BrokerAnswer: Sendable, Equatable {
 /// Asks the brokers, on the loop's queue; no call waits. One query at a time is under way, the next ones wait in order.
 package protocol BrokerQueries: AnyObject {
     func ask(_ query: BrokerQuery) -> QueryID
-    /// Its answer does not come any more; a query that is under way goes on.
+    /// Drops the answer to a query; one that is under way goes on.
     func forget(_ query: QueryID)
-    /// nil = none has come.
+    /// Takes the next answer; nil = none has come.
     func nextAnswer() -> (id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)?
-    /// No query is answered any more.
+    /// Ends the queries: none is answered any more.
     func close()
 }

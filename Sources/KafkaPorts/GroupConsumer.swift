@@ -37,7 +37,7 @@ package enum SeekFault: Equatable, Sendable {
     case overtaken
     /// No answer of the library's thread in time; the seek may still be done.
     case timedOut
-    /// Such as a partition that the topic does not have any more.
+    /// Another fault, such as a partition that the topic does not have any more.
     case unknown(KafkaFault)
 }
 

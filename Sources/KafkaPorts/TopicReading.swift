@@ -16,7 +16,7 @@ package struct LedgerChunk: Sendable {
 package protocol TopicReading: AnyObject {
     /// Begins to read partitions (``PartitionOffset/beginning`` = at the oldest record).
     func start(_ starts: [PartitionOffset]) throws(KafkaFault)
-    /// Nothing more of these partitions comes.
+    /// Stops reading partitions: nothing more of them comes.
     func stop(_ partitions: [Int32]) throws(KafkaFault)
     /// Takes the records that are ready; waits at most so many milliseconds for the first one.
     ///

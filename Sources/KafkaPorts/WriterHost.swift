@@ -8,7 +8,7 @@ package struct OutputBatch: Sendable {
     /// The membership under which the offsets' records were polled.
     package var token: any MemberToken
     package var budget: CallBudget
-    /// Up to which offset each ledger is known: a record of ours before it shows that the topic was cut.
+    /// The offset up to which each ledger is known: a record of ours before it shows that the topic was cut.
     package var knownLedgerEnds: [Int32: Int64]
 
     package init(
@@ -47,13 +47,14 @@ package enum WriterOutcome: Sendable {
 
 /// Writes a member's units. Called on the loop's queue; no call waits.
 package protocol WriterHost: AnyObject {
-    /// One job at a time: the next one after the last one's final outcome.
+    /// Starts a job; the next one is submitted after its final outcome.
     func submit(_ job: WriterJob)
-    /// nil = none has come.
+    /// Takes the next outcome; nil = none has come.
     func nextOutcome() -> WriterOutcome?
 }
 
-/// Everything outside of a member: production makes it of librdkafka's clients and threads, a simulation of its own.
+/// The ports of a member to the outside: production makes them of librdkafka's clients and threads, a simulation of its
+/// own parts.
 package struct MemberPorts {
     package var makeConsumer: () throws(KafkaFault) -> any GroupConsumer
     package var makeReader: () throws(KafkaFault) -> any TopicReading

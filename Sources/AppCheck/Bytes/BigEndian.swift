@@ -8,7 +8,7 @@ enum BigEndian {
         return value
     }
 
-    /// Eight bytes.
+    /// Appends eight bytes.
     static func append(_ value: UInt64, to bytes: inout [UInt8]) {
         for shift in stride(from: UInt64(56), through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: value >> shift))

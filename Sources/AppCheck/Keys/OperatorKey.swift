@@ -10,6 +10,6 @@ package struct OperatorKey: Sendable {
         codeKey = HMACKey(secret.subkey("attest-worker operator command v1"))
     }
 
-    /// HMAC-SHA256.
+    /// The HMAC-SHA256 of a message.
     func code(_ message: [UInt8]) -> Digest { codeKey.code(message) }
 }

@@ -43,6 +43,6 @@ package struct TokenKeyRing: Sendable {
 
     package func isRevoked(_ kid: String) -> Bool { revoked.contains(ExactText(kid)) }
 
-    /// Active or published.
+    /// The key of this name, active or published.
     package subscript(kid: String) -> TokenKey? { byKid[ExactText(kid)].map { keys[$0] } }
 }

@@ -1,7 +1,7 @@
 package import AppAttest
 package import Crypto
 
-/// An operator's deed, written to the requests topic: it reaches the worker that owns the state, in order with the
+/// An operator's command, written to the requests topic: it reaches the worker that owns the state, in order with the
 /// requests, and is applied once, as they are. Its code proves that its writer holds the worker's keys.
 package struct OperatorCommand: Sendable, Equatable {
     package enum Verb: String, Sendable, CaseIterable { case ban, unban, forget }

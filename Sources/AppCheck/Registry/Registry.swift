@@ -3,7 +3,7 @@ package import AppAttest
 /// All apps, found by any of their names: project number or id, OAuth client id. Immutable; a reload makes a new one.
 package struct Registry: Sendable {
     package let apps: [RegisteredApp]
-    /// Apps, by ``RegisteredApp/name``, and OAuth clients that were served and are so no longer.
+    /// Apps, by ``RegisteredApp/name``, and OAuth clients that were served and no longer are.
     package let retired: Set<ExactText>
     private let byName: [AppName<ExactText>: Int]
     private let byOAuthClient: [ExactText: Int]

@@ -13,7 +13,7 @@ package enum Method: String, Sendable, CaseIterable {
     /// Whether an app gets a token for an object.
     package var isExchange: Bool { self == .exchangeAppAttestAttestation || self == .exchangeAppAttestAssertion }
 
-    /// Whether an app gets a token: what events are about.
+    /// Whether an app gets a token: events report these verbs.
     package var hasEvents: Bool { isExchange || self == .exchangeDebugToken }
 
     /// Whether the answer to a refused request names the reason: the caller is a trusted backend, never a device.

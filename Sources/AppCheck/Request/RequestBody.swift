@@ -83,7 +83,7 @@ struct RequestBody {
         let hash = try member("clientDataHash", or: "client_data_hash")
         let data = try member("clientData", or: "client_data")
         if let hash {
-            // Of what is too long however it is written nothing is decoded.
+            // A text that is too long in any spelling is not decoded.
             guard hash.writtenBytes <= 8 * (limits.clientDataHashBytes + 2) else { throw .malformedRequest }
             let bytes = try Self.decode(hash)
             guard data == nil, length.allows(bytes.count), bytes.count <= limits.clientDataHashBytes

@@ -46,7 +46,7 @@ package struct OutputProducers: Sendable {
 
     /// - Parameters:
     ///   - clock: see ``Moment``.
-    ///   - checkQueue: traps on another queue than the one that calls belong on.
+    ///   - checkQueue: traps on any queue but the one that calls belong on.
     package init(
         _ settings: BrokerSettings,
         _ clock: @escaping @Sendable () -> Moment,

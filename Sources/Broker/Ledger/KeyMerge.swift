@@ -42,7 +42,7 @@ enum KeyMerge: Equatable {
     }
 
     /// The record with the higher counter is the newer; it counts where both have a value, the ledger's where the
-    /// counters are equal. Of attestations the one issued later counts.
+    /// counters are equal. The attestation that was issued later counts.
     private static func merged(_ imported: KeyRecord, _ stored: KeyRecord) -> KeyRecord {
         let (newer, older) = imported.counter > stored.counter ? (imported, stored) : (stored, imported)
         var merged = stored

@@ -16,7 +16,7 @@ package struct DeadLetter: Equatable {
     package let isTruncated: Bool
     package let key: [UInt8]?
     package let value: [UInt8]?
-    /// The request's own, with an id: without one the place of the record is its id, and that has changed.
+    /// The request's headers, with an id: a request without one has its record's place as its id, and that has changed.
     package let headers: [KafkaHeader]
 
     /// - Parameter requestIDBytes: the longest id that is added.
@@ -44,12 +44,12 @@ package struct DeadLetter: Equatable {
     private static func isOurs(_ header: KafkaHeader) -> Bool { header.name.starts(with: "dlq.".utf8) }
 }
 
-/// Which dead letters are meant.
+/// The selection of dead letters.
 package struct DeadLetterChoice: Equatable {
     package var reason: DeadLetterReason?
     /// Letters written from this time on, in milliseconds since 1970.
     package var since: Int64?
-    /// The first so many.
+    /// The most letters: the first ones.
     package var limit: Int?
 
     package init() {}

@@ -84,8 +84,8 @@ package final class BatchEngine: SignatureEngine {
         }
     }
 
-    /// Compares a sample with OpenSSL. If one answer differs, none of the group counts; of the groups before it the loop
-    /// takes care.
+    /// Compares a sample with OpenSSL. If one answer differs, none of the group counts; the loop takes care of the
+    /// groups before it.
     private func compare(_ checks: [SignatureCheck], _ answers: inout SignatureAnswers) {
         for place in checks.indices {
             checkNumber &+= 1

@@ -1,7 +1,7 @@
 internal import CBatchVerify
 
 extension P256SecondPoint {
-    /// - Parameter key: on the curve. Of any other point zeros are computed, which no engine accepts.
+    /// - Parameter key: on the curve. Any other point gives zeros, which no engine accepts.
     package init(of key: P256PublicKey) {
         BatchArithmetic.prepareP256()
         let numbers = Numbers(count: 16)

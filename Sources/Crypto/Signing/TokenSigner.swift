@@ -1,7 +1,7 @@
 /// Signs digests of tokens: in groups with the operator's library where there are enough for a key, else with OpenSSL.
 /// A value for one set of keys, shared by all lanes.
 package struct TokenSigner: Sendable {
-    /// A key that the library signs alike.
+    /// A key with which the library signs as OpenSSL does.
     private struct Tested: Sendable {
         let key: SigningKey
         /// The second point, for verification in groups; nil for RSA.

@@ -7,7 +7,7 @@ struct EventGate {
     private var count = 0
     private var last: Int32 = 0
 
-    /// The partitions in turn, since events have no key; nil = this second has had enough.
+    /// The next partition in turn, since events have no key; nil = the limit of this second is reached.
     mutating func partition(in second: Int64, of partitions: Int32) -> Int32? {
         if second != self.second { (self.second, count) = (second, 0) }
         guard count < Self.mostPerSecond else { return nil }

@@ -24,7 +24,7 @@ package struct Verifiers: Sendable {
         }
     }
 
-    /// The caller with this secret. Its digest is looked up: the time of that says nothing about the secret.
+    /// The caller with this secret. Its digest is looked up: the time that this takes reveals nothing about the secret.
     func name(secret: ArraySlice<UInt8>) -> String? { names.isEmpty ? nil : names[SHA256.hash(Array(secret))] }
 
     package var count: Int { names.count }
@@ -36,7 +36,7 @@ package struct Verifiers: Sendable {
     }
 }
 
-/// Why a file has no verifiers: a sentence's end.
+/// The reason why a file has no verifiers: the end of a sentence.
 package struct VerifiersFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
 }

@@ -12,7 +12,7 @@ enum Need {
 }
 
 extension Gateway {
-    /// Takes what speaks against taking calls, in a sentence: brokers that are away, topics that have changed.
+    /// Takes the sentence that says why no calls should come: brokers that are away, topics that have changed.
     package func note(hindrance: String?) { state.withLock { $0.hindrance = hindrance } }
 
     /// Why this gateway should get no calls, in a sentence; nil = it is fit.

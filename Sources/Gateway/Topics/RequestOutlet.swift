@@ -2,7 +2,7 @@ package import Kafka
 
 /// The outlet for a gateway's records.
 package protocol RequestOutlet: Sendable {
-    /// Must not wait for the broker.
+    /// Writes a record. Must not wait for the broker.
     func write(_ record: OutboundRequest)
 }
 

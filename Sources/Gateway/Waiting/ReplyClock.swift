@@ -39,7 +39,7 @@ struct ReplyClock {
         return offset
     }
 
-    /// Forgets a doubt that has lasted; to be called some times a second.
+    /// Forgets a doubt that has lasted. Call it a few times a second.
     mutating func look(_ now: Reading) {
         guard doubt(now) != nil else { return doubtedSince = nil }
         let since = doubtedSince ?? now.uptime

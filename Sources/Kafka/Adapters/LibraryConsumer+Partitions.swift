@@ -44,7 +44,7 @@ extension LibraryConsumer {
     }
 
     package func wake(_ partitions: [Int32], limit milliseconds: Int) {
-        // Where a seek does it, it is done.
+        // Not needed where a seek wakes the leader's thread.
         guard !partitions.isEmpty, !LibraryVersion.current.seekWakesLeader, let consumer = try? open() else { return }
         consumer.handle.wakeLeaders(of: topic, partitions, timeoutMilliseconds: milliseconds)
     }

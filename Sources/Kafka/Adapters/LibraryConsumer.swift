@@ -1,13 +1,13 @@
 package import KafkaPorts
 internal import Log
 
-/// A member's consumer on librdkafka: memory, units, callbacks and texts, and no rule.
+/// A member's consumer on librdkafka. It translates memory, units, callbacks and texts, and holds no rule.
 ///
 /// Two threads that issue steps of one partition could make the library drop a stop, and then the next start would end the
 /// process: every call is checked to come on one queue.
 package final class LibraryConsumer: GroupConsumer {
     package let topic: String
-    /// Traps on another queue than the one that calls belong on.
+    /// Traps on any queue but the one that calls belong on.
     private let checkQueue: () -> Void
     /// nil once it was closed or given up.
     private var consumer: Consumer?
@@ -19,7 +19,7 @@ package final class LibraryConsumer: GroupConsumer {
 
     /// - Parameters:
     ///   - topic: one topic's name, no pattern.
-    ///   - checkQueue: traps on another queue than the one that calls belong on.
+    ///   - checkQueue: traps on any queue but the one that calls belong on.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(
         _ properties: KafkaProperties,
@@ -82,7 +82,7 @@ package final class LibraryConsumer: GroupConsumer {
         do throws(KafkaFault) {
             let event = try consumer.poll(timeoutMilliseconds: milliseconds)
             if case .message(let message) = event { return record(message) }
-            // The record's memory is kept no longer than those of its block.
+            // Drop the last record, which would keep its block's memory.
             last = nil
             return event.map(GroupEvent.init)
         } catch {

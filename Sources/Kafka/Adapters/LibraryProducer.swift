@@ -14,7 +14,8 @@ package final class LibraryProducer: RecordProducer, OutputClient {
 
     package var fatalFault: KafkaFault? { client.fatalFault }
 
-    /// The fault of a record says more than what it has made of the client.
+    /// Waits for the records in flight. The fault of a record explains more than the client's fatal fault that follows
+    /// it.
     package func flush(limit milliseconds: Int) throws(KafkaFault) -> Bool {
         let hasEnded = client.flushQueue(limit: milliseconds)
         if producer.handle.context.firstFailure == nil, let fatal = fatalFault { throw fatal }

@@ -2,12 +2,12 @@ package import KafkaPorts
 
 /// A topic's reader on librdkafka.
 package final class LibraryTopicReader: TopicReading {
-    /// Traps on another queue than the one that calls belong on.
+    /// Traps on any queue but the one that calls belong on.
     private let checkQueue: () -> Void
     /// nil once it was given up.
     private var reader: TopicReader?
 
-    /// - Parameter checkQueue: traps on another queue than the one that calls belong on.
+    /// - Parameter checkQueue: traps on any queue but the one that calls belong on.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(
         _ properties: KafkaProperties,

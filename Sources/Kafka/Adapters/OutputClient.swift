@@ -4,7 +4,7 @@ package import Log
 /// The topics of a unit's records, and the queue that serves their client.
 package struct OutputRoute: Sendable {
     package var topics: [OutputTopic: String]
-    /// Traps on another queue than the one that calls belong on.
+    /// Traps on any queue but the one that calls belong on.
     package var checkQueue: @Sendable () -> Void
     /// Read by calls that share their time among several waits.
     package var clock: @Sendable () -> Moment

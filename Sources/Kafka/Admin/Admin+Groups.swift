@@ -6,7 +6,7 @@ package struct GroupDescription: Sendable, Equatable {
     /// `Empty`, `Stable`, `PreparingRebalance`, `Dead` (also for a group that never existed) and so on.
     package var state: String
     package var members: Int
-    /// Whose they are: a static name, or else the client's, and the host. Foreign text.
+    /// The members' names: a static one, or else the client's, and the host. Foreign text.
     package var names: [String] = []
 
     package var isEmpty: Bool { members == 0 }

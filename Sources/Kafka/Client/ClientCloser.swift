@@ -8,7 +8,7 @@ internal import Synchronization
 /// In 2.0.2 it never ends if, at that moment, a fetch finds its offset gone: the broker's thread waits for a lock that it
 /// holds itself.
 package final class ClientCloser: Sendable {
-    /// This process's.
+    /// The closer of this process.
     package static let shared = ClientCloser()
 
     /// A client's last call: under way, then late or over.
@@ -49,7 +49,7 @@ package final class ClientCloser: Sendable {
             }
             pending.wrappingSubtract(1, ordering: .releasing)
         }
-        // If no thread can start, here, and everybody waits.
+        // If no thread can start, the call runs here, and everybody waits.
         if !DetachedThread.run(work) { work() }
     }
 
@@ -65,7 +65,7 @@ package final class ClientCloser: Sendable {
                 return nil
             }
         } catch {
-            // If no thread can start, here.
+            // If no thread can start, the call runs here.
             guard error.isTimeout else { return body() }
             guard call.noteLate() else { return }
             late.wrappingAdd(1, ordering: .relaxed)

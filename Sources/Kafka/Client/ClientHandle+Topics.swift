@@ -21,7 +21,7 @@ extension ClientHandle {
     /// The numbers of the brokers that are up.
     func brokerIDs(timeoutMilliseconds: Int) throws(KafkaFault) -> [Int32] {
         var metadata: UnsafePointer<rd_kafka_metadata>?
-        // As above.
+        // On success the library hands over one block of memory, freed below, as it does for all topics.
         let code = unsafe rd_kafka_metadata(pointer, 0, nil, &metadata, clampedMilliseconds(timeoutMilliseconds))
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata = unsafe metadata else {
             serve()

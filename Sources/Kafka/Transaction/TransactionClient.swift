@@ -116,7 +116,7 @@ final class TransactionClient {
         try unsafe check(error, "aborting a transaction")
     }
 
-    /// The producer is of no use from now on, whatever its client says.
+    /// Gives the producer up, whatever its client says.
     func abandon(_ fault: KafkaFault) { abandonment = fault }
 
     // MARK: - Faults

@@ -5,9 +5,9 @@ package import KafkaPorts
 /// Call ``initTransactions(timeoutMilliseconds:)`` once, then repeat ``begin()``, records, offsets, and
 /// ``commit(timeoutMilliseconds:)`` or ``abort(timeoutMilliseconds:)``. For one thread at a time.
 ///
-/// Of a fault that a call throws, test ``KafkaFault/isFatal`` first (only a new producer with the same id helps; that
-/// is an ordinary way out), then ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same call, the same
-/// arguments); treat any other fault as fatal.
+/// Test a fault that a call throws in this order: ``KafkaFault/isFatal`` first (only a new producer with the same id
+/// helps; that is an ordinary way out), then ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same
+/// call, the same arguments); treat any other fault as fatal.
 package final class TransactionalProducer {
     let client: TransactionClient
     var transaction = TransactionGuard()

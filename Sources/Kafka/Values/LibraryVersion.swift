@@ -3,7 +3,7 @@ internal import CRdkafka
 /// A version of librdkafka, and what is particular about it: the one place that decides which faults of the library a
 /// process has to go around. The page Decisions lists the others, which all versions up to 2.15.0 have.
 package struct LibraryVersion: Sendable {
-    /// The one in this process.
+    /// The version in this process.
     package static let current = LibraryVersion(number: Int(rd_kafka_version()))
 
     /// The version as people write it: `2.0.2`.

@@ -6,8 +6,8 @@ package struct PositionMark: Hashable, Sendable {
         case transaction
         /// The ledger was written before the offset was committed.
         case atLeastOnce
-        /// Like ``atLeastOnce``, by a worker that had found no offset committed by a worker, and had not committed one
-        /// yet.
+        /// The same as ``atLeastOnce``, by a worker that had found no offset committed by a worker, and had not
+        /// committed one yet.
         case atLeastOnceUncommitted
     }
 

@@ -35,7 +35,7 @@ package protocol RecordUnit: OutputUnit {
 
 /// A unit that takes bytes, as files do: lanes pack the records, so that the loop handles only what they made.
 package protocol PackedUnit: OutputUnit {
-    /// Packs records in their order; lanes call it.
+    /// Packs records in their order. Lanes call it.
     var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { get }
     func write(_ outputs: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) throws
 }

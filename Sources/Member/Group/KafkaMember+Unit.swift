@@ -187,8 +187,8 @@ extension KafkaMember {
         membership.pause.fail(at: now)
     }
 
-    /// Back to the committed positions. Where these are not certain, everything is asked for again: but not what is being
-    /// asked already.
+    /// Goes back to the committed positions. Where these are not certain, everything is asked for again: but not what
+    /// is being asked already.
     private func rewind(isUnknown: Bool) {
         #if DEBUG
             let isUnknown = isUnknown && !settings.has(.unknownTakenForAborted)

@@ -164,7 +164,7 @@ package final class KafkaMember {
             } else if let event = consumer.poll(waiting: wait) {
                 bytes += try collect(event, into: &round, at: now)
             } else {
-                // What is there comes without a wait, and one wait is for what comes first.
+                // Take what is there without a wait; only the first record is worth waiting for, once.
                 guard wait == 0, waiting > 0, round.records.isEmpty else { break }
                 wait = waiting
                 continue

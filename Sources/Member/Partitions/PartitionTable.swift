@@ -48,7 +48,7 @@ struct PartitionTable {
     /// The committed offsets, by partition; nothing of those that never had one.
     var committed: [Int32: Int64] { byNumber(\.committed) }
 
-    /// Up to where nothing is left to answer, by partition.
+    /// The offset of each partition before which nothing is left to answer.
     var positions: [Int32: Int64] { byNumber(\.position) }
 
     /// Partitions that were started and of which nothing has come yet.

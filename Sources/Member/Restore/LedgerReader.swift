@@ -1,7 +1,8 @@
 internal import KafkaPorts
 internal import Log
 
-/// Up to which offsets the ledgers are known that the loop has or keeps. Outlives an assignment, as kept ledgers do.
+/// The offsets up to which the ledgers are known that the loop has or keeps. They outlive an assignment, as kept
+/// ledgers do.
 struct KnownLedgers {
     private(set) var ends: [Int32: Int64] = [:]
     /// The offset of the last record that is known, where there is one.
@@ -12,13 +13,13 @@ struct KnownLedgers {
         lasts[partition] = last
     }
 
-    /// Our own records lie up to there.
+    /// Notes the ends of our own records.
     mutating func advance(_ ends: [Int32: Int64]) {
         self.ends.merge(ends, uniquingKeysWith: max)
         lasts.merge(ends.mapValues { $0 - 1 }, uniquingKeysWith: max)
     }
 
-    /// The topic has lost what was known: whatever the loop keeps, the partition is read from its beginning.
+    /// Notes that the topic has lost what was known: whatever the loop keeps, the partition is read from its beginning.
     mutating func distrust(_ partitions: Set<Int32>) {
         for partition in partitions {
             ends[partition] = .max
@@ -74,7 +75,8 @@ struct LedgerReader {
 
     func close() { port?.discard() }
 
-    /// Partitions from another one each time: only the first is asked for alone where one leader is absent.
+    /// The partitions in turn, beginning with another one each time: only the first is asked for alone where one leader
+    /// is absent.
     mutating func inTurn(_ partitions: [Int32]) -> [Int32] {
         guard !partitions.isEmpty else { return [] }
         defer { turn += 1 }
@@ -82,7 +84,8 @@ struct LedgerReader {
         return Array(partitions[first...] + partitions[..<first])
     }
 
-    /// An open transaction holds the restore up, or the topic was cut and never reaches the end that was asked for.
+    /// Whether nothing comes: an open transaction holds the restore up, or the topic was cut and never reaches the end
+    /// that was asked for.
     func isStill(at now: Moment) -> Bool { now - moved > Self.standstill }
 
     private static let standstill: Int64 = 10_000

@@ -2,7 +2,7 @@ internal import Log
 internal import Pipeline
 
 extension OutboundRecord {
-    /// Makes a ledger partition forget up to where its requests were applied.
+    /// The mark that makes a ledger partition forget the offset up to which its requests were applied.
     static func forgottenMark(of partition: Int32) -> OutboundRecord {
         OutboundRecord(.markForgotten, partition: partition)
     }

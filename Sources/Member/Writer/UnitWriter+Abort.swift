@@ -105,7 +105,8 @@ extension UnitWriter {
         return ended(isUnknown: false)
     }
 
-    /// It could not be aborted in order, or only the broker knows what became of it: the id's next owner ends it.
+    /// Gives the unit up: it could not be aborted in order, or only the broker knows what became of it. The id's next
+    /// owner ends it.
     private func givenUp() -> Step {
         discard()
         return ended(isUnknown: true)

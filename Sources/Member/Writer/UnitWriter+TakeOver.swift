@@ -31,7 +31,7 @@ extension UnitWriter {
         return .again
     }
 
-    /// One call. Returns whether a unit may begin.
+    /// Makes one call of the take-over. Returns whether a unit may begin.
     private func advanceTakeOver(_ limit: Int64) throws(KafkaFault) -> Bool {
         switch state {
         case .none: try makeNext()

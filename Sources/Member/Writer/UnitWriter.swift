@@ -17,7 +17,7 @@ package final class UnitWriter {
     package enum Step {
         /// The job goes on with the next step.
         case again
-        /// Like ``again``, with a report for the member.
+        /// The same as ``again``, with a report for the member.
         case report(WriterOutcome)
         case done(WriterOutcome)
     }
@@ -40,7 +40,7 @@ package final class UnitWriter {
     /// The ends of our own ledger records, at least once. Records of others may lie between them, so a restore does not
     /// start there.
     var ownLedgerEnds: [Int32: Int64] = [:]
-    /// A call that may be repeated has failed: so that one that fails at once is not repeated at once.
+    /// Whether a call that may be repeated has failed: one that fails at once must not be repeated at once.
     var needsPause = false
 
     package init(_ settings: Settings, makeProducer: @escaping () throws(KafkaFault) -> Producer) {
@@ -48,7 +48,7 @@ package final class UnitWriter {
         fences = .ofWriter(isStaticMember: settings.isStaticMember)
     }
 
-    /// One job at a time: the next one after the last one's final outcome.
+    /// Takes a job; the next one comes after its final outcome.
     package func accept(_ job: WriterJob, at now: Moment) {
         precondition(self.job == nil && state != .closed, "one job at a time, and none after the last")
         self.job = job
@@ -56,7 +56,7 @@ package final class UnitWriter {
         if case .takeOver(let counts) = job, !counts.isEmpty { partitionCounts = counts }
     }
 
-    /// Called again while it answers ``Step/again`` or ``Step/report(_:)``.
+    /// Makes one step; called again while it returns ``Step/again`` or ``Step/report(_:)``.
     package func step(at now: Moment) -> Step {
         guard let job else { preconditionFailure("a step belongs to a job") }
         if needsPause, let producer {
@@ -81,7 +81,7 @@ package final class UnitWriter {
 
     private static let pauseMilliseconds = 20
 
-    /// The id is taken over again when it is needed: nobody waits for that.
+    /// Discards the producer. The id is taken over again when it is needed: nobody waits for that.
     func discard() {
         releaseProducer()
         state = .none

@@ -18,7 +18,7 @@ struct BatchState {
         self.ledger = ledger
     }
 
-    /// Moves the partition's stream time on; from then on it counts.
+    /// Moves the partition's stream time on; the new time counts from then on.
     mutating func note(_ record: DecodedRecord) { clock.note(record) }
 
     /// The highest evaluation time of a partition so far, the present record's included.

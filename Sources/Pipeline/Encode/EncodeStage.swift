@@ -46,7 +46,7 @@ package struct EncodeStage: Sendable {
             let (first, answer) = (outputs.count, answers[index])
             encode(records[index], findings[index], verdicts[index], answer, into: &outputs, &scratch)
             guard first < outputs.count else { continue }
-            // Of its outputs the first is the result, or the dead letter that stands for it.
+            // The first of its outputs is the result, or the dead letter that stands for it.
             let stream = outputs[first].stream
             counts.add(
                 records[index],

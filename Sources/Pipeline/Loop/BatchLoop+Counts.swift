@@ -26,7 +26,7 @@ extension BatchLoop {
         let (batch, places) = doubted.remove(at: index)
         guard let position = position(batch) else { return }
         let applied = ledgers[settings.ledgerPartition(partition)]?.mark?.position.appliedOffset ?? 0
-        // Further than the batch's end another owner went: the batch may be that owner's.
+        // A mark beyond the batch's end is another owner's: the batch may be that owner's, too.
         guard applied == position.offset else { return }
         tally.add(batch.tally)
         count(batch, places)

@@ -11,7 +11,7 @@ extension BatchLoop {
         notice(PartitionNotice(partition: partition, sentence: note, isHeld: false))
     }
 
-    /// A partition is not read; the others go on.
+    /// Notes a partition that is not read; the others go on.
     func noteHeld(_ partition: Int32, _ sentence: String, isNews: Bool) {
         if isNews { notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true)) }
         // No request is judged by an incomplete ledger, and nothing of it is kept: it is read from its beginning when the

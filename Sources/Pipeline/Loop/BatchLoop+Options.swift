@@ -18,7 +18,7 @@ extension BatchLoop {
         package var meter = StageMeter()
         /// Records that may crash the process.
         package var suspects = CrashSuspects()
-        /// This loop's among all of the process.
+        /// This loop's seat among those of the process.
         package var seat = Solitude(loops: 1).seats[0]
         /// Called with the suspects that the committed positions have passed; on the loop's thread.
         package var passed: (@Sendable ([WorkItem]) -> Void)?

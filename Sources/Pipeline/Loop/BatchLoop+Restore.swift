@@ -34,7 +34,7 @@ extension BatchLoop {
     /// - Returns: false where the announcement is over: the log says next what follows.
     private func start(_ partition: Int32, of restoration: Restoration) throws -> Bool {
         let isUsable = !restoration.unusable.contains(partition)
-        // Of a damaged ledger nothing counts.
+        // Nothing of a damaged ledger counts.
         if let ledger = restoration.takeLedger(of: partition), isUsable {
             ledgers[settings.ledgerPartition(partition)] = ledger
         }

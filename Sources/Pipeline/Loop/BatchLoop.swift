@@ -234,7 +234,7 @@ package final class BatchLoop: @unchecked Sendable {
         decode(records, of: batch)
     }
 
-    /// Nothing is in flight, and nothing will be.
+    /// Whether nothing is in flight, and nothing will be.
     private var isDone: Bool {
         guard inFlight.isEmpty, !assignment.isChanging else { return false }
         if case .none = leftover, phase == .ended { return true }

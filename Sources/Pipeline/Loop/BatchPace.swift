@@ -21,7 +21,7 @@ struct BatchPace {
         records = most
     }
 
-    /// A batch was aborted because its time was up: the next ones have half of the records that got through.
+    /// Notes that a batch was aborted because its time was up: the next ones have half of the records that got through.
     ///
     /// - Parameter share: of the batch's outputs that were acknowledged, 0 to 1.
     mutating func ranOut(_ count: Int, acknowledged share: Double) {

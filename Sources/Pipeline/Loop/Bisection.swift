@@ -15,7 +15,7 @@ struct Bisection {
     /// More than any batch has.
     private static let largest = 1 << 20
 
-    /// The log refused a batch's unit because of one of its records.
+    /// Notes that the log refused a batch's unit because of one of its records.
     ///
     /// - Returns: false when nothing is left to try: the batch was a single dead letter already.
     mutating func failed(_ positions: [PartitionPosition], count: Int) -> Bool {
@@ -32,7 +32,7 @@ struct Bisection {
         return poison.insert(RecordPlace(partition: position.partition, offset: position.offset - 1)).inserted
     }
 
-    /// A batch was committed: records before its positions are innocent, or dealt with.
+    /// Notes a committed batch: records before its positions are innocent, or dealt with.
     mutating func committed(_ positions: [PartitionPosition]) {
         guard let now = limit else { return }
         let known = poison.count
@@ -47,7 +47,7 @@ struct Bisection {
         if suspects.isEmpty { limit = nil }
     }
 
-    /// Partitions were given away: the search there is left to their next owner.
+    /// Forgets partitions that were given away: the search there is left to their next owner.
     mutating func forget(_ partitions: [Int32]) {
         for partition in partitions { suspects[partition] = nil }
         poison = poison.filter { !partitions.contains($0.partition) }

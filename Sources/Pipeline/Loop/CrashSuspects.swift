@@ -24,7 +24,7 @@ package struct CrashSuspects: Sendable, Equatable {
 
     package var isEmpty: Bool { counts.isEmpty }
 
-    /// A process crashed while doing this work.
+    /// Adds work during which a process crashed.
     package mutating func add(_ work: Work) {
         for item in work.items {
             counts[item, default: Count()].total += 1

@@ -1,6 +1,6 @@
 package import Log
 
-/// News of one partition that does not stop the others.
+/// A notice about one partition, which does not stop the others.
 package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
     package let partition: Int32
     package let sentence: String

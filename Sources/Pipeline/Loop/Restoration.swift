@@ -52,7 +52,7 @@ final class Restoration {
     /// Once everything is read, only the lanes have records left.
     var mayRead: Bool { given.count < partitions.count && inFlight < Self.recordsInFlight }
 
-    /// The log has given these partitions completely.
+    /// Notes that the log has given these partitions completely.
     func noteGiven(_ partitions: [Int32]) {
         for partition in partitions { given[partition] = given[partition] ?? chunks }
     }
@@ -60,7 +60,7 @@ final class Restoration {
     /// Whether the log still gives records of a partition's ledger.
     func isReading(_ partition: Int32) -> Bool { waiting.contains(partition) && given[partition] == nil }
 
-    /// No more comes of a partition's ledger, and what came does not count.
+    /// Notes that no more comes of a partition's ledger, and what came does not count.
     func noteUnusable(_ partition: Int32) {
         unusable.insert(partition)
         noteGiven([partition])
@@ -116,7 +116,7 @@ final class Restoration {
         return (part.work, pieces)
     }
 
-    /// A lane has applied as many records to a ledger.
+    /// Notes that a lane has applied as many records to a ledger.
     func finish(_ number: Int32, _ work: RestoringLedger, records: Int) {
         if parts[number]?.work === work { parts[number]?.busyChunk = nil }
         inFlight -= records

@@ -56,7 +56,7 @@ package final class Solitude: Sendable {
             }
         }
 
-        /// This loop has nothing in flight.
+        /// Notes that this loop has nothing in flight.
         ///
         /// - Parameter wantsToBeAlone: whether it goes on waiting for the others.
         func rest(wantsToBeAlone: Bool) {

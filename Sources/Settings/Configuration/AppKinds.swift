@@ -54,7 +54,7 @@ extension SettingKind<Set<Digest>> {
 }
 
 extension SettingKind<Digest> {
-    /// One that must be there.
+    /// A digest that must be there.
     static var digest: Self {
         var kind = SettingKind(
             "string",
@@ -100,7 +100,7 @@ extension SettingKind<ClientDataHashLength> {
 }
 
 extension SettingKind<Int64> {
-    /// Parts of ``Rollout/whole``.
+    /// A percentage, as parts of ``Rollout/whole``.
     static var percent: Self {
         SettingKind(
             type: "number",

@@ -5,7 +5,7 @@ internal import JSON
 
 /// The debug tokens of apps.json.
 package enum DebugTokens {
-    /// The end is that of a secret which stands on test machines and in CI settings: it needs one.
+    /// The settings of a token. It needs an end, since its secret stands on test machines and in CI settings.
     static let settings: [Setting<DebugToken>] = [
         Setting("sha256", \.hash, .digest, range: "64 hex digits, unique in the app")
             .means("SHA-256 of the secret, a random UUID in lower case."),
@@ -29,7 +29,7 @@ package enum DebugTokens {
         else { throw value.fault("is more than \(DebugToken.mostPerApp) debug tokens; remove some") }
     }
 
-    /// Said at each start, and after a reload what is new: these apps give tokens away without a device.
+    /// The warnings at each start, and after a reload those that are new: these apps give tokens away without a device.
     ///
     /// - Parameter now: milliseconds since 1970.
     package static func warnings(_ registry: Registry, now: Int64) -> [String] {
@@ -54,7 +54,7 @@ package enum DebugTokens {
 }
 
 extension SettingKind<EvaluationTime> {
-    /// One that must be there.
+    /// A time that must be there.
     static var time: Self {
         var kind = SettingKind(
             "string",

@@ -11,7 +11,7 @@ package enum LogFormat: String, Sendable, CaseIterable {
     case text, json
 }
 
-/// How grave an event is, and from which on events are logged.
+/// The gravity of an event, and the least one at which events are logged.
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case debug, info, warning, error
 

@@ -1,8 +1,8 @@
 internal import AppAttest
 internal import AppCheck
 
-/// Apps and OAuth clients that were served and are so no longer. A reload that drops an app without this word is refused:
-/// a stock client that gets 404 makes no call for 24 hours.
+/// Apps and OAuth clients that were served and no longer are. A reload that drops an app without listing it here is
+/// refused: a stock client that gets 404 makes no call for 24 hours.
 enum RetiredNames {
     static let kind = SettingKind<Set<ExactText>>(
         type: "list of strings",
@@ -52,7 +52,7 @@ enum RetiredNames {
     /// - Parameters:
     ///   - new: what a reload brings.
     ///   - old: what is served.
-    /// - Throws: where an app is dropped without a word.
+    /// - Throws: where an app is dropped without being listed as retired.
     static func check(_ new: Registry, after old: Registry) throws(ConfigurationFault) {
         let dropped = old.apps.map(\.name).filter { name in
             new.find(name: name) == nil && !new.retired.contains(ExactText(name))

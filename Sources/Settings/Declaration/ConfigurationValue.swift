@@ -9,7 +9,7 @@ struct ConfigurationValue {
     /// nil = absent.
     let node: JSONNode?
 
-    /// - Parameter member: that is to blame, of an object.
+    /// - Parameter member: the member of an object that is to blame.
     func fault(_ problem: String, at member: String? = nil) -> ConfigurationFault {
         if let member { return inner(member, nil).fault(problem) }
         return ConfigurationFault(path.isEmpty ? "\(file): \(problem)." : "\(file): \(path): \(problem).")
@@ -34,7 +34,7 @@ struct ConfigurationValue {
 
     private static let mostShown = 60
 
-    /// A value as its writer knows it again.
+    /// A value in a form that its writer recognises.
     private static func text(of node: JSONNode) -> String {
         switch node.kind {
         case .null: return "null"

@@ -18,7 +18,7 @@ struct Setting<Values>: Sendable {
     let schema: @Sendable (_ standard: Values) -> JSONTree
     fileprivate var elements: @Sendable (_ standard: Values, _ list: String) -> [String] = { _, _ in [] }
 
-    /// One sentence or more, for the Configuration page.
+    /// Adds the meaning for the Configuration page: one sentence or more.
     func means(_ meaning: String) -> Setting {
         var setting = self
         setting.meaning = meaning

@@ -143,7 +143,7 @@ extension ExchangeRecord {
         return StockClient.resource(projectID: projectName, appID: app.appID + unknown)
     }
 
-    /// One in four, and all of Google Sign-In's.
+    /// Whether a limited-use token is asked for: by one in four, and by all of Google Sign-In's.
     private var isLimitedUse: Bool {
         var random = plan.generator(.limitedUse, origin)
         return oauthClientID != nil || random.next() % 4 == 0

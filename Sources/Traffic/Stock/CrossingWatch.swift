@@ -8,7 +8,7 @@ package struct CrossingWatch {
     /// The digests of the secrets that were seen, which are not kept themselves.
     private var seen: Set<Digest> = []
     package private(set) var crossings = 0
-    /// The first of them, as a clause.
+    /// The first crossing, as a clause.
     package private(set) var first: String?
 
     package init() {}

@@ -6,7 +6,7 @@ package protocol StockLink: AnyObject {
     func send(_ call: StockMember.Call, id: String) throws
     /// The answers that have come, after a little waiting for the first.
     func poll(milliseconds: Int) throws -> [LinkAnswer]
-    /// No client waits for this answer any more.
+    /// Drops an answer: no client waits for it any more.
     func forget(_ id: String)
     func close() throws
 }

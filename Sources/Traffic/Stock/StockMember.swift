@@ -38,7 +38,7 @@ package struct StockMember {
 
     /// How far before its end a token is nearly expired, in milliseconds: less than the SDK's own bound.
     private static let nearEnd: Int64 = 60_000
-    /// An app's before it asks again where the SDK has no rule, in milliseconds.
+    /// An app's pause before it asks again where the SDK has no rule, in milliseconds.
     private static let pause: Int64 = 1000
 
     package private(set) var client: StockClient

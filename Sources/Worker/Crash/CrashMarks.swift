@@ -55,7 +55,7 @@ internal import Settings
         ) == 0
     }
 
-    /// These records were dealt with and are suspects no more.
+    /// Forgets records that were dealt with: they are suspects no more.
     func forget(_ items: [WorkItem]) {
         writing.withLock { _ in
             for item in items {

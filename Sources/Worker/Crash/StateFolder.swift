@@ -39,8 +39,8 @@ struct StateFolder {
         )
     }
 
-    /// Makes the folder where it is missing. An existing one must not be a link, not be world-writable, and this user's
-    /// or root's: another user may have put it there.
+    /// Makes the folder where it is missing. An existing one must be neither a link nor world-writable, and must be
+    /// this user's or root's: another user may have put it there.
     private static func isOwn(_ path: String) -> Bool {
         // The paths are lent for the calls.
         if unsafe mkdir(path, 0o700) == 0 { return true }

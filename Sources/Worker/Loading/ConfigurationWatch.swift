@@ -42,7 +42,7 @@ final class ConfigurationWatch {
     ///   - elapsed: a clock that never goes back.
     ///   - wallClock: milliseconds since 1970.
     ///   - apply: called with the new configuration; it counts as running once the loop has applied it.
-    ///   - say: takes the news.
+    ///   - say: takes the lines to be logged.
     ///   - reloaded: takes what is in use from now on; nil = a changed configuration was refused.
     init(
         directory: String,

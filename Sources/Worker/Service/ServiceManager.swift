@@ -38,7 +38,7 @@ struct ServiceManager: Sendable {
         return ServiceManager(variables, process: getpid())
     }
 
-    /// Says it; nothing where no manager listens.
+    /// Sends the message; does nothing where no manager listens.
     ///
     /// - Parameter status: a line for people, which `systemctl status` shows.
     /// - Returns: whether the manager's socket took it.

@@ -100,7 +100,7 @@ final class KafkaStockLink: StockLink {
         }
     }
 
-    /// Which call a record answers, by its header: others' results are not parsed.
+    /// The call that a record answers, by its header: others' results are not parsed.
     private func call(_ record: KafkaRecord) -> (id: String, call: Open)? {
         let header = record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
         guard let id = header.map({ String(decoding: $0, as: UTF8.self) }), let call = open[id] else { return nil }

@@ -13,7 +13,7 @@ package struct LinkAccount {
     package private(set) var crossings = CrossingWatch()
     /// The first accepted assertion with its answer.
     private(set) var sample: (call: StockMember.Call, answer: ClientAnswer)?
-    /// Made in all.
+    /// The connections made in all.
     var connections = 0
 
     mutating func note(
