@@ -68,7 +68,7 @@ struct CompressedCaptureTests {
         #expect(strict.error.contains("/second.zst: line 6 is not a capture record"), "\(strict.error)")
         let lenient = fixture.replay(["--skip-bad-lines", fixture.file("second.zst")], capture: "first")
         #expect(lenient.code == 0)
-        #expect(lenient.error.contains("2 captures: 1 line is no record and was skipped"), "\(lenient.error)")
+        #expect(lenient.error.contains("2 captures: 1 line is not a record and was skipped"), "\(lenient.error)")
     }
 
     @Test func `each capture may end with a line that is cut off`() throws {

@@ -58,7 +58,7 @@ extension MetricFamily {
     static let gatewayBundles = counter(
         "attest_gateway_foreign_bundles",
         [],
-        "Calls whose `X-Ios-Bundle-Identifier` is no bundle of their app."
+        "Calls whose `X-Ios-Bundle-Identifier` does not match the app."
     )
     static let gatewayDroppedEvents = counter(
         "attest_gateway_dropped_events",
@@ -77,6 +77,6 @@ extension MetricFamily {
         gatewayRefusedTokens, gatewayMalformed, gatewaySlow, gatewayBundles, gatewayDroppedEvents, gatewayClock,
     ]
 
-    /// Of worker and gateway, in the order of the Metrics page.
+    /// The families of worker and gateway, in the order of the Metrics page.
     package static let documented = all + ofGateway
 }

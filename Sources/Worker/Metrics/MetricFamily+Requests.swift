@@ -10,7 +10,7 @@ extension MetricFamily {
         ["verb"],
         "Requests of attest_requests_total that had been answered before and got the same answer."
     )
-    static let deadLetters = counter("attest_dead_letters", ["reason"], "Records that are no requests.")
+    static let deadLetters = counter("attest_dead_letters", ["reason"], "Records that are not requests.")
     static let minted = counter(
         "attest_tokens_minted",
         ["app", "kind", "algorithm"],
@@ -44,7 +44,7 @@ extension MetricFamily {
     static let repliesIgnored = counter(
         "attest_replies_ignored",
         [],
-        "Requests whose reply-to is no partition of the replies topic: nothing was written there."
+        "Requests whose reply-to is not a partition of the replies topic: nothing was written there."
     )
     static let answerAge = histogram(
         "attest_answer_age_seconds",

@@ -46,9 +46,7 @@ extension ReasonText {
         """
     )
     static let challengeInvalid = ReasonText(
-        """
-        The challenge was changed or is for another app. Operator commands with an invalid code get the same reason.
-        """,
+        "The challenge was changed or is for another app.",
         [.gateway, .attacker],
         "A challenge serves the app alone that asked for it."
     )

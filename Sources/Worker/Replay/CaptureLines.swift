@@ -18,7 +18,7 @@ final class CaptureLines {
     }
 
     /// - Returns: nil at the end; a last line that is cut off counts as the end.
-    /// - Throws: ``CommandFault`` naming a line that is no record, unless such lines are left out.
+    /// - Throws: ``CommandFault`` naming a line that is not a record, unless such lines are left out.
     func next() throws(CommandFault) -> InboundRecord? {
         while let range = try reader.nextRange() {
             let chunk = reader.chunk
@@ -42,14 +42,14 @@ final class CaptureLines {
     var warnings: [String] { leftOut.warnings(of: name) }
 }
 
-/// Lines of a capture that are no records.
+/// Lines of a capture that are not records.
 struct LeftOutLines: Equatable {
     /// The last line, if it is incomplete: its writer was stopped in the middle of it.
     var cutLine: Int?
     /// Other lines, left out because the user asked for it.
     var count = 0
 
-    /// Whether a line's JSON ends too early; a complete line that is no record is wrong from the start.
+    /// Whether a line's JSON ends too early; a complete line that is not a record is wrong from the start.
     static func isUnfinished(_ line: ArraySlice<UInt8>) -> Bool {
         (try? JSONDocument(parsing: Array(line), maxNodes: line.count + 1, allowInvalidUTF8: true)) == nil
     }
@@ -58,7 +58,7 @@ struct LeftOutLines: Equatable {
         var warnings: [String] = []
         if let cutLine { warnings.append("\(name): the last line (\(cutLine)) is cut off and was skipped") }
         if count > 0 {
-            let lines = count.counted("line", "is no record and was", "are not records and were")
+            let lines = count.counted("line", "is not a record and was", "are not records and were")
             warnings.append("\(name): \(lines) skipped")
         }
         return warnings

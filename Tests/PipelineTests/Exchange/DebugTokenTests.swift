@@ -71,7 +71,7 @@ struct DebugTokenTests {
         #expect(answers.answer == nil)
     }
 
-    @Test func `a secret that is no random UUID opens nothing, even if its hash is listed`() throws {
+    @Test func `a secret that is not a random UUID opens nothing, even if its hash is listed`() throws {
         let weak = DebugToken(hash: SHA256.hash(Array("ci".utf8)), name: "weak", until: .init(milliseconds: .max))
         let rig = try Self.rig { $0.debugTokens.append(weak) }
         #expect(try rig.send([.debug("ci")]).map(\.summary) == ["debug-token-invalid"])
