@@ -2,9 +2,8 @@
 extension Rules {
     /// Folders whose comments are older than these rules.
     static let unreadFolders = [
-        "AppAttest/", "AppCheck/Checks/", "DeviceLab/", "HTTP/", "Pipeline/Explain/", "Worker/Demo/", "Worker/Explain/",
-        "Worker/Gateway/", "Worker/Health/", "Worker/Logging/", "Worker/Loop/", "Worker/Metrics/", "Worker/Reasons/",
-        "Worker/Replay/", "Worker/ReplayReport/", "Worker/Report/", "Worker/Rollout/", "Worker/Run/",
+        "AppAttest/Inspection/", "AppCheck/Checks/", "DeviceLab/Faults/", "Pipeline/Explain/", "Worker/ReplayReport/",
+        "Worker/Report/", "Worker/Rollout/",
     ].map { "Sources/\($0)" }
 
     /// Words that begin a fragment instead of a name: "Of the token" is "The token's times".

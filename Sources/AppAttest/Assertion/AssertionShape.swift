@@ -22,7 +22,7 @@ struct AssertionParts {
         (self.object, self.data, self.entries) = (parsed, data, entries)
     }
 
-    /// - Returns: nil for data that is too short, whose rest is no map, or whose announced map is missing.
+    /// - Returns: nil for data that is too short, whose rest is not a map, or whose announced map is missing.
     static func read(_ object: AssertionObject, _ bytes: Span<UInt8>) -> (AuthenticatorData, ExtensionEntries)? {
         let (range, end) = (object.authenticatorData, AuthenticatorData.byteCount)
         guard let data = AuthenticatorData(range, bytes),

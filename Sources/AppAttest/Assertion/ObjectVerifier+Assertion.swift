@@ -8,7 +8,7 @@ extension ObjectVerifier {
     ///
     /// - Parameters:
     ///   - clientDataHash: 1 byte up to the verifier's limit.
-    ///   - key: the attested key that the assertion must be signed with. One that is no point on the curve is
+    ///   - key: the attested key that the assertion must be signed with. One that is not a point on the curve is
     ///     `key-invalid`.
     ///   - second: the key's second point, if it is known.
     package func prepareAssertion(

@@ -55,9 +55,9 @@ struct AttestationContent {
         return try JudgedAttestation(evidence, entries, mapTrust(data, entries), expectations)
     }
 
-    /// Without ED the map may be the beginning of a longer hash, which any app may have had attested: only Apple's own
-    /// copy of the hash, in the receipt, shows where it begins. An object that is explained without a hash has nothing
-    /// to compare with.
+    /// Whether the map counts. Without ED it may be the beginning of a longer hash, which any app may have had
+    /// attested: only Apple's own copy of the hash, in the receipt, shows where it begins. An object that is explained
+    /// without a hash has nothing to compare with.
     private func mapTrust(_ data: AuthenticatorData, _ entries: ExtensionEntries) -> JudgedAttestation.MapTrust {
         if !entries.isPresent || data.announcesMap || clientDataHash.isEmpty { return .counts }
         return judgesReceipt ? .countsByReceipt : .ignored

@@ -2,7 +2,7 @@ internal import CBOR
 
 /// An attestation object as offset ranges into the bytes received.
 ///
-/// Unknown members are ignored on both levels: iOS 18.5 to 26 can add an unsigned `cdHash`, which is no evidence.
+/// Unknown members are ignored on both levels: iOS 18.5 to 26 can add an unsigned `cdHash`, which is not evidence.
 struct AttestationObject: Sendable {
     let format: Range<Int>
     /// The members of `x5c`; how many there are is a check of the chain.

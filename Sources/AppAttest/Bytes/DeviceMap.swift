@@ -3,7 +3,7 @@ internal import CBOR
 /// The map that an assertion or its extension data is.
 enum DeviceMap {
     case plain(CBORPlainMap)
-    /// With members that only the strict reader understands.
+    /// A map with members that only the strict reader understands.
     case tree([CBOREntry])
 
     /// - Returns: nil unless the bytes of `range` are exactly one map.

@@ -14,10 +14,10 @@ package struct ExactText: Hashable, Sendable {
         utf8 = bytes
     }
 
-    /// As a `String`, for reports and files that people read.
+    /// The text as a `String`, for reports and files that people read.
     package var shown: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// By bytes, for a fixed order of lists.
+    /// Orders texts by their bytes, for a fixed order of lists.
     package static func isBefore(_ left: ExactText, _ right: ExactText) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }

@@ -16,7 +16,7 @@ struct LeafCertificate: Sendable {
     /// The DER of the ECDSA signature.
     let signature: Range<Int>
     let validity: Validity
-    /// Nil for a key that is no uncompressed point on P-256.
+    /// nil for a key that is not an uncompressed point on P-256.
     let key: P256PublicKey?
     let extensions: LeafExtensions
 

@@ -6,7 +6,7 @@ struct TrustedIntermediate: Sendable {
     let subject: [UInt8]
     let key: IssuerKey
     let validity: Validity
-    /// Of each configured root that signed it; one valid root is enough.
+    /// The validity of each configured root that signed it; one valid root is enough.
     let roots: [Validity]
 
     /// The leaf's signature as an open check.
@@ -67,7 +67,7 @@ struct TrustedIntermediates {
         guard let certificate = CACertificate(der: der), let key = certificate.key,
             (try? CertificateExtensions.judge(der)) != nil
         else { throw .badCertificate }
-        // A root is never sent, so a certificate that names itself as its issuer is no intermediate.
+        // A root is never sent, so a certificate that names itself as its issuer is not an intermediate.
         guard certificate.isCA, certificate.mayCertSign, certificate.subject != certificate.issuer else {
             throw .chain
         }

@@ -4,6 +4,6 @@ package struct AssertionEvidence: Sendable, Equatable {
     package var counter: UInt32
     package var validationCategory: UInt32?
     package var bundleVersion: ExactText?
-    /// As in ``AttestationEvidence/ignoresExtensions``.
+    /// The same as ``AttestationEvidence/ignoresExtensions``.
     package var ignoresExtensions = false
 }

@@ -2,7 +2,7 @@
 package struct EvaluationTime: Hashable, Comparable, Sendable {
     package let milliseconds: Int64
     package init(milliseconds: Int64) { self.milliseconds = milliseconds }
-    /// Of seconds since 1970, as tokens have them: whatever they say.
+    /// A time in seconds since 1970, as tokens have it: any number is taken.
     package init(seconds: Int64) { self.init(milliseconds: seconds.clampedMultiplied(by: 1000)) }
     package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 }

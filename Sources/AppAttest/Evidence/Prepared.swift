@@ -92,7 +92,7 @@ package struct Prepared<Evidence: Sendable> {
     }
 }
 
-/// Of the most frequent kind: other modules call what is compiled for it, not the general code.
+/// The most frequent kind: other modules call what is compiled for it, not the general code.
 extension Prepared<AssertionEvidence> {
     package consuming func advance(isValid: Bool) -> Step { next(isValid: isValid) }
 }

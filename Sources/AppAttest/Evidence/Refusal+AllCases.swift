@@ -1,5 +1,5 @@
 extension Refusal: CaseIterable {
-    /// In the order in which the checks of an attestation are judged, then those of an assertion alone.
+    /// All refusals in the order of an attestation's checks, then those of an assertion alone.
     package static var allCases: [Refusal] {
         [.malformedAttestation, .malformedAssertion, .badFormat, .badCertificate, .chain]
             + CertificateRole.allCases.map { .expiredOrNotYetValid($0) } + [

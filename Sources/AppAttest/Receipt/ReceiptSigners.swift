@@ -3,13 +3,13 @@ internal import Crypto
 /// A receipt signer whose chain ends at a configured root. Its dates are judged per receipt.
 struct ReceiptSigner: Sendable {
     let key: P256PublicKey
-    /// Of the key: one signer signs many receipts.
+    /// The key's second point: one signer signs many receipts.
     let second: P256SecondPoint
     /// The issuer's Name and the serial number, as a SignerInfo names the signer.
     let id: [UInt8]
-    /// Of the signer and its intermediate.
+    /// The validities of the signer and its intermediate.
     let validities: [Validity]
-    /// Of each configured root that issued the intermediate; one valid root is enough.
+    /// The validity of each configured root that issued the intermediate; one valid root is enough.
     let roots: [Validity]
 
     func isValid(at time: EvaluationTime) -> Bool {
@@ -31,7 +31,7 @@ struct ReceiptSigners {
     private var certificates: VerifiedCache<CACertificate>
     /// Intermediates with the roots that issued them.
     private var anchors: VerifiedCache<[CACertificate]>
-    /// By the digests of signer and intermediate, one after the other.
+    /// The verified pairs by the digests of signer and intermediate, one after the other.
     private var pairs: VerifiedCache<ReceiptSigner>
 
     init(roots: [CACertificate], capacity: Int = 64) {

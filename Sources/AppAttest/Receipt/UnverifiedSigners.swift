@@ -4,7 +4,7 @@ internal import Crypto
 struct UnverifiedSigners {
     struct Member {
         let shape: CertificateShape
-        /// nil for a certificate that was in no list that chained, and is no root.
+        /// nil for a certificate that was in no list that chained, and is not a root.
         let known: CACertificate?
     }
 

@@ -52,7 +52,7 @@ enum AuthorityExtensions {
         value: [0x03, 0x02, 0x01, 0x06]
     )
 
-    /// As long as Apple's statement, so that receipts have their true size.
+    /// A statement as long as Apple's, so that receipts have their true size.
     private static let policies: CertificateExtension = {
         let text =
             "This certificate belongs to a laboratory of fake devices. It says nothing about any real device, "

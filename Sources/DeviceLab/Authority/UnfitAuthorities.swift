@@ -8,7 +8,7 @@ struct LabChain: Sendable {
 
 /// Authorities with one fault each, made once; everything below them is right.
 struct UnfitAuthorities: Sendable {
-    /// Same names, other keys: a root that is no anchor.
+    /// Same names, other keys: a root that is not an anchor.
     let foreign: LabChain
     let expiredRoot: LabChain
     let futureRoot: LabChain

@@ -28,7 +28,7 @@ struct ReceiptDraft {
         case none
         /// The signature covers the content nevertheless: Apple's receipts of August to October 2020.
         case uncovered
-        /// As RFC 5652 requires, except for the content type that they name.
+        /// Attributes as RFC 5652 requires, except for the content type that they name.
         case covered(type: [UInt8])
     }
 

@@ -5,9 +5,9 @@ package import Crypto
 /// at any time, on any thread, and is always the same.
 package struct FakeFleet: Sendable {
     package let plan: FleetPlan
-    /// By shape.
+    /// The fault pools by shape.
     private let pools: [FaultPool]
-    /// By app, then by shape.
+    /// The models by app, then by shape.
     private let models: [DeviceModel]
 
     package init(_ plan: FleetPlan) {

@@ -15,7 +15,7 @@ package struct OracleSigner: LabSigner {
         LabSignature(r: scalar("r", x963, digest), s: scalar("s", x963, digest))
     }
 
-    /// In 1 ..< n of both curves: below 2^255, and odd.
+    /// A scalar in 1 ..< n of both curves: below 2^255, and odd.
     private static func scalar(_ label: String, _ x963: [UInt8], _ digest: [UInt8]) -> [UInt8] {
         var bytes = SHA256.hash(Array(label.utf8) + x963 + digest).bytes
         bytes[0] &= 0x7F

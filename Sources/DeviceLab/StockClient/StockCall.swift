@@ -4,7 +4,7 @@ internal import JSON
 /// A REST call of the SDK, and the record that a gateway makes of it.
 package struct StockCall: Sendable, Equatable {
     package enum Kind: Sendable, Equatable, CaseIterable {
-        /// For a key that has no artifact yet: an attestation will follow.
+        /// A challenge for a key that has no artifact yet: an attestation will follow.
         case challengeForAttestation
         case challengeForAssertion
         case attestation
@@ -20,7 +20,7 @@ package struct StockCall: Sendable, Equatable {
     }
 
     package let kind: Kind
-    /// With the leading slash, without host.
+    /// The path with the leading slash, without host.
     package let path: String
     /// JSON as the SDK writes it; nil = the empty body of a challenge call.
     package let body: [UInt8]?

@@ -6,7 +6,7 @@ internal import CMicrohttpd
 final class BodyMemory: @unchecked Sendable {
     private(set) var count = 0
     private let most: Int
-    /// In the order in which their first bytes came; some have left since.
+    /// The calls in the order in which their first bytes came; some have left since.
     private var queue = ArraySlice<HTTPExchange>()
     private var held: [ObjectIdentifier: Int] = [:]
     /// The most that was held since memory was last given back.

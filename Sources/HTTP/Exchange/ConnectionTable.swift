@@ -11,7 +11,7 @@ final class ConnectionTable: Sendable {
     private struct Table {
         var tick: UInt64 = 0
         var open: [ObjectIdentifier: HTTPConnection] = [:]
-        /// Those that wait, the longest first, with their turns; some have gone on since.
+        /// The connections that wait, the longest first, with their turns; some have gone on since.
         var idle = ArraySlice<(connection: HTTPConnection, turn: UInt64)>()
         var counts = Counts()
     }
@@ -39,9 +39,9 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Before the descriptor is closed.
+    /// Takes out a connection before its descriptor is closed.
     ///
-    /// - Returns: whether what came was no request.
+    /// - Returns: whether what came was not a request.
     func closed(_ connection: HTTPConnection) -> Bool {
         table.withLock { table in
             let wasUnreadable = connection.wasUnreadable

@@ -4,7 +4,7 @@ package struct HTTPCall: Sendable {
     package var method: [UInt8]
     /// Path and query, percent-encoded as sent.
     package var target: [UInt8]
-    /// In their order; a name may come several times.
+    /// The headers in their order; a name may come several times.
     package var headers: [HTTPHeader]
     package var body: [UInt8]
     package var peer: PeerAddress
@@ -27,7 +27,7 @@ package struct HTTPCall: Sendable {
 package struct HTTPHeader: Sendable, Equatable {
     /// A token of RFC 9110 in lower case.
     package var name: [UInt8]
-    /// Without blanks around it.
+    /// The value without blanks around it.
     package var value: [UInt8]
 
     package init(name: [UInt8], value: [UInt8]) { (self.name, self.value) = (name, value) }

@@ -4,7 +4,7 @@ internal import Glibc
 /// A client's connection. The lock of its table guards all but the descriptor and what is the server's thread's.
 final class HTTPConnection: @unchecked Sendable {
     enum Phase {
-        /// For the first byte of a request.
+        /// It waits for the first byte of a request.
         case waiting
         case reading
         /// The handler has the request.
@@ -40,7 +40,7 @@ final class HTTPConnection: @unchecked Sendable {
     /// Whether bytes have come since the last request ended.
     var hasBegun: Bool { CMicrohttpd_look(descriptor).received > received }
 
-    /// Whether the library has ended the connection by itself, upon bytes that are no request line.
+    /// Whether the library has ended the connection by itself, upon bytes that are not a request line.
     var wasUnreadable: Bool {
         guard !isClosed, phase == .waiting || phase == .reading else { return false }
         let socket = CMicrohttpd_look(descriptor)

@@ -23,18 +23,18 @@ internal import CMicrohttpd
     /// Whether the method is HEAD, whose answers have no body.
     let isHead: Bool
     let connection: HTTPConnection
-    /// Among the unfinished heads.
+    /// Its place among the unfinished heads.
     var place: Int?
     var stage = Stage.head
     var body: [UInt8] = []
     /// Sent once the body has been read and dropped.
     var refusal: HTTPRefusal?
-    /// From HTTP/1.0, whose connections end with each answer.
+    /// Whether it came by HTTP/1.0, whose connections end with each answer.
     var isOld = false
     var head: RequestHead?
     private let state = Guarded(State.handed)
 
-    /// Until the request has ended.
+    /// The library's connection, valid until the request has ended.
     private let library: OpaquePointer
 
     init(target: [UInt8], isHead: Bool, connection: HTTPConnection, library: OpaquePointer) {
@@ -57,7 +57,7 @@ internal import CMicrohttpd
         return bytes.count
     }
 
-    /// From any thread. The first answer counts.
+    /// Answers the call, from any thread. The first answer counts.
     ///
     /// - Parameter noted: called for the answer that counts, before its client can have it.
     func answer(_ reply: HTTPReply, noted: () -> Void) {

@@ -36,7 +36,7 @@ internal import Glibc
             // The library makes an entry of each parameter, and ends a connection without a word where they find no room:
             // its query is empty from here on. The bytes are its own buffer's, which it writes to next.
             if let query = unsafe strchr(target, 0x3f) { unsafe query[1] = 0 }
-            // The library reads the first cookies, and refuses some of them in its own words: these are none.
+            // The library reads the first cookies, and refuses some of them in its own words: this entry has none.
             unsafe MHD_set_connection_value_n(connection, .HEADER_KIND, Self.noCookie, 6, Self.noCookie + 6, 0)
             let exchange = unsafe HTTPExchange(target: bytes, isHead: isHead, connection: client, library: connection)
             desk.begin(exchange)
@@ -64,7 +64,7 @@ internal import Glibc
         { _, _, text in unsafe text.map { unsafe strlen($0) } ?? 0 }
     }
 
-    /// After the headers, with each part of the body, at its end, and when the connection wakes up.
+    /// Called after the headers, with each part of the body, at its end, and when the connection wakes up.
     static var access: MHD_AccessHandlerCallback {
         { context, connection, path, method, version, data, count, state in
             guard let desk = unsafe Held.desk(context), let connection = unsafe connection, let path = unsafe path,

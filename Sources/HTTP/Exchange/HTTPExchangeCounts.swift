@@ -36,7 +36,7 @@ package enum HTTPRefusalKind: String, Sendable, CaseIterable {
 /// What has happened since the server's start, and what is open now.
 package struct HTTPExchangeCounts: Sendable, Equatable {
     package var connections = 0
-    /// Those that the handler saw.
+    /// Requests that the handler saw.
     package var requests = 0
     package var refused: [HTTPRefusalKind: Int] = [:]
     /// Connections closed since a request or the taking of an answer took too long.
@@ -46,8 +46,8 @@ package struct HTTPExchangeCounts: Sendable, Equatable {
     /// Clients that had closed their side before their answer was sent.
     package var gone = 0
     package var openConnections = 0
-    /// Of bodies that are being read.
+    /// The bytes of bodies that are being read.
     package var readBytes = 0
-    /// Without an answer yet.
+    /// Calls without an answer yet.
     package var openCalls = 0
 }

@@ -48,7 +48,7 @@ final class HTTPExchangeDesk: Sendable {
         }
     }
 
-    /// From any thread.
+    /// Answers a call, from any thread.
     func answer(_ exchange: HTTPExchange, _ reply: HTTPReply) {
         exchange.answer(reply) { shared.withLock { shared in shared.openCalls -= 1 } }
     }
@@ -84,7 +84,7 @@ final class HTTPExchangeDesk: Sendable {
         guard let exchange = heads.judged else { return }
         heads.end(exchange)
         exchange.stage = .answered
-        // A length that is no number, or too large a one, or no room for the library's own entries.
+        // A length that is not a number, or too large a one, or no room for the library's own entries.
         answerPast(exchange, HTTPRefusal(status == 413 ? .bodySize : status == 431 ? .headerSize : .framing))
     }
 
@@ -144,7 +144,7 @@ final class HTTPExchangeDesk: Sendable {
         reply.closes || exchange.isOld || shared.withLock { shared in shared.isDraining || shared.isStopping }
     }
 
-    /// Before its descriptor is closed.
+    /// Notes a connection before its descriptor is closed.
     func closed(_ connection: HTTPConnection) {
         guard connections.closed(connection) else { return }
         shared.withLock { shared in shared.refused[.unreadable, default: 0] += 1 }
@@ -189,7 +189,7 @@ final class HTTPExchangeDesk: Sendable {
 
 /// The requests whose headers are not whole. Of the server's thread.
 private final class UnfinishedHeads: @unchecked Sendable {
-    /// In no order, but the last is mostly at the end.
+    /// The open heads in no order, but the last is mostly at the end.
     private var open: [HTTPExchange] = []
 
     func begin(_ exchange: HTTPExchange) {

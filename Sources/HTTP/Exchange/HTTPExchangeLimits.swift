@@ -6,9 +6,10 @@ package struct HTTPExchangeLimits: Sendable, Equatable {
     package var bodyBytes = 65_536
     /// Request line and headers; longer ones are refused with 414 or 431. About the memory of a connection.
     package var headerBytes = 32_768
-    /// Of all bodies that are being read. Beyond it those that have been read for the longest are refused with 503.
+    /// The most bytes of all bodies that are being read. Beyond it those that have been read for the longest are
+    /// refused with 503.
     package var readBytes = 64 << 20
-    /// From the first byte of a request to its last; the same time again for a client to take its answer.
+    /// The time from the first byte of a request to its last; the same time again for a client to take its answer.
     package var requestSeconds = 10
     /// How long a connection may be silent after an answer.
     package var idleSeconds = 650

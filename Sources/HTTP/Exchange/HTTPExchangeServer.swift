@@ -14,7 +14,7 @@ internal import Glibc
 
     /// Where clients connect.
     package let port: UInt16
-    /// As many as the limit of open files leaves.
+    /// The most connections: as many as the limit of open files leaves.
     package let connectionLimit: Int
     private let desk: HTTPExchangeDesk
     private let listener: Int32
@@ -72,10 +72,10 @@ internal import Glibc
 
     deinit { stop() }
 
-    /// Since the start, and now.
+    /// The counts since the start, and those of now.
     package var counts: HTTPExchangeCounts { desk.counts }
 
-    /// From now on each answer ends its connection.
+    /// Begins to drain: from now on each answer ends its connection.
     package func beginDrain() { desk.drain() }
 
     /// Closes the port; open connections go on.
@@ -95,8 +95,8 @@ internal import Glibc
             life = .stopped
             desk.stop()
             Self.wait { desk.isEmpty }
-            // The library's own answer to what is no request has no response once the daemon stops, and it does not look:
-            // so no connection may be there by then.
+            // The library's own answer to what is not a request has no response once the daemon stops, and it does not
+            // look: so no connection may be there by then.
             desk.connections.cutAll()
             Self.wait { desk.connections.counts.open == 0 }
             loop.stop()
@@ -121,7 +121,7 @@ internal import Glibc
     }
 
     private static let backlog: Int32 = 4_096
-    /// Of the time that a request may take.
+    /// The ticks within the time that a request may take.
     private static let ticks = 10
     private static let (waits, waitMicroseconds): (Int, UInt32) = (400, 5_000)
 

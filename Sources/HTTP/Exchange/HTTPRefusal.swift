@@ -6,7 +6,7 @@ struct HTTPRefusal: Equatable {
 
     init(_ kind: HTTPRefusalKind, isFramed: Bool = false) { (self.kind, self.isFramed) = (kind, isFramed) }
 
-    /// In the shape of Google's errors.
+    /// The reply in the shape of Google's errors.
     var reply: HTTPReply {
         let (code, status, message) = text
         var headers = [(name: "Content-Type", value: "application/json; charset=UTF-8")]

@@ -1,20 +1,21 @@
 /// An answer to a call.
 package struct HTTPReply: Sendable, Equatable {
     package var status: Int
-    /// Besides those that the server sets: Content-Length, Date, Connection.
+    /// The headers in addition to those that the server sets: Content-Length, Date, Connection.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
     /// Whether the connection ends with this answer.
     package var closes: Bool
 
-    /// Those that end a call.
+    /// The statuses that end a call.
     package static let statuses = 200...599
 
     package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = [], closes: Bool = false) {
         (self.status, self.headers, self.body, self.closes) = (status, headers, body, closes)
     }
 
-    /// Those that are sent: what does not say otherwise may not be stored, since it holds a secret or is true for a moment.
+    /// The headers that are sent: a reply that does not say otherwise may not be stored, since it holds a secret or is
+    /// true for a moment.
     var namedHeaders: [(name: String, value: String)] {
         let isNamed = headers.contains { RequestHead.equal(Array($0.name.utf8), "cache-control") }
         return isNamed ? headers : headers + [(name: "Cache-Control", value: "no-store")]

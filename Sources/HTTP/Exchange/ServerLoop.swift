@@ -34,7 +34,7 @@ internal import Glibc
         }
     }
 
-    /// From now on, or soon, no connection is accepted.
+    /// Accepts no connection from now on, or soon.
     func quiesce() { give { orders in orders.isQuiet = true } }
 
     /// Returns after the last round. Once, and not from the loop's own thread.

@@ -1,6 +1,6 @@
 /// What a handler sees of a request: GET or HEAD, without a body.
 package struct HTTPRequest: Sendable, Equatable {
-    /// Without the query.
+    /// The path without the query.
     package var path: String
     /// The header of this name; nil = there is none.
     package var accept: String?

@@ -47,8 +47,8 @@ internal import Glibc
         // The port is ours from here on.
         let listener = unsafe MHD_quiesce_daemon(daemon)
         shutdown(listener, Int32(SHUT_RDWR))
-        // The library's own answer to what is no request has no response once the daemon stops, and it does not look:
-        // so no connection may be there by then.
+        // The library's own answer to what is not a request has no response once the daemon stops, and it does not
+        // look: so no connection may be there by then.
         access.cutAll()
         for _ in 0..<400 where !access.isIdle { usleep(5_000) }
         // Waits for the daemon's thread: no callback comes after this.

@@ -3,7 +3,7 @@ internal import Settings
 
 /// What a running gateway logs of its own accord: changes of its readiness, and workers that lag behind its files.
 struct GatewayNews {
-    /// Calls without any answer that are no chance.
+    /// Calls without any answer that are not chance.
     static let mostUnanswered = 3
 
     /// The topic of replies; nil = the gateway reads results and tokens.

@@ -5,7 +5,7 @@ internal import Settings
 
 /// The numbers of partitions that a gateway depends on.
 struct GatewayPartitions: Equatable, Sendable {
-    /// Of the requests, results, tokens and events.
+    /// The partitions of the requests, results, tokens and events.
     let requests: Int32
     /// nil = there is no replies topic.
     let replies: Int32?
@@ -30,6 +30,6 @@ struct GatewayPartitions: Equatable, Sendable {
         }
     }
 
-    /// For people.
+    /// The counts for people.
     var text: String { Int(requests).counted("partition") + (replies.map { ", \($0) for replies" } ?? "") }
 }

@@ -19,7 +19,7 @@ final class GatewaySession {
     private static let newsTime = Duration.seconds(5)
     /// How long connections are accepted after a signal: a proxy learns from readiness that it must go elsewhere.
     private static let acceptTime = Duration.seconds(5)
-    /// Beyond the calls' own deadline.
+    /// The grace beyond the calls' own deadline.
     private static let grace = Duration.seconds(2)
 
     private let directory: String

@@ -18,12 +18,12 @@ final class TopicsWatch: Sendable {
         case away(String)
     }
 
-    /// Between two questions.
+    /// The pause between two questions.
     static let pause: Int64 = 500
     /// How long a question, and those after it, may stay without an answer; with a question's time-out and pause less than the 3 s that the page promises.
     static let patience: Int64 = 1_900
     static let timeoutMilliseconds = 1_000
-    /// Between two counts of the partitions, which ask for all topics.
+    /// The pause between two counts of the partitions, which ask for all topics.
     static let countPause: Int64 = 5_000
 
     private struct State {

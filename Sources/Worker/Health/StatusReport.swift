@@ -68,7 +68,7 @@ enum StatusReport {
         json.value(value)
     }
 
-    /// With one decimal.
+    /// Writes a number with one decimal.
     private static func real(_ name: String, _ value: Double, _ json: inout JSONWriter) {
         json.key(named: name)
         json.raw(Array("\((value * 10).rounded() / 10)".utf8))

@@ -8,11 +8,11 @@ struct BrokerLink {
     static let refusalLimit: Int64 = 15_000
 
     private var isAway = false
-    /// Since when, in milliseconds.
+    /// The time since which it has lasted, in milliseconds.
     private var since: Int64 = 0
     /// The refusal that was logged last.
     private var refusal: String?
-    /// Since when a new client might be let in where this one is refused.
+    /// The time since which a new client might be let in where this one is refused.
     private var outdatedSince: Int64?
     /// Refusals that were known then.
     private var earlierRefusals = 0

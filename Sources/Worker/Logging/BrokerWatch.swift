@@ -8,7 +8,7 @@ struct BrokerWatch {
     static let patience: Int64 = 3_000
 
     private struct Absence {
-        /// In milliseconds.
+        /// The start in milliseconds.
         let since: Int64
         var isTold = false
     }

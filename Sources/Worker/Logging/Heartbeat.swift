@@ -3,7 +3,7 @@ internal import Settings
 
 /// The line of each minute: what was answered in it.
 struct Heartbeat {
-    /// In milliseconds.
+    /// The time between two heartbeats, in milliseconds.
     static let interval: Int64 = 60_000
 
     private var last: Int64

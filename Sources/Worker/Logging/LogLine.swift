@@ -4,9 +4,9 @@ internal import Settings
 /// The form of a log's lines.
 enum LogLine {
     enum Style: Sendable, Equatable {
-        /// For people: the level only where something is wrong.
+        /// Lines for people: the level only where something is wrong.
         case terminal
-        /// With time and level.
+        /// Lines with time and level.
         case plain
         /// systemd reads the level off the front and adds the time itself.
         case journal

@@ -1,7 +1,7 @@
 /// Lines that come again and again: each is written once in five minutes, and then with how often it came. None is
 /// dropped for good.
 struct RepeatFilter {
-    /// In milliseconds.
+    /// The window in milliseconds.
     static let window: Int64 = 300_000
     /// Different lines that are remembered.
     static let most = 64

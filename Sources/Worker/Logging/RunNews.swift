@@ -7,9 +7,9 @@ internal import Settings
 
 /// What a running worker logs of its own accord: the connection's changes, a line a minute, progress on a terminal.
 struct RunNews {
-    /// Between two lines of progress, in milliseconds.
+    /// The pause between two lines of progress, in milliseconds.
     private static let progressPause: Int64 = 500
-    /// Between two looks at the statistics.
+    /// The pause between two looks at the statistics.
     private static let lookPause: Int64 = 1_000
 
     private let log: EventLog
@@ -33,7 +33,7 @@ struct RunNews {
     /// Why the worker has to end: the brokers refuse what it read at its start.
     var lockout: String? { link.lockout }
 
-    /// To be called some times a second.
+    /// Reports what has changed. Call it a few times a second.
     mutating func look(_ tally: LoopTally) {
         let now = Uptime.milliseconds() ?? 0
         log.tick()
@@ -72,13 +72,13 @@ extension WorkerMonitor {
 }
 
 extension WorkerSnapshot {
-    /// Of the partitions that are read.
+    /// The ends of the partitions that are read.
     var ends: [Int32: PartitionEnds] {
         let read = partitions.filter { $0.hold == nil }.map(\.number)
         return brokers.ends.filter { read.contains($0.key) }
     }
 
-    /// Of all partitions; nil = one of them is not known yet, or there is none.
+    /// The lag of all partitions; nil = one of them is not known yet, or there is none.
     var totalLag: Int? {
         let lags = partitions.map { lag($0.number) }
         guard !lags.isEmpty, !lags.contains(nil) else { return nil }

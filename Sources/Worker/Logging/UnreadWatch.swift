@@ -5,7 +5,7 @@ struct UnreadWatch {
     /// How long they may be unread before a line says so, in milliseconds: a leader answers within a second.
     static let patience: Int64 = 10_000
 
-    /// In milliseconds.
+    /// The start in milliseconds.
     private var since: Int64?
     private var isTold = false
 

@@ -8,7 +8,7 @@ struct UnstableWatch {
 
     private struct Wait {
         let stable: Int64
-        /// In milliseconds.
+        /// The start in milliseconds.
         let since: Int64
         var isTold = false
     }

@@ -9,7 +9,7 @@ internal import Settings
 extension Configuration {
     /// The roots, parsed.
     ///
-    /// - Throws: ``ConfigurationFault`` naming the file that is no certificate.
+    /// - Throws: ``ConfigurationFault`` naming the file that is not a certificate.
     func trustAnchors() throws(ConfigurationFault) -> TrustAnchors {
         do {
             return try TrustAnchors(

@@ -17,8 +17,8 @@ struct LaneFactory {
     let works: [WorkSlot]
 
     /// - Parameter alarm: called on a lane, with a sentence, if OpenSSL disagrees with the engine.
-    /// - Throws: ``ConfigurationFault`` naming the anchor that is no certificate; ``UsageFault`` where this machine lacks
-    ///   what the engine needs.
+    /// - Throws: ``ConfigurationFault`` naming the anchor that is not a certificate; ``UsageFault`` where this machine
+    ///   lacks what the engine needs.
     init(_ configuration: Configuration, alarm: @escaping EngineWatch.Alarm) throws {
         self.init(
             lanes: configuration.lanes,

@@ -21,7 +21,7 @@ final class LoopDriver: @unchecked Sendable {
     private var loop: BatchLoop?
     private var wakeScheduled = false
     private let began = ContinuousClock.now
-    /// After a fault that may pass, or while the breaker is open.
+    /// The pause after a fault that may pass, or while the breaker is open.
     private var pause = RetryPause()
     /// Batches committed when the last pause began.
     private var committedBefore = 0
@@ -104,7 +104,7 @@ final class LoopDriver: @unchecked Sendable {
         }
     }
 
-    /// As of the loop's last step.
+    /// The state as of the loop's last step.
     var state: State { shared.withLock { $0.state } }
 
     /// nil = the loop has not ended.

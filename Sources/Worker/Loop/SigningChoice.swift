@@ -7,7 +7,7 @@ struct SigningChoice {
     private let library: MultiBufferLibrary?
     private let path: String
 
-    /// - Throws: where the named file is no library that can be used here.
+    /// - Throws: where the named file is not a library that can be used here.
     init(_ settings: EngineSettings) throws(UsageFault) {
         path = settings.signingLibrary
         guard !path.isEmpty else {
@@ -29,7 +29,7 @@ struct SigningChoice {
         library.map { SigningLibrary($0, engine: engine.arithmetic == .lanes ? watch : nil, alarm: alarm) }
     }
 
-    /// For the start line; nil where OpenSSL signs alone.
+    /// The text for the start line; nil where OpenSSL signs alone.
     ///
     /// - Parameter signer: of the keys at the start.
     func text(_ signer: TokenSigner, _ keys: TokenKeyRing) -> String? {

@@ -30,7 +30,7 @@ final class TimedEngine: SignatureEngine {
             return own.p256 + own.p384 + beyond.p256 + beyond.p384
         }
 
-        /// By curve: those of the engine, or of OpenSSL after the engine was found wrong.
+        /// The counts by curve: those of the engine, or of OpenSSL after the engine was found wrong.
         func counts(isStopped: Bool) -> (p256: Int, p384: Int) {
             isStopped
                 ? (beyondP256.load(ordering: .relaxed), beyondP384.load(ordering: .relaxed))

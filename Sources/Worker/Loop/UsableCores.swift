@@ -3,7 +3,7 @@ internal import Settings
 
 /// How many processors this process may use: what its affinity allows, and what the quota of its control groups pays for.
 enum UsableCores {
-    /// Of this process, as of now; at least 1.
+    /// The cores of this process, as of now; at least 1.
     static var count: Int {
         let groups = WholeFile.text("/proc/self/cgroup")
         return count(

@@ -8,7 +8,7 @@ struct AnswerSamples {
     /// A verb that is not served.
     private static let otherVerb = "other"
 
-    /// What the series of a family differ by; the parts that are no labels of it are the same in all.
+    /// The parts by which the series of a family differ; those that are not its labels are the same in all.
     private struct Series: Hashable {
         var app: Int32 = -1
         var verb = -1
@@ -41,7 +41,7 @@ struct AnswerSamples {
         }
     }
 
-    /// Counters that alerts watch are 0 before their first event: a jump from nothing to 1 is no increase.
+    /// Counters that alerts watch are 0 before their first event: a jump from nothing to 1 is not an increase.
     private mutating func begin(_ places: [Int32]) {
         let watched: [AnswerCounts.Event] = [.accepted, .deferred(.noActiveKey)]
         // Most apps have no debug tokens, and no alert is about them.
@@ -60,7 +60,7 @@ struct AnswerSamples {
 
     private mutating func add(_ key: AnswerCounts.Key, _ count: Int) {
         var series = Series(event: key.event)
-        // An app may bear the name of those that are none.
+        // An app may itself be called `unknown`.
         let app = key.app >= 0 && apps[Int(key.app)] == Self.unknown ? -1 : key.app
         let verb = key.verb.flatMap { Method.allCases.firstIndex(of: $0) } ?? Method.allCases.count
         let family: MetricFamily

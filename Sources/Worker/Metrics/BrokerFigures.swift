@@ -6,14 +6,14 @@ struct BrokerFigures {
         var id: Int64
         /// A client is connected.
         var isUp = false
-        /// To connect, those that failed included.
+        /// The attempts to connect, those that failed included.
         var attempts: Int64 = 0
 
-        /// As log lines name it.
+        /// The broker as log lines name it.
         func named(_ name: String) -> String { "broker \(id) (\(name))" }
     }
 
-    /// By name. Brokers that no client has needed are left out.
+    /// The brokers by name. Those that no client has needed are left out.
     private(set) var brokers: [String: Broker] = [:]
     /// Where the requests' partitions begin and end.
     private(set) var ends: [Int32: PartitionEnds] = [:]

@@ -87,7 +87,7 @@ struct Exposition {
 
     private mutating func put(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// Both formats escape three characters of a label's value.
+    /// Writes a label's value: the two formats escape three characters of it.
     private mutating func putEscaped(_ value: String) {
         // Most values need no escape.
         guard value.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return put(value) }

@@ -4,7 +4,7 @@ internal import Pipeline
 package struct MetricFamily: Sendable {
     package enum Kind: String, Sendable { case counter, gauge, histogram }
 
-    /// Without `_total`.
+    /// The name without `_total`.
     let base: String
     package let kind: Kind
     /// The page's and the scrape's sentence.
@@ -23,7 +23,7 @@ package struct MetricFamily: Sendable {
         MetricFamily(base: base, kind: .histogram, help: help, labels: [])
     }
 
-    /// As queries write it.
+    /// The name as queries write it.
     package var name: String { kind == .counter ? base + "_total" : base }
 
     /// Its line on the Metrics page.
@@ -38,11 +38,12 @@ struct MetricSample {
     enum Value {
         case whole(Int64)
         case real(Double)
-        /// With the size of a unit of its bounds and its sum: 0.001 where they are milliseconds and the family's seconds.
+        /// A histogram with the size of a unit of its bounds and its sum: 0.001 where they are milliseconds and the
+        /// family's seconds.
         case histogram(Histogram, unit: Double)
     }
 
-    /// In the order of the family's labels; an empty one is left out.
+    /// The values in the order of the family's labels; an empty one is left out.
     let labels: [String]
     let value: Value
 

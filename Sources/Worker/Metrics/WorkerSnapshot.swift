@@ -45,7 +45,7 @@ struct WorkerSnapshot {
     var isReloaded = true
     /// Milliseconds since 1970.
     var reloadedAt: Int64 = 0
-    /// Of all loops.
+    /// The tally of all loops.
     var tally = LoopTally()
     var sights: [LoopSight] = []
     var logs: [LogSight] = []

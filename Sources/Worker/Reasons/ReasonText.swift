@@ -17,7 +17,7 @@ package struct ReasonText: Sendable, Equatable {
         }
     }
 
-    /// In Markdown, as ``action`` is.
+    /// The meaning in Markdown, as ``action`` is.
     package let meaning: String
     package let parties: [Party]
     package let action: String

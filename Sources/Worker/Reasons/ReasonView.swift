@@ -2,7 +2,7 @@ internal import AppCheck
 
 /// Reasons as a terminal shows them, in 100 columns.
 enum ReasonView {
-    /// Of each its name, whose fault it usually is, and what it means.
+    /// The name of each, whose fault it usually is, and what it means.
     static func table(_ entries: [ReasonEntry]) -> String {
         let rows = entries.map { ($0.code, $0.text.parties.map(\.rawValue).joined(separator: ", "), $0.text.meaning) }
         let taken = (rows.map(\.0.count).max() ?? 0) + (rows.map(\.1.count).max() ?? 0)

@@ -4,7 +4,7 @@ internal import Settings
 /// Captures read one after the other, as one: lines are counted through.
 final class CaptureInputs {
     private let paths: [String]
-    /// By path; nil for what has no size, such as standard input.
+    /// The sizes of the paths; nil for what has no size, such as standard input.
     private let sizes: [Int?]
     private var reader: RecordReader
     /// The path being read.
@@ -53,7 +53,7 @@ final class CaptureInputs {
     /// The bytes that the last range lies in.
     var chunk: [UInt8] { reader.chunk }
 
-    /// Of the last record's first line, counted through all files.
+    /// The number of the last record's first line, counted through all files.
     var lineNumber: Int { linesBefore[current] + reader.lineNumber }
 
     /// Whether the last record ends its file without a newline.

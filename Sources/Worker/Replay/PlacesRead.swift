@@ -38,7 +38,7 @@ package struct PlacesRead {
     private var gone: [[ClosedRange<Int64>]] = []
     private var ranges = 0
     private var slots: [Block: Int] = [:]
-    /// By slot. A slot is used again when there are as many as there may be, the oldest first.
+    /// The blocks by slot. A slot is used again when there are as many as there may be, the oldest first.
     private var blocks: [Block] = []
     private var read: [UInt64] = []
     private var digests: [UInt64] = []

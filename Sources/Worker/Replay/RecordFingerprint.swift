@@ -7,7 +7,7 @@ internal import Pipeline
 /// What is kept of a record to know its copies by, which another tool may have captured: the request's meaning, the
 /// timestamp and the headers that a worker reads. A tool writes JSON in its own way, and may leave out the latter two.
 struct RecordFingerprint: Equatable {
-    /// Of key and request; without its lowest bit, which says whether the record names its topic.
+    /// The hash of key and request, without its lowest bit, which says whether the record names its topic.
     let request: UInt32
     let namesTopic: Bool
     /// 0 = the copy has none.
@@ -99,7 +99,7 @@ extension Hasher {
         }
     }
 
-    /// Of what is no request, by its JSON where it has one.
+    /// Takes in a value that is not a request, by its JSON where it has one.
     private mutating func combine(value: [UInt8]?) {
         guard let value, let document = try? JSONDocument(parsing: value, maxNodes: value.count + 1) else {
             return combine(text: value)

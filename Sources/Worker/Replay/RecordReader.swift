@@ -15,7 +15,7 @@ final class RecordReader {
     private var isBroken = false
     /// Whether the file ends within the last record.
     private var isOpen = false
-    /// Of the last record's first line.
+    /// The number of the last record's first line.
     private(set) var lineNumber = 0
 
     /// - Parameter path: a file, or `-` for standard input.

@@ -16,7 +16,7 @@ struct RecordReplay {
         var skipsBadLines = false
         /// The wall clock when a worker got the record; nil = its age is not judged.
         var now: EvaluationTime?
-        /// Of the requests topic; nil = neither a key's partition nor the rate is judged.
+        /// The partitions of the requests topic; nil = neither a key's partition nor the rate is judged.
         var partitions: Int32?
     }
 

@@ -7,7 +7,7 @@ extension ReplaySession {
     struct ReportOptions: Sendable {
         /// Where the page goes.
         var path: String
-        /// As the command named it.
+        /// The configuration as the command named it.
         var configuration: String
         var version: String
         /// Results of an earlier replay to compare with.

@@ -14,7 +14,7 @@ struct ReplaySession {
         var keys: String?
         /// Whether tokens, artifacts and challenges are made.
         var mints = false
-        /// Whether lines that are no record are left out and counted, instead of ending the replay.
+        /// Whether lines that are not records are left out and counted, instead of ending the replay.
         var skipsBadLines = false
         /// A file with a line for each record that is not accepted.
         var explain: String?

@@ -7,7 +7,7 @@ struct ReplaySummary {
     var tally: LoopTally
     /// Lines about the records left out of the capture.
     var warnings: [String] = []
-    /// From the first record read to the last output flushed, in seconds.
+    /// The time from the first record read to the last output flushed, in seconds.
     var seconds: Double
     var lanes: Int
     var engine: String

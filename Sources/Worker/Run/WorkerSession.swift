@@ -74,7 +74,7 @@ final class WorkerSession {
         sayDoubts(print)
     }
 
-    /// Says what is doubtful in a configuration: the faults have been thrown when it was read.
+    /// Prints configuration warnings; errors were thrown on load.
     func checkConfiguration() {
         print(LogEvent(.info, .starting, "configuration, anchors and keys are in order; no broker was asked"))
         sayDoubts(print)
@@ -239,7 +239,7 @@ final class WorkerSession {
         return options
     }
 
-    /// Runs the loops, and looks after them ten times a second.
+    /// Runs the loops and checks on them ten times a second.
     private func attend(
         _ loops: LoopSet,
         _ stopped: StopFlag,
@@ -270,7 +270,7 @@ final class WorkerSession {
         }
     }
 
-    /// Leaves without waiting for anything but the log.
+    /// Exits at once, after flushing the log.
     private func leave(with code: Int32) -> Never {
         log.finish()
         _exit(code)
