@@ -35,7 +35,7 @@ extension ObjectVerifier {
         }
     }
 
-    /// If no signature can match a stored key, that is the store's fault, not the device's.
+    /// The refusal of a signature: if none can match a stored key, that is the store's fault, not the device's.
     private static func signatureRefusal(_ key: P256PublicKey) -> Refusal {
         P256PublicKey(x963: key.x963.span) == nil ? .keyInvalid : .signatureInvalid
     }

@@ -9,7 +9,7 @@ struct AttestedCredential: Sendable {
     let credentialID: Digest
     let coseKey: Range<Int>
 
-    /// Where the credential data ends and an extension map may begin.
+    /// The offset where the credential data ends and an extension map may begin.
     static let endOffset = 164
 
     private static let development = "appattestdevelop"

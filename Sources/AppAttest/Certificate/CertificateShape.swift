@@ -76,7 +76,7 @@ struct CertificateShape {
         return !isRefused(by: key, bytes)
     }
 
-    /// What OpenSSL makes of a certificate that is refused in any case.
+    /// OpenSSL's reading of a certificate that is refused in any case.
     enum Reading {
         case facts(CertificateFacts)
         /// It cannot be read or used at all.

@@ -1,4 +1,4 @@
-/// When a leaf was issued: orders a key's attestations.
+/// The time at which a leaf was issued: orders a key's attestations.
 ///
 /// Apple backdates every leaf by the same day and numbers it by the millisecond of its issue.
 package struct IssueTime: Hashable, Comparable, Sendable {

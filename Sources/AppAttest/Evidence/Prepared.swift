@@ -9,7 +9,8 @@ package struct Prepared<Evidence: Sendable> {
         case open(Prepared)
     }
 
-    /// What follows the signature's answer. Most verifications need no closure, which would be an allocation each.
+    /// The step that follows the signature's answer. Most verifications need no closure, which would be an allocation
+    /// each.
     private enum Sequel {
         case result(Result<Evidence, Refusal>)
         /// The result if the signature holds, and why the object is refused if not.

@@ -25,7 +25,7 @@ enum SignedAttributes {
         return bytes.digest(value) == digest
     }
 
-    /// What the signature covers: the members as a SET OF.
+    /// The digest that the signature covers: of the members as a SET OF.
     static func signedDigest(_ range: Range<Int>, _ bytes: Span<UInt8>) -> Digest {
         var header: [UInt8] = [0x31]
         if range.count < 0x80 {

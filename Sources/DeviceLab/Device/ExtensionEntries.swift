@@ -13,7 +13,7 @@ enum ExtensionEntries {
         CBORBytes.bytes(CBORBytes.bigEndian(UInt64(value.byteSwapped), 4))
     }
 
-    /// What a shape's devices write, in their order.
+    /// The entries that a shape's devices write, in their order.
     static func list(_ traits: ShapeTraits, category: UInt32, bundleVersion: String, cdHash: [UInt8]) -> [CBORPair] {
         (traits.entries ?? []).map { form in
             switch form {

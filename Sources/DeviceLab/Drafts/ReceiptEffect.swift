@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// Where a fault does its damage: the earlier, the more is signed again over it.
+/// The place where a fault does its damage: the earlier, the more is signed again over it.
 enum ReceiptEffect: Sendable {
     case none
     /// No receipt at all.

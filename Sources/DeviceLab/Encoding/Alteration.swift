@@ -5,7 +5,7 @@ package enum Alteration: Sendable {
 
     /// The signed part of the leaf certificate, DER.
     case leafBody(Edit)
-    /// What follows the fixed part of the authenticator data: the extension map, CBOR, or nothing.
+    /// The part after the fixed one of the authenticator data: the extension map, CBOR, or nothing.
     case extensionMap(Edit)
     /// The receipt's content, DER.
     case receiptPayload(Edit)
