@@ -91,10 +91,20 @@ let modules: [Target] = [
         ],
         swiftSettings: core
     ),
+    // Metrics, health and logs of the programs.
+    .target(
+        name: "Telemetry",
+        dependencies: [
+            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "Crypto",
+            "JSON",
+        ],
+        swiftSettings: whole
+    ),
     .target(
         name: "Worker",
         dependencies: [
-            "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka",
+            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression",
+            "Kafka",
             "KafkaPorts", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: whole
@@ -233,9 +243,18 @@ let tests: [Target] = [
         swiftSettings: whole
     ),
     .testTarget(
+        name: "TelemetryTests",
+        dependencies: [
+            "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck",
+            "AppAttest", "JSON", "DeviceLab", "TestKit",
+        ],
+        swiftSettings: whole
+    ),
+    .testTarget(
         name: "WorkerTests",
         dependencies: [
-            "Worker", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression", "Kafka",
+            "Worker", "Telemetry", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression",
+            "Kafka",
             "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
             "SimulationKit", "BrokerKit",
         ],
@@ -248,7 +267,11 @@ let tests: [Target] = [
         ],
         swiftSettings: whole
     ),
-    .testTarget(name: "TidyTests", dependencies: ["Worker", "AppCheck", "AppAttest"], swiftSettings: whole),
+    .testTarget(
+        name: "TidyTests",
+        dependencies: ["Worker", "Telemetry", "AppCheck", "AppAttest"],
+        swiftSettings: whole
+    ),
     // Ten promises on one real broker.
     .testTarget(
         name: "SmokeTests",
@@ -288,8 +311,8 @@ let soakTargets: [Target] = [
         name: "Benchmarks",
         // OpenSSL itself, as the baseline.
         dependencies: [
-            "Worker", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab", "COpenSSL",
-            "CMallocCounter", "CProcessorProbe",
+            "Worker", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab",
+            "COpenSSL", "CMallocCounter", "CProcessorProbe",
         ],
         path: "Benchmarks/Suite",
         swiftSettings: strict

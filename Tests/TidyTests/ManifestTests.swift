@@ -5,8 +5,13 @@ struct ManifestTests {
     /// Each module and its allowed dependencies.
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
+        "Telemetry": [
+            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "Crypto",
+            "JSON",
+        ],
         "Worker": [
-            "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
+            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka",
+            "KafkaPorts",
             "Pipeline",
             "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "Compression", "CCrashMark",
         ],

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Worker
+@testable import Telemetry
 
 @Suite("The Metrics page agrees with the program")
 struct MetricsPageTests {

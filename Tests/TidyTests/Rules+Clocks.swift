@@ -8,7 +8,7 @@ extension Rules {
         "KafkaKit", "KafkaTests",
         "MemberTests", "PipelineTests", "SettingsTests", "SimulationKit", "SimulationTests", "SmokeTests", "TestKit",
         "TidyTests",
-        "TrafficTests", "WorkerTests",
+        "TelemetryTests", "TrafficTests", "WorkerTests",
     ]
 
     /// The folders that only the soak builds.

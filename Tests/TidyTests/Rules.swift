@@ -51,7 +51,8 @@ enum Rules {
         "Testing": ["Tests/"],
     ]
     private static let shell = [
-        "Sources/Worker/", "Sources/Gateway/", "Sources/Broker/", "Sources/Settings/", "Sources/attest-worker/",
+        "Sources/Worker/", "Sources/Telemetry/", "Sources/Gateway/", "Sources/Broker/", "Sources/Settings/",
+        "Sources/attest-worker/",
         "Tests/", "Benchmarks/",
     ]
 

@@ -6,6 +6,7 @@ internal import Settings
 internal import TestKit
 internal import Testing
 
+@testable internal import Telemetry
 @testable internal import Worker
 
 /// A watch with a clock of its own, and what it said and handed on.

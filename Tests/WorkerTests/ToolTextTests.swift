@@ -6,6 +6,7 @@ internal import TestKit
 internal import Testing
 
 @testable internal import Pipeline
+@testable internal import Telemetry
 @testable internal import Worker
 
 @Suite("What commands say")

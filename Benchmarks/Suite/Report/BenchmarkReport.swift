@@ -1,4 +1,4 @@
-internal import Worker
+internal import Settings
 
 /// A token beside the bare signature in it, in microseconds of a core.
 struct TokenCost {

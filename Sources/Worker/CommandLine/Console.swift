@@ -1,5 +1,6 @@
 internal import Glibc
 package import Settings
+internal import Telemetry
 
 /// A command's output: results on standard output, errors and progress on standard error.
 ///

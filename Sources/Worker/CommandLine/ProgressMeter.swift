@@ -1,4 +1,5 @@
-internal import AppAttest
+internal import Settings
+internal import Telemetry
 
 /// The progress of a long command: a bar on a terminal, a plain line every few seconds elsewhere.
 package struct ProgressMeter {
@@ -91,18 +92,5 @@ package struct ProgressMeter {
         let filled = Int(share * 24)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled)
         return "\(label) [\(bar)] \(counts)"
-    }
-}
-
-extension Int {
-    /// The number with commas between groups of three digits.
-    package var grouped: String { Counted.grouped(self) }
-
-    /// `1 record`, `2 records`.
-    package func counted(_ noun: String) -> String { Counted.text(self, noun) }
-
-    /// `1 record was`, `2 records were`.
-    func counted(_ noun: String, _ one: String, _ many: String) -> String {
-        "\(counted(noun)) \(self == 1 ? one : many)"
     }
 }

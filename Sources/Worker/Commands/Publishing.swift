@@ -4,6 +4,7 @@ internal import KafkaPorts
 internal import Log
 internal import Settings
 internal import Synchronization
+internal import Telemetry
 
 /// A capture on its way to the requests topic, until its end or a signal.
 struct Publishing {

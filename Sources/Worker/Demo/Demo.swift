@@ -7,6 +7,7 @@ internal import Log
 internal import Member
 internal import Pipeline
 internal import Settings
+internal import Telemetry
 internal import Traffic
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.

@@ -7,6 +7,7 @@ internal import HTTP
 internal import Kafka
 internal import KafkaPorts
 internal import Settings
+internal import Telemetry
 internal import Traffic
 
 /// A gateway inside the demo's process, and stock clients that call it over HTTP.

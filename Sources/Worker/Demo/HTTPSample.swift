@@ -1,4 +1,5 @@
 internal import HTTPClient
+internal import Settings
 internal import Traffic
 
 /// A call and its answer as curl shows them, without their secrets.

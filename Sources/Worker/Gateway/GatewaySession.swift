@@ -9,6 +9,7 @@ internal import Kafka
 internal import KafkaPorts
 internal import Log
 internal import Settings
+internal import Telemetry
 
 /// `gateway`: HTTP in front of the topics, from the checks before the start until it has drained.
 final class GatewaySession {
@@ -29,7 +30,7 @@ final class GatewaySession {
     private let stamps: [String: FileStamp]
     private let properties: [(String, String)]
     private let log: EventLog
-    private let monitor = GatewayMonitor()
+    private let monitor = GatewayMonitor(version: AttestWorker.version)
     private let service = ServiceManager.ofProcess
     private let stopped = StopFlag()
 

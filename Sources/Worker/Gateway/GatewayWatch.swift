@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Broker
 internal import Gateway
 internal import Settings
+internal import Telemetry
 
 /// Applies changes of a gateway's files while it runs: apps.json, worker.json's lists, challenge keys, the key set and
 /// the verifiers. If a changed file is invalid, the gateway keeps the old configuration and logs why. For one thread.

@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Broker
 internal import Pipeline
 internal import Settings
+internal import Telemetry
 
 /// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///

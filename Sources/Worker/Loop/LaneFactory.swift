@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import Pipeline
 internal import Settings
+internal import Telemetry
 
 /// Makes the lanes: one verifier and one engine each, a meter for all.
 struct LaneFactory {
@@ -54,5 +55,13 @@ struct LaneFactory {
             },
             isEngineStopped: { watch.isStopped }
         )
+    }
+
+    /// Adds what the lanes have done to what a scrape shows.
+    func describe(_ snapshot: inout WorkerSnapshot) {
+        (snapshot.lanes, snapshot.stages, snapshot.disagreements) = (count, stages, watch.disagreements)
+        snapshot.add(meter.counts(isStopped: false), of: engine.name)
+        guard watch.isStopped, engine.name != EngineUse.openSSL.rawValue else { return }
+        snapshot.add(meter.counts(isStopped: true), of: EngineUse.openSSL.rawValue)
     }
 }

@@ -2,11 +2,12 @@ internal import Dispatch
 internal import KafkaPorts
 internal import Member
 internal import Pipeline
+internal import Telemetry
 
 /// Runs a ``BatchLoop`` on a serial queue of its own until it has finished.
 ///
 /// Lanes post their results onto the same queue; each result and each piece of work makes the loop run again.
-final class LoopDriver: @unchecked Sendable {
+final class LoopDriver: WatchedLoop, @unchecked Sendable {
     /// How often a pause is interrupted to serve the group.
     private static let servingMilliseconds = 250
 
@@ -37,19 +38,8 @@ final class LoopDriver: @unchecked Sendable {
 
     /// What other threads may know.
     private struct Shared {
-        var state = State()
+        var state = LoopState()
         var outcome: Result<Void, any Error>?
-    }
-
-    /// What a loop has committed, and how far a restore is.
-    struct State {
-        var tally = LoopTally()
-        var restoring: RestoreProgress?
-        /// The loop in detail, a little older than the counts; nil = it is not looked at.
-        var sight: LoopSight?
-        var log: LogSight?
-        /// The last tick met a fault that may pass.
-        var isBackingOff = false
     }
 
     /// Pause between two looks at the loop in detail.
@@ -105,10 +95,12 @@ final class LoopDriver: @unchecked Sendable {
     }
 
     /// The state as of the loop's last step.
-    var state: State { shared.withLock { $0.state } }
+    var state: LoopState { shared.withLock { $0.state } }
 
     /// nil = the loop has not ended.
     var outcome: Result<Void, any Error>? { shared.withLock { $0.outcome } }
+
+    var hasEnded: Bool { outcome != nil }
 
     /// Runs `loop` to its end; returns on the calling thread, which must not be the queue's.
     ///

@@ -2,6 +2,7 @@ internal import Broker
 internal import Dispatch
 internal import Member
 internal import Pipeline
+internal import Telemetry
 
 /// The loops of one process: each has a queue, a consumer and a producer of its own; the lanes are shared.
 ///

@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import JSON
 internal import Pipeline
+internal import Settings
 
 /// The outcome of a replay: the table for people and the `--summary` file for tools.
 struct ReplaySummary {

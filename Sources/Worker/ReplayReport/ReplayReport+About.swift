@@ -1,3 +1,5 @@
+internal import Settings
+
 /// 9: the run itself. What differs from run to run stands here alone.
 extension ReplayReport {
     func about(_ page: inout Markup) {

@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// With `--diff`: what became of each earlier verdict.
 extension ReplayReport {

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Log
 internal import Pipeline
+internal import Settings
 
 /// 7 and 8: records that were not accepted, each with the command that explains it.
 extension ReplayReport {

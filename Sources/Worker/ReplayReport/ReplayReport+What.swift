@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import Pipeline
+internal import Settings
 
 /// 6: the figures that verdicts rest on.
 extension ReplayReport {

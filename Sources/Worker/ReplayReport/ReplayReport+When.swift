@@ -1,3 +1,5 @@
+internal import Settings
+
 /// 2: outcomes over evaluation time.
 extension ReplayReport {
     /// Reasons with a row of their own.

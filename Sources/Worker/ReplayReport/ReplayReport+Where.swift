@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Settings
 
 /// 4: what was not accepted, by what it was sent by and to.
 extension ReplayReport {

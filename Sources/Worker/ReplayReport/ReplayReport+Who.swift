@@ -1,4 +1,5 @@
 internal import Log
+internal import Settings
 
 /// 5: the devices with most refusals, a mark for each of their requests.
 extension ReplayReport {

@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Settings
 
 /// 3: each reason with its records and devices, what it means and what to do.
 extension ReplayReport {

@@ -1,4 +1,5 @@
 internal import Log
+internal import Settings
 
 /// The report of a replay: one HTML file, in the order in which a reader asks. Same facts, same bytes.
 struct ReplayReport {

@@ -1,3 +1,5 @@
+internal import Settings
+
 /// A rate over time with the interval that it lies in, and the bound that it is held to.
 struct BandChart {
     /// By column; nil where nothing was decided.

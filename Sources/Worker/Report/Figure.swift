@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Settings
 
 /// Figures for readers.
 enum Figure {

@@ -1,3 +1,5 @@
+internal import Settings
+
 /// Columns of equal width in time.
 struct TimeAxis {
     /// The first column's beginning and each one's width, in milliseconds.

@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Settings
 
 /// The events of one app, counted.
 struct RolloutTally: Equatable {

@@ -10,6 +10,7 @@ internal import Member
 internal import Pipeline
 internal import Settings
 internal import Synchronization
+internal import Telemetry
 
 /// `run`: the worker on a broker, from the checks before the start until it has drained.
 final class WorkerSession {
@@ -54,7 +55,12 @@ final class WorkerSession {
         self.engine = try EngineChoice(engineSettings)
         signing = try SigningChoice(engineSettings)
         access = try BrokerAccess(configuration, instance: instance)
-        monitor = WorkerMonitor(loaded, engine: self.engine, group: access.settings.group)
+        monitor = WorkerMonitor(
+            loaded,
+            version: AttestWorker.version,
+            engine: self.engine.name,
+            group: access.settings.group
+        )
         log.name(instance: access.settings.instanceName)
         monitor.watch(log)
     }
@@ -179,7 +185,7 @@ final class WorkerSession {
             }
         )
         let watch = watch(loops, hangup, library, partitions)
-        monitor.noteRunning(drivers, factory)
+        monitor.noteRunning(drivers, addLanes: factory.describe)
         do {
             try attend(loops, stopped, LaneWatch(factory.works), watch, restored)
         } catch let fault as KafkaFault {

@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Gateway
 internal import Settings
+internal import Telemetry
 internal import TestKit
 internal import Testing
 

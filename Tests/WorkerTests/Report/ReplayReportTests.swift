@@ -3,6 +3,7 @@ internal import Foundation
 internal import JSON
 internal import Log
 internal import Pipeline
+internal import Settings
 internal import TestKit
 internal import Testing
 

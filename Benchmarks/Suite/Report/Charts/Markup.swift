@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Worker
+internal import Settings
 
 /// Text for HTML and SVG.
 enum Markup {

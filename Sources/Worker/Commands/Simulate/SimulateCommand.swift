@@ -7,6 +7,7 @@ internal import KafkaPorts
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Telemetry
 internal import Traffic
 
 extension Command {

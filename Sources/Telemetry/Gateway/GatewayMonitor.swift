@@ -1,0 +1,114 @@
+package import Gateway
+package import HTTP
+internal import Kafka
+internal import Pipeline
+package import Settings
+
+/// What a running gateway shows of itself. Fed by the thread that runs the command, asked by the server's thread.
+package final class GatewayMonitor: Sendable {
+    private struct Known {
+        var state = WorkerState.starting
+        var reason: String?
+        var isReloaded = true
+        var reloadedAt = WallClock.milliseconds()
+        var gateway: Gateway?
+        var server: HTTPExchangeServer?
+        /// When the command's thread last showed life.
+        var life = ContinuousClock.now
+    }
+
+    private let known = Locked(Known())
+    private let version: String
+    private let processStart = ProcessFigures.startTimeOfProcess()
+
+    /// - Parameter version: the program's.
+    package init(version: String) { self.version = version }
+
+    package func note(_ state: WorkerState, _ reason: String? = nil) {
+        known.withLock { ($0.state, $0.reason, $0.life) = (state, reason, .now) }
+    }
+
+    package func note(_ gateway: Gateway, _ server: HTTPExchangeServer) {
+        known.withLock { ($0.gateway, $0.server) = (gateway, server) }
+    }
+
+    package func note(reloaded: Bool) {
+        known.withLock { known in
+            known.isReloaded = reloaded
+            if reloaded { known.reloadedAt = WallClock.milliseconds() }
+        }
+    }
+
+    /// How long the command's thread has shown no life.
+    package var silence: Duration { known.withLock { .now - $0.life } }
+
+    var snapshot: GatewaySnapshot {
+        let known = known.withLock { $0 }
+        return GatewaySnapshot(
+            version: version,
+            state: known.state,
+            reason: known.reason,
+            isReloaded: known.isReloaded,
+            reloadedAt: known.reloadedAt,
+            counts: known.gateway?.counts,
+            connections: known.server?.counts,
+            process: ProcessFigures.now(start: processStart)
+        )
+    }
+
+    /// Serves metrics and health until the server is released; nil where nothing is served.
+    package func serve(_ configuration: Configuration, warn: (String) -> Void) -> HTTPServer? {
+        let number = configuration.gateway.metricsPort ?? configuration.metricsPort
+        guard let port = UInt16(exactly: number), port > 0 else { return nil }
+        let endpoints = GatewayEndpoints(self)
+        do throws(HTTPFault) {
+            return try HTTPServer(address: configuration.metricsAddress, port: port, handler: endpoints.answer)
+        } catch {
+            warn("metrics and health are not served: \(error.description); change gateway.metrics.port in worker.json")
+            return nil
+        }
+    }
+}
+
+/// All that a scrape of a gateway shows, as of one moment.
+struct GatewaySnapshot {
+    /// The program's.
+    var version: String
+    var state: WorkerState
+    var reason: String?
+    var isReloaded: Bool
+    /// Milliseconds since 1970.
+    var reloadedAt: Int64
+    /// nil before the gateway serves.
+    var counts: GatewayCounts?
+    var connections: HTTPExchangeCounts?
+    var process: ProcessFigures
+}
+
+/// The paths of a gateway's metrics port.
+struct GatewayEndpoints: Sendable {
+    private let monitor: GatewayMonitor
+
+    init(_ monitor: GatewayMonitor) { self.monitor = monitor }
+
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        switch request.path {
+        case "/metrics":
+            let format = AcceptHeader(request.accept).format
+            return HTTPResponse(
+                contentType: format.contentType,
+                body: GatewayMetricsPage.write(monitor.snapshot, format)
+            )
+        case "/healthz":
+            let silence = monitor.silence
+            return silence < Endpoints.mostSilence
+                ? HTTPResponse(status: 200, text: "ok")
+                : HTTPResponse(status: 503, text: "hung: no life for \(silence.components.seconds) s")
+        case "/readyz":
+            let snapshot = monitor.snapshot
+            let text = snapshot.state.rawValue + (snapshot.reason.map { ": \($0)" } ?? "")
+            return HTTPResponse(status: snapshot.state == .running ? 200 : 503, text: text)
+        default: return .notFound
+        }
+    }
+}

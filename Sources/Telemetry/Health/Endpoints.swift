@@ -1,0 +1,93 @@
+internal import HTTP
+internal import JSON
+internal import Pipeline
+
+/// The paths that a worker serves.
+package final class Endpoints: Sendable {
+    /// A loop that has shown no life for so long hangs.
+    package static let mostSilence = Duration.seconds(60)
+    /// Two scrapes within this time get the same text: what they show changes ten times a second.
+    private static let freshness = Duration.milliseconds(100)
+
+    private struct Page {
+        let format: Exposition.Format
+        let made: SuspendingClock.Instant
+        let body: [UInt8]
+    }
+
+    private let monitor: WorkerMonitor
+    private let pages = Locked<[Page]>([])
+
+    init(_ monitor: WorkerMonitor) { self.monitor = monitor }
+
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        switch request.path {
+        case "/metrics": metrics(AcceptHeader(request.accept).format)
+        case "/healthz": health
+        case "/readyz": readiness
+        case "/status": .json(200, StatusReport.write(monitor))
+        case "/version": .json(200, version)
+        default: .notFound
+        }
+    }
+
+    private func metrics(_ format: Exposition.Format) -> HTTPResponse {
+        let now = SuspendingClock.now
+        let kept = pages.withLock { pages in
+            pages.removeAll { now - $0.made >= Self.freshness }
+            return pages.first { $0.format == format }
+        }
+        if let kept { return HTTPResponse(contentType: format.contentType, body: kept.body) }
+        let body = MetricsPage.write(monitor.snapshot(), format)
+        pages.withLock { $0.append(Page(format: format, made: now, body: body)) }
+        return HTTPResponse(contentType: format.contentType, body: body)
+    }
+
+    private var health: HTTPResponse {
+        let silence = monitor.silence
+        let isAlive = silence < Self.mostSilence
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("status")
+        json.string(isAlive ? "ok" : "hung")
+        json.key("silentSeconds")
+        json.value(silence.components.seconds)
+        json.endObject()
+        return .json(isAlive ? 200 : 503, json.takeBytes())
+    }
+
+    private var readiness: HTTPResponse {
+        let snapshot = monitor.snapshot()
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("state")
+        json.string(snapshot.state.rawValue)
+        if let reason = snapshot.reason {
+            json.key("reason")
+            json.string(reason)
+        }
+        json.endObject()
+        return .json(snapshot.state == .running ? 200 : 503, json.takeBytes())
+    }
+
+    private var version: [UInt8] {
+        let build = monitor.snapshot().build
+        var json = JSONWriter()
+        json.beginObject()
+        for (name, value) in [
+            ("version", build.version), ("librdkafka", build.librdkafka), ("openssl", build.openSSL),
+            ("engine", build.engine),
+        ] {
+            json.key(named: name)
+            json.string(value)
+        }
+        json.endObject()
+        return json.takeBytes()
+    }
+}
+
+extension HTTPResponse {
+    fileprivate static func json(_ status: Int, _ body: [UInt8]) -> HTTPResponse {
+        HTTPResponse(status: status, contentType: "application/json", body: body + [0x0A])
+    }
+}

@@ -1,0 +1,163 @@
+internal import AppCheck
+internal import Crypto
+internal import Kafka
+internal import Member
+internal import Pipeline
+package import Settings
+
+/// What a running worker shows of itself. Fed by the thread that runs the command, asked by the server's thread; it
+/// never waits for a loop.
+package final class WorkerMonitor: Sendable {
+    /// The worker's course, besides what its loops do.
+    private enum Phase { case starting, waitingForBroker, running, stopping }
+
+    private struct Known {
+        var phase = Phase.starting
+        var snapshot: WorkerSnapshot
+        var loops: [any WatchedLoop] = []
+        var addLanes: (@Sendable (inout WorkerSnapshot) -> Void)?
+        var fault: (sentence: String, at: Int64)?
+    }
+
+    private let known: Locked<Known>
+    private let topic: String
+    /// The name of the consumer group.
+    let group: String?
+    private let processStart = ProcessFigures.startTimeOfProcess()
+    private let rates = Rates()
+
+    /// - Parameters:
+    ///   - loaded: the configuration at the start.
+    ///   - version: the program's.
+    ///   - engine: the name of what verifies signatures.
+    package init(_ loaded: LoadedConfiguration, version: String, engine: String, group: String? = nil) {
+        topic = loaded.configuration.topics.requests
+        self.group = group
+        var snapshot = WorkerSnapshot()
+        snapshot.build = WorkerSnapshot.Build(
+            version: version,
+            librdkafka: LibraryVersion.text,
+            openSSL: CryptoVersion.openSSL,
+            engine: engine
+        )
+        snapshot.anchors = loaded.configuration.anchorExpiries
+        known = Locked(Known(snapshot: snapshot))
+        note(loaded)
+    }
+
+    private static var now: Int64 { WallClock.milliseconds() }
+
+    // MARK: News
+
+    /// A configuration is in use.
+    package func note(_ loaded: LoadedConfiguration) {
+        let now = Self.now
+        known.withLock { known in
+            known.snapshot.apps = loaded.configuration.registry.apps.map(\.appID)
+            known.snapshot.signingKeys = loaded.signingKeyFacts(now: now)
+            (known.snapshot.isReloaded, known.snapshot.reloadedAt) = (true, now)
+        }
+    }
+
+    /// A changed configuration was refused.
+    func noteRefusedReload() { known.withLock { $0.snapshot.isReloaded = false } }
+
+    /// The worker asks its broker for the first time.
+    package func noteWaiting() { known.withLock { $0.phase = .waitingForBroker } }
+
+    /// The loops are about to run.
+    ///
+    /// - Parameter addLanes: adds what the lanes have done.
+    package func noteRunning(_ loops: [any WatchedLoop], addLanes: @escaping @Sendable (inout WorkerSnapshot) -> Void) {
+        for loop in loops { loop.life.note() }
+        known.withLock { known in
+            (known.loops, known.addLanes) = (loops, addLanes)
+            // A signal may have come first.
+            if known.phase != .stopping { known.phase = .running }
+        }
+    }
+
+    package func noteStopping() { known.withLock { $0.phase = .stopping } }
+
+    /// A fault, ridden out or not.
+    func note(fault sentence: String) {
+        let now = Self.now
+        known.withLock { $0.fault = (sentence, now) }
+    }
+
+    /// Called some times a second: rates need two looks.
+    package func look() {
+        let loops = known.withLock { $0.loops }
+        rates.note(loops.reduce(0) { $0 + $1.state.tally.requests })
+    }
+
+    // MARK: Questions
+
+    /// How long the quietest of the threads that must not hang has shown no life.
+    package var silence: Duration {
+        let loops = known.withLock { $0.loops }
+        // A loop that has ended needs no life.
+        return loops.filter { !$0.hasEnded }.map(\.life.age).max() ?? .zero
+    }
+
+    var lastFault: (sentence: String, at: Int64)? { known.withLock { $0.fault } }
+
+    /// Requests per second over ten seconds, and over a minute.
+    var requestRates: (tenSeconds: Double, minute: Double) { rates.values }
+
+    func snapshot() -> WorkerSnapshot {
+        let known = known.withLock { $0 }
+        var snapshot = known.snapshot
+        let states = known.loops.map(\.state)
+        snapshot.tally = states.reduce(into: LoopTally()) { $0.add($1.tally) }
+        snapshot.sights = states.compactMap(\.sight)
+        snapshot.logs = states.compactMap(\.log)
+        snapshot.brokers = BrokerFigures(snapshot.logs.map(\.statistics), topic: topic)
+        known.addLanes?(&snapshot)
+        snapshot.process = ProcessFigures.now(start: processStart)
+        (snapshot.state, snapshot.reason) = Self.state(known.phase, states, snapshot.brokers)
+        return snapshot
+    }
+
+    private static func state(
+        _ phase: Phase,
+        _ states: [LoopState],
+        _ brokers: BrokerFigures
+    ) -> (WorkerState, String?) {
+        switch phase {
+        case .starting: return (.starting, nil)
+        case .stopping: return (.stopping, nil)
+        case .waitingForBroker: return (.waitingForBroker, "the broker has not answered yet")
+        case .running:
+            let all = states.map { $0.workerState(isBrokerAway: brokers.isAway) }
+            return WorkerState.allCases.lazy.compactMap { state in all.first { $0.0 == state } }.first ?? (
+                .starting, nil
+            )
+        }
+    }
+}
+
+extension LoopState {
+    /// - Parameter isBrokerAway: no client is connected to any broker.
+    fileprivate func workerState(isBrokerAway: Bool) -> (WorkerState, String?) {
+        guard let sight else { return (.starting, nil) }
+        switch sight.condition {
+        case .stopping: return (.stopping, nil)
+        case .waiting where isBrokerAway: return (.waitingForBroker, "no broker is connected")
+        case .waiting: return (.waitingForBroker, "the group has assigned no partition yet")
+        case .restoring:
+            let progress = sight.restoring ?? RestoreProgress(records: 0, remaining: 0)
+            return (
+                .restoring,
+                "\(progress.records.counted("record")) restored, \(Int(progress.remaining).counted("offset")) left"
+            )
+        case .paused(let reason): return (.paused, reason)
+        case .running where isBrokerAway: return (.waitingForBroker, "no broker is connected")
+        case .running where isBackingOff: return (.waitingForBroker, "the last call to the broker failed")
+        case .running:
+            // The first request would wait for a connection, and for the library's look at the partition.
+            let unread = log?.unread ?? []
+            return unread.isEmpty ? (.running, nil) : (.starting, WorkerSnapshot.text(unread: unread))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import Kafka
+internal import KafkaPorts
+package import Log
+internal import Pipeline
+internal import Settings
+
+extension LogEvent {
+    /// The event of what a loop or a client reports.
+    package init(_ fault: any LogFault) {
+        let message = String(describing: fault)
+        switch fault {
+        case let fault as KafkaFault:
+            let isOrdinary = fault.isCoordinatorMove && !fault.requiresAbort
+            self.init(isOrdinary ? .info : .warning, fault.requiresAbort ? .commitAborted : .brokerFault, message)
+            (partition, code) = (fault.partition, fault.name)
+        case let notice as PartitionNotice:
+            self.init(.warning, notice.isHeld ? .partitionHeld : .partitionNoted, message)
+            partition = notice.partition
+        case let notice as AssignmentNotice: self.init(.info, Name(notice.kind), message)
+        case is ClockDoubt: self.init(.error, .clockDoubted, message)
+        case is BreakerOpen: self.init(.error, .breakerOpen, message)
+        case is BreakerClosed: self.init(.info, .breakerClosed, message)
+        case let verdict as CrashVerdict:
+            self.init(.error, .recordConvicted, message)
+            (partition, offset) = (verdict.item.place.partition, verdict.item.place.offset)
+        default: self.init(.warning, .brokerFault, message)
+        }
+    }
+}
+
+extension LogEvent.Name {
+    fileprivate init(_ kind: Rebalance) {
+        switch kind {
+        case .assigned: self = .partitionsAssigned
+        case .revoked: self = .partitionsRevoked
+        case .lost: self = .partitionsLost
+        }
+    }
+}
+
+extension LogEvent {
+    /// librdkafka's words for lines about connections, sessions and transactional ids, which a worker tells in its own.
+    package static let ofConnections: Set<String> = ["FAIL", "GETPID", "SESSTMOUT"]
+
+    /// A line of librdkafka's.
+    ///
+    /// - Parameter quiet: words for lines that are for debugging only.
+    package init(_ line: ClientLog.Line, quiet: Set<String> = []) {
+        let severity = quiet.contains(line.facility) ? 7 : line.severity
+        let level: LogLevel =
+            switch severity {
+            case ...3: .error
+            case 4: .warning
+            case 5, 6: .info
+            default: .debug
+            }
+        self.init(level, .clientLine, "librdkafka, \(line.client): \(line.text)")
+        code = line.facility
+    }
+}

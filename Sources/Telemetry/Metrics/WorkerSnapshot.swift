@@ -1,0 +1,100 @@
+internal import Member
+package import Pipeline
+internal import Settings
+
+/// All that a scrape or a status page shows, as of one moment.
+package struct WorkerSnapshot {
+    struct SigningKey: Sendable {
+        let kid: String
+        let algorithm: String
+        let state: String
+        /// Milliseconds since 1970.
+        let published: Int64
+    }
+
+    struct Anchor: Sendable {
+        let list: String
+        let subject: String
+        /// 16 hexadecimal digits.
+        let fingerprint: String
+        /// Seconds since 1970.
+        let expires: Int64
+    }
+
+    struct Signatures {
+        let curve: String
+        let engine: String
+        let count: Int
+    }
+
+    struct Build: Sendable {
+        var version = ""
+        var librdkafka = ""
+        var openSSL = ""
+        var engine = ""
+    }
+
+    var state = WorkerState.starting
+    /// What the state waits for or why it pauses; nil = nothing more is to be said.
+    var reason: String?
+    var build = Build()
+    /// Configured app ids.
+    var apps: [String] = []
+    var signingKeys: [SigningKey] = []
+    var anchors: [Anchor] = []
+    var isReloaded = true
+    /// Milliseconds since 1970.
+    var reloadedAt: Int64 = 0
+    /// The tally of all loops.
+    var tally = LoopTally()
+    var sights: [LoopSight] = []
+    var logs: [LogSight] = []
+    var brokers = BrokerFigures()
+    package var stages = StageMeter()
+    var signatures: [Signatures] = []
+    package var disagreements = (p256: 0, p384: 0)
+    /// nil = not known yet.
+    package var lanes: Int?
+    var process = ProcessFigures()
+}
+
+extension WorkerSnapshot {
+    /// Counts the signatures that an engine has verified.
+    package mutating func add(_ counts: (p256: Int, p384: Int), of engine: String) {
+        signatures += [
+            Signatures(curve: "P-256", engine: engine, count: counts.p256),
+            Signatures(curve: "P-384", engine: engine, count: counts.p384),
+        ]
+    }
+
+    var partitions: [LoopSight.Partition] { sights.flatMap(\.partitions).sorted { $0.number < $1.number } }
+
+    func committed(_ partition: Int32) -> Int64? { logs.lazy.compactMap { $0.committed[partition] }.first }
+
+    /// nil = the client does not know the end yet.
+    func lag(_ partition: Int32) -> Int64? {
+        brokers.ends[partition]?.lag(behind: logs.lazy.compactMap { $0.positions[partition] }.first)
+    }
+
+    /// Up to where everything is answered.
+    var positions: [Int32: Int64] { logs.reduce(into: [:]) { $0.merge($1.positions) { first, _ in first } } }
+
+    private static let mostNames = 5
+
+    /// `12 partitions not read yet (0, 1, 2, 3, 4 and 7 more): nothing has come from them yet`.
+    static func text(unread: [Int32]) -> String {
+        let names = unread.sorted().prefix(mostNames).map(String.init).joined(separator: ", ")
+        let more = unread.count > mostNames ? " and \((unread.count - mostNames).grouped) more" : ""
+        let source = unread.count == 1 ? "it" : "them"
+        return
+            "\(unread.count.counted("partition")) not read yet (\(names)\(more)): nothing has come from \(source) yet"
+    }
+}
+
+/// What a worker does, from its start to its end.
+package enum WorkerState: String, Sendable, CaseIterable {
+    // In the order in which one outweighs those behind it, where several loops differ.
+    case stopping, starting
+    case waitingForBroker = "waiting_for_broker"
+    case restoring, paused, running
+}

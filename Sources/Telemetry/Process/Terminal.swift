@@ -1,0 +1,25 @@
+internal import Glibc
+
+/// The terminal of standard error.
+package enum Terminal {
+    /// nil where standard error is not a terminal, or does not tell its width.
+    package static var columns: Int? {
+        var size = winsize()
+        // The structure lives on this stack, and the call does not keep it.
+        guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Whether a line may be drawn there: the process is not in the background. A terminal that is not the session's own
+    /// has no background.
+    package static var isOurs: Bool {
+        let group = tcgetpgrp(STDERR_FILENO)
+        return group == -1 || group == getpgrp()
+    }
+
+    /// A line that fits: one that wraps would not be overwritten by the next.
+    package static func cut(_ line: String, columns: Int? = Self.columns) -> String {
+        guard let columns, line.count >= columns else { return line }
+        return columns > 1 ? line.prefix(columns - 2) + "…" : ""
+    }
+}

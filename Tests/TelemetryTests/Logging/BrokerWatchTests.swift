@@ -1,0 +1,103 @@
+internal import Settings
+internal import Testing
+
+@testable internal import Telemetry
+
+/// The log's lines about one broker of several.
+struct BrokerWatchTests {
+    private typealias Broker = BrokerFigures.Broker
+
+    private static func brokers(
+        _ second: Broker,
+        _ first: Broker = Broker(id: 1, isUp: true, attempts: 1)
+    ) -> [String: Broker] {
+        ["b1:9092": first, "b2:9092": second]
+    }
+
+    private static let up = Broker(id: 2, isUp: true, attempts: 1)
+    private static let away = Broker(id: 2, isUp: false, attempts: 4)
+
+    @Test func `one broker of two that is away is one line with its name and the reason, its return another`() {
+        var watch = BrokerWatch()
+        let why = ConnectionWords("b2:9092/2: Connect to ipv4#10.0.0.2:9092 failed: Connection refused")
+        #expect(watch.look(Self.brokers(Self.up), why: nil, at: 0).isEmpty)
+        #expect(watch.look(Self.brokers(Self.away), why: why, at: 1_000).isEmpty)
+        let lost = watch.look(Self.brokers(Self.away), why: why, at: 4_000)
+        #expect(lost.map(\.name) == [.brokerLost] && lost[0].level == .warning && lost[0].isFault)
+        #expect(
+            lost[0].message.hasPrefix("broker 2 (b2:9092) is away for 3 s: Connection refused; its partitions wait")
+        )
+        #expect(watch.look(Self.brokers(Self.away), why: why, at: 90_000).isEmpty)
+        let back = watch.look(Self.brokers(Self.up), why: why, at: 91_000)
+        #expect(back.map(\.name) == [.brokerBack] && back[0].message == "broker 2 (b2:9092) is back, after 90 s")
+        #expect(watch.look(Self.brokers(Self.up), why: why, at: 99_000).isEmpty)
+    }
+
+    @Test func `the fault of another broker is no reason`() {
+        var watch = BrokerWatch()
+        _ = watch.look(Self.brokers(Self.away), why: nil, at: 0)
+        let lost = watch.look(Self.brokers(Self.away), why: ConnectionWords("b1:9092/1: Disconnected"), at: 3_000)
+        #expect(lost.first?.message.hasPrefix("broker 2 (b2:9092) is away for 3 s; its partitions wait") == true)
+    }
+
+    @Test(arguments: [Broker(id: 2, isUp: false, attempts: 1), Broker(id: 2, isUp: false, attempts: 0)])
+    private func `a connection that closes because nobody needs it is no news`(idle: Broker) {
+        var watch = BrokerWatch()
+        _ = watch.look(Self.brokers(Self.up), why: nil, at: 0)
+        for second in 1...60 as ClosedRange<Int64> {
+            #expect(watch.look(Self.brokers(idle), why: nil, at: second * 1_000).isEmpty)
+        }
+    }
+
+    @Test func `a broker that comes back at once is no news`() {
+        var watch = BrokerWatch()
+        for second in 0..<60 as Range<Int64> {
+            let broker = Broker(id: 2, isUp: second % 4 == 0, attempts: second)
+            #expect(watch.look(Self.brokers(broker), why: nil, at: second * 1_000).isEmpty)
+        }
+    }
+
+    /// A new client counts its attempts from 0.
+    @Test func `a loss after a client was replaced is told too`() {
+        var watch = BrokerWatch()
+        _ = watch.look(Self.brokers(Broker(id: 2, isUp: true, attempts: 900)), why: nil, at: 0)
+        #expect(watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 1)), why: nil, at: 1_000).isEmpty)
+        #expect(watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 2)), why: nil, at: 2_000).isEmpty)
+        let lost = watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 3)), why: nil, at: 5_000)
+        #expect(lost.map(\.name) == [.brokerLost])
+    }
+
+    @Test func `while all are away another line says so; who comes back later has a line of its own`() {
+        var watch = BrokerWatch()
+        let first = Broker(id: 1, isUp: false, attempts: 4)
+        #expect(watch.look(Self.brokers(Self.up), why: nil, at: 0).isEmpty)
+        for second in 1...10 as ClosedRange<Int64> {
+            #expect(watch.look(Self.brokers(Self.away, first), why: nil, at: second * 1_000).isEmpty)
+        }
+        #expect(watch.look(Self.brokers(Self.away), why: nil, at: 11_000).isEmpty)
+        let back = watch.look(Self.brokers(Self.up), why: nil, at: 21_000)
+        #expect(back.map(\.message) == ["broker 2 (b2:9092) is back, after 20 s"])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "b1:9092/1: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms in state CONNECT, 2 identical "
+                    + "error(s) suppressed)", "b1:9092", "Connection refused"
+            ),
+            ("b1:9092/bootstrap: Disconnected (after 6596ms in state UP)", "b1:9092", "Disconnected"),
+            (
+                "GroupCoordinator: b1:9092: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms in state "
+                    + "CONNECT)", "b1:9092", "Connection refused"
+            ),
+            ("GroupCoordinator: SASL authentication error: no", "GroupCoordinator", "SASL authentication error: no"),
+            ("1/1 brokers are down", nil, "1/1 brokers are down"), ("", nil, ""),
+            ("no broker: here", nil, "no broker: here"),
+            ("the broker's certificate has expired", nil, "the broker's certificate has expired"),
+        ] as [(String, String?, String)]
+    )
+    func `the library's words of a connection are taken apart`(message: String, broker: String?, reason: String) {
+        let words = ConnectionWords(message)
+        #expect(words.broker == broker && words.reason == reason)
+    }
+}
