@@ -55,7 +55,7 @@ private final class WatchBench {
 
     /// Lets one interval pass and looks.
     func look() {
-        elapsed += ConfigurationWatch.interval
+        elapsed += FileWatch.interval
         wall += 2000
         watch?.poll()
     }

@@ -19,17 +19,11 @@ struct LoopDriverTests {
     }
 
     private static func loop(_ driver: LoopDriver) throws -> BatchLoop {
-        let factory = LaneFactory(
-            lanes: 1,
-            engine: try EngineChoice(EngineSettings()),
-            anchors: try TrustAnchors(attestationPEM: [], receiptPEM: []),
-            limits: ObjectLimits(),
-            alarm: { Issue.record(Comment(rawValue: $0)) }
-        )
+        let rig = try LoopRig.lab(lanes: 1)
         return BatchLoop(
             log: LogRoles(source: SilentSource(), unit: MemoryUnit()),
             settings: PipelineSettings(registry: try RequestRecords.registry()),
-            lanes: factory.lanes,
+            lanes: rig.lanes,
             post: driver.post,
             wallClock: { nil }
         )

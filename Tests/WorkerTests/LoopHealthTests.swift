@@ -46,21 +46,11 @@ struct LoopHealthTests {
         return (answer.status, answer.contentType, String(decoding: answer.body, as: UTF8.self))
     }
 
-    private static func factory() throws -> LaneFactory {
-        LaneFactory(
-            lanes: 1,
-            engine: try EngineChoice(EngineSettings()),
-            anchors: try TrustAnchors(attestationPEM: [], receiptPEM: []),
-            limits: ObjectLimits(),
-            alarm: { Issue.record(Comment(rawValue: $0)) }
-        )
-    }
-
-    private static func loop(_ driver: LoopDriver, _ source: Source, _ factory: LaneFactory) throws -> BatchLoop {
+    private static func loop(_ driver: LoopDriver, _ source: Source, _ rig: LoopRig) throws -> BatchLoop {
         BatchLoop(
             log: LogRoles(source: source, unit: MemoryUnit()),
             settings: PipelineSettings(registry: try RequestRecords.registry()),
-            lanes: factory.lanes,
+            lanes: rig.lanes,
             post: driver.post,
             wallClock: { nil }
         )
@@ -71,11 +61,11 @@ struct LoopHealthTests {
         let endpoints = Endpoints(monitor)
         let source = Source(hangs: true)
         let driver = LoopDriver(idleWaitMilliseconds: 1, life: LifeSign(elapsed: watch.elapsed))
-        let factory = try Self.factory()
+        let rig = try LoopRig.lab(lanes: 1)
         let ended = DispatchSemaphore(value: 0)
-        monitor.noteRunning([driver], addLanes: factory.describe)
+        monitor.noteRunning([driver], addLanes: rig.describe)
         #expect(Self.get(endpoints, "/readyz").0 == 503)
-        driver.start(try Self.loop(driver, source, factory), logSight: { LogSight() }) { ended.signal() }
+        driver.start(try Self.loop(driver, source, rig), logSight: { LogSight() }) { ended.signal() }
         // Twice: the first poll's step is published once it has returned.
         source.gate.signal()
         #expect(eventually({ Self.get(endpoints, "/readyz").2 }, until: { $0 == "{\"state\":\"running\"}\n" }))
@@ -111,7 +101,7 @@ struct LoopHealthTests {
             sight.unread = Array(0..<Int32(unread.withLock { $0 }))
             return sight
         }
-        let loop = try Self.loop(driver, Source(hangs: false), try Self.factory())
+        let loop = try Self.loop(driver, Source(hangs: false), try LoopRig.lab(lanes: 1))
         driver.start(loop, logSight: sight) { ended.signal() }
         let waits =
             #"{"state":"starting","reason":"2 partitions not read yet (0, 1): nothing has come from them yet"}"# + "\n"

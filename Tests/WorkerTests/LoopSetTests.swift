@@ -43,13 +43,7 @@ struct LoopSetTests {
     }
 
     private static func set(_ sources: [Source], _ closed: Closed = Closed()) throws -> LoopSet {
-        let factory = LaneFactory(
-            lanes: 2,
-            engine: try EngineChoice(EngineSettings()),
-            anchors: try TrustAnchors(attestationPEM: [], receiptPEM: []),
-            limits: ObjectLimits(),
-            alarm: { Issue.record(Comment(rawValue: $0)) }
-        )
+        let rig = try LoopRig.lab(lanes: 2)
         let settings = PipelineSettings(registry: try RequestRecords.registry())
         return LoopSet(
             sources.map { source in
@@ -57,7 +51,7 @@ struct LoopSetTests {
                 let loop = BatchLoop(
                     log: LogRoles(source: source, unit: MemoryUnit()),
                     settings: settings,
-                    lanes: factory.lanes,
+                    lanes: rig.lanes,
                     post: driver.post,
                     wallClock: { nil }
                 )

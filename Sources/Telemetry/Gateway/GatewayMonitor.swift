@@ -55,18 +55,13 @@ package final class GatewayMonitor: Sendable {
             process: ProcessFigures.now(start: processStart)
         )
     }
+}
 
-    /// Serves metrics and health until the server is released; nil where nothing is served.
-    package func serve(_ configuration: Configuration, warn: (String) -> Void) -> HTTPServer? {
-        let number = configuration.gateway.metricsPort ?? configuration.metricsPort
-        guard let port = UInt16(exactly: number), port > 0 else { return nil }
-        let endpoints = GatewayEndpoints(self)
-        do throws(HTTPFault) {
-            return try HTTPServer(address: configuration.metricsAddress, port: port, handler: endpoints.answer)
-        } catch {
-            warn("metrics and health are not served: \(error.description); change gateway.metrics.port in worker.json")
-            return nil
-        }
+extension GatewayMonitor: ProgramMonitor {
+    package var pages: HTTPServer.Handler { GatewayEndpoints(self).answer }
+
+    package func port(in configuration: Configuration) -> (number: Int, setting: String) {
+        (configuration.gateway.metricsPort ?? configuration.metricsPort, "gateway.metrics.port")
     }
 }
 

@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Crypto
+package import HTTP
 internal import Kafka
 internal import Member
 internal import Pipeline
@@ -59,8 +60,10 @@ package final class WorkerMonitor: Sendable {
         }
     }
 
-    /// A changed configuration was refused.
-    func noteRefusedReload() { known.withLock { $0.snapshot.isReloaded = false } }
+    /// A configuration is in use, or was refused (nil).
+    package func note(_ reloaded: LoadedConfiguration?) {
+        if let reloaded { note(reloaded) } else { known.withLock { $0.snapshot.isReloaded = false } }
+    }
 
     /// The worker asks its broker for the first time.
     package func noteWaiting() { known.withLock { $0.phase = .waitingForBroker } }
@@ -92,6 +95,11 @@ package final class WorkerMonitor: Sendable {
     }
 
     // MARK: Questions
+
+    /// How often the library describes brokers and partitions, in milliseconds: for scrapes, or for the log alone.
+    package func statisticsMilliseconds(_ configuration: Configuration) -> Int {
+        configuration.metricsPort > 0 ? 2_000 : 5_000
+    }
 
     /// How long the quietest of the threads that must not hang has shown no life.
     package var silence: Duration {
@@ -134,6 +142,14 @@ package final class WorkerMonitor: Sendable {
                 .starting, nil
             )
         }
+    }
+}
+
+extension WorkerMonitor: ProgramMonitor {
+    package var pages: HTTPServer.Handler { Endpoints(self).answer }
+
+    package func port(in configuration: Configuration) -> (number: Int, setting: String) {
+        (configuration.metricsPort, "metrics")
     }
 }
 

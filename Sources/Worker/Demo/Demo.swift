@@ -127,18 +127,16 @@ struct Demo {
     ) throws
         -> LoopTally
     {
-        let configuration = loaded.configuration
-        let factory = try LaneFactory(configuration) { notices.post($0) }
-        let driver = LoopDriver(idleWaitMilliseconds: 50)
-        let member = try driver.onQueue {
-            try HostedMember(.transaction, access.settings, loop: driver.queue, wake: driver.wake)
-        }
-        let loop = BatchLoop(
-            log: member.roles,
-            settings: configuration.liveSettings(loaded.keys.rings, partitions: TopicPartitions(requests: partitions)),
-            lanes: factory.lanes,
-            post: driver.post,
-            wallClock: { Self.now },
+        let rig = try LoopRig(loaded.configuration) { notices.post($0) }
+        let loops = try rig.join(
+            [LoopDriver(idleWaitMilliseconds: 50)],
+            access.settings,
+            .transaction,
+            loaded.configuration.liveSettings(
+                loaded.keys.rings,
+                partitions: TopicPartitions(requests: partitions)
+            ),
+            options: [BatchLoop.Options()],
             notice: {
                 let event = LogEvent($0)
                 if event.level > .info { notices.post(event.message) }
@@ -148,20 +146,20 @@ struct Demo {
         var trouble: (any Error)?
         var meter = ProgressMeter("demo", unit: "request", total: count, console: console)
         defer { meter.finish() }
-        try driver.run(loop) { tally, _ in
+        try loops.run(stopping: {}) { tally, _ in
             // The group forms for seconds; a pipe needs no bar.
             if console.isTerminal { meter.update(min(count, tally.requests)) }
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
             do { try serve(fleet, web) } catch { trouble = error }
             let isServed = fleet.isDone && web.fleet.isDone
             let isDone = isServed && tally.requests >= count + fleet.tally.calls + web.records
-            if isDone || trouble != nil || ContinuousClock.now > deadline { driver.stop() }
+            if isDone || trouble != nil || ContinuousClock.now > deadline { loops.stop() }
         }
         if let trouble { throw trouble }
         try fleet.close()
         try web.close()
-        driver.onQueue(member.close)
-        return loop.tally
+        try loops.close()
+        return loops.tally
     }
 
     /// Runs the clients on this thread; the worker goes on meanwhile on its own.

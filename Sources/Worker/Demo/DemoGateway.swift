@@ -7,7 +7,6 @@ internal import HTTP
 internal import Kafka
 internal import KafkaPorts
 internal import Settings
-internal import Telemetry
 internal import Traffic
 
 /// A gateway inside the demo's process, and stock clients that call it over HTTP.
@@ -44,12 +43,7 @@ final class DemoGateway {
         broker = GatewayBroker(configuration, properties: properties, counts: counts, instance: "demo") {
             say($0.message)
         }
-        let world = Gateway.World(
-            wallClock: WallClock.milliseconds,
-            uptime: { Uptime.milliseconds() ?? 0 },
-            randomBytes: SecureRandom.bytes
-        )
-        let gateway = Gateway(rules, topics: broker.topics, world: world, outlet: broker.writer)
+        let gateway = broker.gateway(rules)
         self.gateway = gateway
         try broker.start(gateway)
         gateway.open()

@@ -1,9 +1,11 @@
 internal import Broker
+internal import Crypto
 internal import Gateway
 internal import Kafka
 internal import KafkaPorts
 internal import Log
 internal import Settings
+internal import Telemetry
 
 /// A gateway's clients of the broker: one that writes requests, and readers of answers.
 final class GatewayBroker {
@@ -48,6 +50,16 @@ final class GatewayBroker {
         if let events = topics.names.outputs[.events] { known[events] = counts.requests }
         writer = RequestWriter(self.properties, counts: known, trouble: trouble)
         self.trouble = trouble
+    }
+
+    /// A gateway on these clients, with this machine's clocks and randomness.
+    func gateway(_ rules: GatewayRules) -> Gateway {
+        let world = Gateway.World(
+            wallClock: WallClock.milliseconds,
+            uptime: { Uptime.milliseconds() ?? 0 },
+            randomBytes: SecureRandom.bytes
+        )
+        return Gateway(rules, topics: topics, world: world, outlet: writer)
     }
 
     /// Starts the readers at the ends of their topics, and then the writer: no answer lies before these ends.

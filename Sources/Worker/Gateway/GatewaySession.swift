@@ -1,23 +1,16 @@
 internal import AppCheck
 internal import Broker
-internal import Crypto
-internal import Dispatch
 internal import Gateway
-internal import Glibc
 internal import HTTP
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Settings
 internal import Telemetry
 
 /// `gateway`: HTTP in front of the topics, from the checks before the start until it has drained.
 final class GatewaySession {
-    private static let askMilliseconds = 5_000
-    private static let pauseMicroseconds: UInt32 = 50_000
-    private static let retryMicroseconds: UInt32 = 500_000
-    /// How long topics may be missing: just created ones appear one after the other.
-    private static let newsTime = Duration.seconds(5)
+    private static let pause = Duration.milliseconds(50)
+    private static let retryPause = Duration.milliseconds(500)
     /// How long connections are accepted after a signal: a proxy learns from readiness that it must go elsewhere.
     private static let acceptTime = Duration.seconds(5)
     /// The grace beyond the calls' own deadline.
@@ -29,12 +22,11 @@ final class GatewaySession {
     private let rules: GatewayRules
     private let stamps: [String: FileStamp]
     private let properties: [(String, String)]
-    private let log: EventLog
+    private let shell: ProgramShell
     private let monitor = GatewayMonitor(version: AttestWorker.version)
-    private let service = ServiceManager.ofProcess
-    private let stopped = StopFlag()
 
     private var configuration: Configuration { loaded.configuration }
+    private var log: EventLog { shell.log }
 
     init(directory: String, instance: String, console: Console) throws {
         (self.directory, self.instance) = (directory, instance)
@@ -48,70 +40,51 @@ final class GatewaySession {
             )
         }
         properties = try loaded.configuration.brokerProperties()
-        log = EventLog.standard(loaded.configuration.log, isTerminal: console.isTerminal)
-        log.name(instance: instance)
+        shell = ProgramShell(loaded.configuration.log, console)
+        shell.log.name(instance: instance)
     }
 
     /// What is doubtful about the configuration and the files: one line each.
     var warnings: [String] { loaded.warnings(now: WallClock.milliseconds()) }
 
     /// Runs until a signal asks for the end.
-    func run() throws {
-        ClientLog.route { [log] in log.log(LogEvent($0)) }
-        defer { log.finish() }
-        do { try work() } catch  where log.style != .terminal {
-            log.log(.error, .stopped, AttestWorker.sentence(for: error))
-            throw LoggedFault(exitCode: AttestWorker.exitCode(for: error))
-        }
-    }
+    func run() throws { try shell.run(work) }
 
     private func work() throws {
-        let shutdown = Shutdown { [service, log, stopped] _ in
-            service.say(.stopping)
+        let stop: @Sendable (Shutdown) -> Void = { [log, stopped = shell.stopped] _ in
             log.log(.info, .stopping, "stop requested: open calls are answered first")
             stopped.set()
         }
-        let hangup = Hangup()
-        defer {
-            shutdown.cancel()
-            hangup.cancel()
+        try shell.attend(monitor, configuration, name: "gateway \(instance)", stop: stop) { hangup in
+            shell.warn(warnings)
+            guard let counts = try waitForBroker() else {
+                return log.log(.info, .stopped, "stop requested before the broker answered: nothing was served")
+            }
+            let broker = GatewayBroker(
+                configuration,
+                properties: properties,
+                counts: counts,
+                instance: instance
+            ) { [log] in log.log(LogEvent($0)) }
+            let gateway = broker.gateway(rules)
+            guard try start(broker, gateway) else { return }
+            let server = try serve(gateway)
+            monitor.note(gateway, server)
+            let watch = GatewayWatch(
+                directory: directory,
+                running: loaded,
+                stamps: stamps,
+                isAsked: hangup.take,
+                apply: gateway.replace,
+                say: log.log,
+                reloaded: monitor.note(reloaded:)
+            )
+            let place = "\(configuration.gateway.address), port \(server.port)"
+            let count = Int(counts.requests).counted("partition")
+            log.log(.info, .starting, "gateway \(instance) serves \(place): \(count)")
+            attend(gateway, watch, counts)
+            drain(gateway, server, broker)
         }
-        let metrics = monitor.serve(configuration) { [log] in log.log(.warning, .metricsUnserved, $0) }
-        service.say(.ready, status: "gateway \(instance)")
-        let feed = WatchdogFeed(service, silence: { [monitor] in monitor.silence }, most: Endpoints.mostSilence)
-        defer { withExtendedLifetime((metrics, feed)) {} }
-        for line in warnings { log.log(.warning, .configurationDoubtful, line) }
-        guard let counts = try waitForBroker() else {
-            return log.log(.info, .stopped, "stop requested before the broker answered: nothing was served")
-        }
-        let broker = GatewayBroker(
-            configuration,
-            properties: properties,
-            counts: counts,
-            instance: instance
-        ) { [log] in log.log(LogEvent($0)) }
-        let world = Gateway.World(
-            wallClock: WallClock.milliseconds,
-            uptime: { Uptime.milliseconds() ?? 0 },
-            randomBytes: SecureRandom.bytes
-        )
-        let gateway = Gateway(rules, topics: broker.topics, world: world, outlet: broker.writer)
-        guard try start(broker, gateway) else { return }
-        let server = try serve(gateway)
-        monitor.note(gateway, server)
-        let watch = GatewayWatch(
-            directory: directory,
-            running: loaded,
-            stamps: stamps,
-            isAsked: hangup.take,
-            apply: gateway.replace,
-            say: log.log,
-            reloaded: monitor.note(reloaded:)
-        )
-        let place = "\(configuration.gateway.address), port \(server.port)"
-        log.log(.info, .starting, "gateway \(instance) serves \(place): \(Int(counts.requests).counted("partition"))")
-        attend(gateway, watch, counts)
-        drain(gateway, server, broker)
     }
 
     private func serve(_ gateway: Gateway) throws -> HTTPExchangeServer {
@@ -136,29 +109,21 @@ final class GatewaySession {
     /// - Returns: their partitions; nil when a signal came first.
     private func waitForBroker() throws -> GatewayPartitions? {
         monitor.note(.waitingForBroker, "the broker has not answered yet")
-        var isAway = false
-        let newsLimit = ContinuousClock.now + Self.newsTime
-        while !stopped.isSet {
+        return try shell.waitForBroker(pause: Self.retryPause) { isEarly -> GatewayPartitions? in
             do {
-                let counts = try GatewayPartitions(configuration.topics, Admin(KafkaProperties(properties)))
-                if isAway { log.log(.info, .brokerBack, "the broker answers") }
-                return counts
-            } catch let fault as KafkaFault where fault.isRecoverable {
-                if !isAway { log.log(.warning, .brokerWaiting, "waiting for the broker: \(fault.message)") }
-                isAway = true
-                monitor.note(.waitingForBroker, fault.message)
-                usleep(Self.retryMicroseconds)
-            } catch let fault as CommandFault where ContinuousClock.now < newsLimit {
+                return try GatewayPartitions(configuration.topics, Admin(KafkaProperties(properties)))
+            } catch let fault as CommandFault where isEarly() {
                 monitor.note(.waitingForBroker, AttestWorker.sentence(for: fault))
-                usleep(Self.retryMicroseconds)
+                return nil
             }
+        } missed: {
+            monitor.note(.waitingForBroker, $0.message)
         }
-        return nil
     }
 
     /// - Returns: false when a signal came first.
     private func start(_ broker: GatewayBroker, _ gateway: Gateway) throws -> Bool {
-        while !stopped.isSet {
+        while !shell.stopped.isSet {
             do throws(KafkaFault) {
                 try broker.start(gateway)
                 gateway.open()
@@ -167,7 +132,7 @@ final class GatewaySession {
                 guard error.isRecoverable else { throw error }
                 monitor.note(.waitingForBroker, error.message)
                 log.log(LogEvent(error))
-                usleep(Self.retryMicroseconds)
+                ProgramShell.pause(Self.retryPause)
             }
         }
         return false
@@ -178,8 +143,8 @@ final class GatewaySession {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
         let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
         var news = GatewayNews(replies: configuration.topics.replies)
-        while !stopped.isSet {
-            usleep(Self.pauseMicroseconds)
+        while !shell.stopped.isSet {
+            ProgramShell.pause(Self.pause)
             gateway.look()
             watch.poll()
             log.tick()
@@ -208,7 +173,7 @@ final class GatewaySession {
     }
 
     private func attendEnd(_ gateway: Gateway) {
-        usleep(Self.pauseMicroseconds)
+        ProgramShell.pause(Self.pause)
         gateway.look()
         monitor.note(.stopping)
     }

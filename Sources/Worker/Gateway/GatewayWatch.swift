@@ -9,15 +9,10 @@ internal import Telemetry
 final class GatewayWatch {
     private let directory: String
     private var running: LoadedGateway
-    private let isAsked: () -> Bool
-    private let elapsed: ProgressMeter.Stopwatch
     private let apply: (GatewayRules) -> Void
     private let say: (LogEvent) -> Void
     private let reloaded: (Bool) -> Void
-    private var lastLook: Duration
-    private var read: [String: FileStamp]
-    /// A changed state of the files that was seen once.
-    private var changing: [String: FileStamp]?
+    private var files: FileWatch
 
     /// - Parameters:
     ///   - stamps: of the files, from before they were read.
@@ -33,26 +28,13 @@ final class GatewayWatch {
         say: @escaping (LogEvent) -> Void,
         reloaded: @escaping (Bool) -> Void
     ) {
-        (self.directory, self.running, self.read) = (directory, running, stamps)
-        (self.isAsked, self.elapsed, self.apply) = (isAsked, elapsed, apply)
+        (self.directory, self.running, self.apply) = (directory, running, apply)
         (self.say, self.reloaded) = (say, reloaded)
-        lastLook = elapsed()
+        files = FileWatch(running.paths(in: directory), read: stamps, isAsked: isAsked, elapsed: elapsed)
     }
 
     /// Checks for changes: cheap, to be called several times a second.
-    func poll() {
-        let (isAsked, now) = (isAsked(), elapsed())
-        guard isAsked || now - lastLook >= ConfigurationWatch.interval else { return }
-        lastLook = now
-        let stamps = FileStamp.all(running.paths(in: directory))
-        // A change of several files is applied once all are written.
-        guard isAsked || (stamps != read && stamps == changing) else {
-            changing = stamps == read ? nil : stamps
-            return
-        }
-        (changing, read) = (nil, stamps)
-        reload()
-    }
+    func poll() { if files.poll() { reload() } }
 
     private func reload() {
         do throws(ConfigurationFault) {
@@ -62,7 +44,7 @@ final class GatewayWatch {
             let old = running.warnings(now: now)
             let fresh = next.warnings(now: now).filter { !old.contains($0) }
             running = next
-            read = FileStamp.all(running.paths(in: directory))
+            files.watch(running.paths(in: directory))
             reloaded(true)
             let count = next.configuration.registry.apps.count
             say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(count.counted("app"))"))

@@ -12,24 +12,15 @@ final class ConfigurationWatch {
     /// Hands the new apps and keys to the loop, which applies them between two batches and then calls `taken` on a
     /// separate thread: with nil once they are in use, else with the reason why it keeps the old ones.
     typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
-    /// Pause between two looks at the files.
-    static let interval = Duration.seconds(2)
 
     private let directory: String
     private var running: LoadedConfiguration
-    private let isAsked: () -> Bool
-    private let elapsed: ProgressMeter.Stopwatch
     private let wallClock: () -> Int64
     private let apply: Apply
     private let say: (LogEvent) -> Void
     private let reloaded: (LoadedConfiguration?) -> Void
 
-    private var lastLook: Duration
-    private var paths: Set<String>
-    /// The files as of the last read; a missing one has no entry.
-    private var read: [String: FileStamp]
-    /// A changed state of the files that was seen once.
-    private var changing: [String: FileStamp]?
+    private var files: FileWatch
     /// The time since which each signing key is known here.
     private var known: [String: Int64]
     /// The reload that the loop has been handed and has not answered yet.
@@ -57,16 +48,12 @@ final class ConfigurationWatch {
     ) {
         self.directory = directory
         self.running = running
-        self.isAsked = isAsked
-        self.elapsed = elapsed
         self.wallClock = wallClock
         self.apply = apply
         self.say = say
         self.reloaded = reloaded
-        lastLook = elapsed()
-        paths = running.paths(in: directory)
         // Changes since the start, however long it took, are noticed by the first looks.
-        read = running.stamps
+        files = FileWatch(running.paths(in: directory), read: running.stamps, isAsked: isAsked, elapsed: elapsed)
         let now = wallClock()
         known = Dictionary(uniqueKeysWithValues: running.keys.rings.tokens.keys.map { ($0.kid, now) })
     }
@@ -75,33 +62,20 @@ final class ConfigurationWatch {
     func poll() {
         checkAnswer()
         // One at a time: the next one is judged by the configuration that the loop has then.
-        guard handed == nil else { return }
-        let isAsked = isAsked()
-        let now = elapsed()
-        guard isAsked || now - lastLook >= Self.interval else { return }
-        lastLook = now
-        let stamps = FileStamp.all(paths)
-        // A change of several files is applied once all are written.
-        guard isAsked || (stamps != read && stamps == changing) else {
-            changing = stamps == read ? nil : stamps
-            return
-        }
-        reload(stamps)
+        if handed == nil, files.poll() { reload() }
     }
 
-    private func reload(_ stamps: [String: FileStamp]) {
-        changing = nil
-        read = stamps
+    private func reload() {
         do throws(ConfigurationFault) {
             let reload = try Reload(.ofClient(directory), after: running)
-            watch(reload.loaded.paths(in: directory))
+            files.watch(reload.loaded.paths(in: directory))
             hand(reload)
         } catch {
             refuse(error.message)
             // Files named by a bad list are watched too: the user may fix one of them next.
             guard let attempt = try? Configuration.load(directory: directory) else { return }
             let tried = LoadedConfiguration(configuration: attempt, keys: running.keys)
-            watch(paths.union(tried.paths(in: directory)))
+            files.watch(files.paths.union(tried.paths(in: directory)))
         }
     }
 
@@ -147,12 +121,5 @@ final class ConfigurationWatch {
         guard !reload.postponed.isEmpty else { return }
         let names = reload.postponed.joined(separator: ", ")
         say(LogEvent(.warning, .configurationDoubtful, "also changed, but needs a restart: \(names)"))
-    }
-
-    /// Stamps the new paths now; paths that were read before keep their stamp.
-    private func watch(_ next: Set<String>) {
-        read = read.filter { next.contains($0.key) }
-        read.merge(FileStamp.all(next.subtracting(paths))) { old, _ in old }
-        paths = next
     }
 }

@@ -39,7 +39,7 @@ struct RecordReplay {
 
     /// - Parameter report: called with the finished requests.
     func run(report: (_ requests: Int) -> Void) throws -> Outcome {
-        let factory = try LaneFactory(configuration) { _ in }
+        let rig = try LoopRig(configuration) { _ in }
         let keyTable = try options.keys.map(KeyTable.read)
         let ledger = keyTable?.ledger ?? PartitionLedger()
         let source = try CaptureUntil(options.input, options.record, skipsBadLines: options.skipsBadLines)
@@ -48,7 +48,7 @@ struct RecordReplay {
         earlierOptions.isNew = { try copies.isNew($0) }
         let refusals = Locked(EarlierRefusals())
         earlierOptions.observer = { observation in refusals.withLock { $0.note(observation) } }
-        let earlier = try judge(source, factory, [0: ledger], earlierOptions, report)
+        let earlier = try judge(source, rig, [0: ledger], earlierOptions, report)
         guard let record = source.found else {
             throw CommandFault("\(options.input): \(options.record) is not in the capture.")
         }
@@ -56,7 +56,7 @@ struct RecordReplay {
         var loopOptions = BatchLoop.Options()
         loopOptions.agesJudgedAt = options.now
         loopOptions.observer = { observation in seen.withLock { $0.append(observation) } }
-        _ = try judge(SoleRecord(record), factory, earlier, loopOptions) { _ in }
+        _ = try judge(SoleRecord(record), rig, earlier, loopOptions) { _ in }
         guard let observation = seen.withLock({ $0.first }) else {
             throw CommandFault("\(options.input): \(options.record) was not judged.")
         }
@@ -77,23 +77,12 @@ struct RecordReplay {
     /// - Returns: the ledgers afterwards.
     private func judge(
         _ source: some RequestSource & PackedUnit,
-        _ factory: LaneFactory,
+        _ rig: LoopRig,
         _ ledgers: [Int32: PartitionLedger],
         _ options: BatchLoop.Options,
         _ report: (Int) -> Void
     ) throws -> [Int32: PartitionLedger] {
-        let driver = LoopDriver(idleWaitMilliseconds: 0, eagerPollMilliseconds: 5)
-        let loop = BatchLoop(
-            log: LogRoles(source: source, packed: source),
-            settings: settings,
-            lanes: factory.lanes,
-            options: options,
-            ledgers: ledgers,
-            post: driver.post,
-            wallClock: { nil }
-        )
-        try driver.run(loop) { tally, _ in report(tally.requests) }
-        return loop.ledgers
+        try rig.replay(source, settings, options, ledgers: ledgers, eagerPollMilliseconds: 5, report: report).ledgers
     }
 
     private var settings: PipelineSettings {

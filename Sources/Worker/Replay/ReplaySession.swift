@@ -46,13 +46,13 @@ struct ReplaySession {
     /// - Parameter report: called with the finished requests and, if known, the share of the captures that is done.
     func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
         let alarms = Locked<[String]>([])
-        let factory = try LaneFactory(configuration) { alarm in alarms.withLock { $0.append(alarm) } }
+        let rig = try LoopRig(configuration) { alarm in alarms.withLock { $0.append(alarm) } }
         let keyTable = try options.keys.map(KeyTable.read)
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
         settings.exchange.mints = options.mints
         if options.mints {
-            let library = try SigningChoice(configuration.engine).make(factory.engine, factory.watch) { alarm in
+            let library = try SigningChoice(configuration.engine).make(rig.engine, rig.watch) { alarm in
                 alarms.withLock { $0.append(alarm) }
             }
             settings.exchange.signer = keys.tokens.signer(library)
@@ -63,8 +63,6 @@ struct ReplaySession {
             output: options.output,
             topics: configuration.topics.outputs
         )
-        // The file is read as soon as a batch leaves, so there is no need to poll in between.
-        let driver = LoopDriver(idleWaitMilliseconds: 0, eagerPollMilliseconds: 100)
         var loopOptions = BatchLoop.Options()
         loopOptions.batch = configuration.batch
         loopOptions.batch.records = min(configuration.batch.records, Self.batchRecords)
@@ -73,18 +71,17 @@ struct ReplaySession {
         loopOptions.observer = Self.both(writer?.observer, reporting?.facts.observer)
         let copies = SecondCopies(settings)
         loopOptions.isNew = { try copies.isNew($0) }
-        let loop = BatchLoop(
-            log: LogRoles(source: log, packed: log),
-            settings: settings,
-            lanes: factory.lanes,
-            options: loopOptions,
-            ledgers: [0: keyTable?.ledger ?? PartitionLedger()],
-            post: driver.post,
-            wallClock: { nil }
-        )
         let start = ContinuousClock.now
+        let tally: LoopTally
         do {
-            try driver.run(loop) { tally, _ in report(tally.requests, log.share(after: tally.requests)) }
+            tally = try rig.replay(
+                log,
+                settings,
+                loopOptions,
+                ledgers: [0: keyTable?.ledger ?? PartitionLedger()],
+                // The file is read as soon as a batch leaves, so there is no need to poll in between.
+                eagerPollMilliseconds: 100
+            ) { report($0, log.share(after: $0)) }.tally
         } catch let fault as CaptureFault {
             let place = log.place(ofLine: fault.lineNumber)
             throw LeftOutLines.fault(place.path, place.line, fault.reason)
@@ -93,16 +90,16 @@ struct ReplaySession {
         try writer?.close()
         let elapsed = ContinuousClock.now - start
         let summary = ReplaySummary(
-            tally: loop.tally,
+            tally: tally,
             warnings: alarms.withLock { $0 } + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
                 + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
-                + LeftOutLines(count: loop.tally.skippedLines).warnings(of: inputName)
-                + Self.warnings(repeated: loop.tally.repeatedRecords) + copies.warnings + log.timestamps.warnings,
+                + LeftOutLines(count: tally.skippedLines).warnings(of: inputName)
+                + Self.warnings(repeated: tally.repeatedRecords) + copies.warnings + log.timestamps.warnings,
             seconds: elapsed / .seconds(1),
-            lanes: factory.count,
-            engine: factory.engine.name,
-            signatures: factory.meter.total,
-            microsecondsPerSignature: factory.meter.microsecondsPerSignature
+            lanes: rig.count,
+            engine: rig.engine.name,
+            signatures: rig.meter.total,
+            microsecondsPerSignature: rig.meter.microsecondsPerSignature
         )
         try reporting?.write(options, summary)
         return summary

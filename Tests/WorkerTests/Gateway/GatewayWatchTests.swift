@@ -35,7 +35,7 @@ struct GatewayWatchTests {
 
         func settle() {
             for _ in 0..<2 {
-                elapsed += ConfigurationWatch.interval
+                elapsed += FileWatch.interval
                 watch?.poll()
             }
         }

@@ -1,0 +1,118 @@
+internal import Broker
+internal import Glibc
+internal import Kafka
+internal import KafkaPorts
+internal import Settings
+internal import Synchronization
+internal import Telemetry
+
+/// What `run` and `gateway` do alike from their start to their end: the log, signals, readiness, the wait for the
+/// broker, warnings and the last line.
+final class ProgramShell {
+    /// How long every broker may take to hear of a topic: just created ones appear one after the other.
+    private static let newsTime = Duration.seconds(5)
+
+    let log: EventLog
+    /// Set by the first signal.
+    let stopped = StopFlag()
+    private let service = ServiceManager.ofProcess
+
+    init(_ settings: LogSettings, _ console: Console) {
+        log = EventLog.standard(settings, isTerminal: console.isTerminal)
+    }
+
+    /// Takes the sentence of an engine or a library that was found wrong, on any thread.
+    var alarm: @Sendable (String) -> Void { { [log] in log.log(.error, .engineDisagrees, "ALARM: \($0)") } }
+
+    /// Runs `work`; the client library's lines go to the log.
+    ///
+    /// - Parameter quiet: the library's words for lines that are for debugging only.
+    /// - Throws: ``LoggedFault`` for what ends the program: its sentence is the log's last line.
+    func run(quiet: Set<String> = [], _ work: () throws -> Void) throws {
+        ClientLog.route { [log] in log.log(LogEvent($0, quiet: quiet)) }
+        defer { log.finish() }
+        do { try work() } catch  where log.style != .terminal {
+            log.log(.error, .stopped, AttestWorker.sentence(for: error))
+            throw LoggedFault(exitCode: AttestWorker.exitCode(for: error))
+        }
+    }
+
+    /// Runs `work` while signals are taken, and metrics and health are served. No broker is needed for that, so a
+    /// service manager hears at once that the program is ready.
+    ///
+    /// - Parameters:
+    ///   - name: the program's for the service manager.
+    ///   - stop: called once, on the first signal, on a queue of its own.
+    func attend(
+        _ monitor: some ProgramMonitor,
+        _ configuration: Configuration,
+        name: String,
+        stop: @escaping @Sendable (Shutdown) -> Void,
+        _ work: (Hangup) throws -> Void
+    ) throws {
+        let shutdown = Shutdown { [service] shutdown in
+            service.say(.stopping)
+            stop(shutdown)
+        }
+        let hangup = Hangup()
+        defer {
+            shutdown.cancel()
+            hangup.cancel()
+        }
+        let server = monitor.serve(configuration) { [log] in log.log(.warning, .metricsUnserved, $0) }
+        service.say(.ready, status: name)
+        let feed = WatchdogFeed(service, silence: { monitor.silence }, most: Endpoints.mostSilence)
+        defer { withExtendedLifetime((server, feed)) {} }
+        try work(hangup)
+    }
+
+    /// Asks the broker until it answers.
+    ///
+    /// - Parameters:
+    ///   - pause: the time between two questions.
+    ///   - ask: nil = to be asked again. Its argument says whether topics may still be on their way.
+    ///   - missed: called with each fault that is waited out.
+    /// - Returns: nil when a signal came first.
+    func waitForBroker<Answer>(
+        pause: Duration,
+        ask: (_ isEarly: () -> Bool) throws -> Answer?,
+        missed: (KafkaFault) -> Void
+    ) throws -> Answer? {
+        var isAway = false
+        let limit = ContinuousClock.now + Self.newsTime
+        while !stopped.isSet {
+            do {
+                if let answer = try ask({ ContinuousClock.now < limit }) {
+                    if isAway { log.log(.info, .brokerBack, "the broker answers") }
+                    return answer
+                }
+            } catch let fault as KafkaFault where fault.isRecoverable {
+                if !isAway { log.log(.warning, .brokerWaiting, "waiting for the broker: \(fault.message)") }
+                isAway = true
+                missed(fault)
+            }
+            Self.pause(pause)
+        }
+        return nil
+    }
+
+    /// Logs what is doubtful about a configuration; errors were thrown when it was read.
+    func warn(_ lines: [String]) {
+        for line in lines { log.log(.warning, .configurationDoubtful, line) }
+    }
+
+    static func pause(_ time: Duration) { usleep(UInt32(time / .microseconds(1))) }
+}
+
+/// Set once by a signal, read by the threads that wait.
+final class StopFlag: Sendable {
+    private let flag = Atomic<Bool>(false)
+    func set() { flag.store(true, ordering: .relaxed) }
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+}
+
+/// The end of a command whose sentence is in the log already.
+struct LoggedFault: ExplainedFault {
+    let exitCode: Int32
+    let sentence = ""
+}
