@@ -1,25 +1,9 @@
-internal import Kafka
 internal import Settings
 
-/// The program: a table of commands and the frame around each of them.
+/// The program: the frame around each of its commands.
 package enum AttestWorker {
     package static let name = "attest-worker"
     package static let version = "0.1.0"
-
-    /// Every command, in the order of the help text. A command is one file in `Commands`.
-    package static let commands: [Command] = [
-        .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .inspect, .reasons, .newKeys, .jwks,
-        .challenge, .rollout, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .requeue, .gateway, .schema,
-        .completions,
-        .man,
-    ]
-
-    /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.
-    package static func main(_ arguments: [String]) -> Int32 {
-        // Clients that end in the background leave their groups.
-        defer { ClientCloser.shared.finish() }
-        return main(arguments, commands: commands, console: .standard)
-    }
 
     /// - Parameters:
     ///   - arguments: without the program's own name.
