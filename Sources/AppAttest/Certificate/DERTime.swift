@@ -1,3 +1,5 @@
+internal import Crypto
+
 /// X.509 times (RFC 5280 section 4.1.2.5): UTC, to the second, in the two forms that DER allows.
 enum DERTime {
     /// Reads the next element as `YYMMDDHHMMSSZ` (UTCTime, 1950 to 2049) or `YYYYMMDDHHMMSSZ` (GeneralizedTime).
@@ -62,5 +64,20 @@ enum DERTime {
         let yearOfEra = shifted - era * 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}
+
+/// The span in which a certificate may be used; both ends belong to it.
+struct Validity: Sendable, Equatable {
+    let notBefore: EvaluationTime
+    let notAfter: EvaluationTime
+
+    func contains(_ time: EvaluationTime) -> Bool { notBefore <= time && time <= notAfter }
+}
+
+extension Validity {
+    init(of certificate: CACertificate) {
+        notBefore = EvaluationTime(milliseconds: certificate.notBefore)
+        notAfter = EvaluationTime(milliseconds: certificate.notAfter)
     }
 }

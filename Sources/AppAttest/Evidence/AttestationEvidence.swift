@@ -20,3 +20,18 @@ package struct AttestationEvidence: Sendable, Equatable {
     /// There is an extension map and nothing vouches for it: it was treated as missing.
     package var ignoresExtensions = false
 }
+
+/// The evidence of a valid assertion. The counter is reported, never judged here.
+package struct AssertionEvidence: Sendable, Equatable {
+    package var appID: AppID
+    package var counter: UInt32
+    package var validationCategory: UInt32?
+    package var bundleVersion: ExactText?
+    /// The same as ``AttestationEvidence/ignoresExtensions``.
+    package var ignoresExtensions = false
+}
+
+/// App Attest's two environments, which differ in the AAGUID.
+package enum Environment: String, Sendable, Hashable, CaseIterable {
+    case development, production
+}

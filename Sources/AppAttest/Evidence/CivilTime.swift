@@ -28,3 +28,30 @@ package struct CivilTime: Sendable {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }
+
+/// Milliseconds since 1970 UTC: below the worker every time has this type and is an argument.
+package struct EvaluationTime: Hashable, Comparable, Sendable {
+    package let milliseconds: Int64
+    package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    /// A time in seconds since 1970, as tokens have it: any number is taken.
+    package init(seconds: Int64) { self.init(milliseconds: seconds.clampedMultiplied(by: 1000)) }
+    package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+/// The time at which a leaf was issued: orders a key's attestations.
+///
+/// Apple backdates every leaf by the same day and numbers it by the millisecond of its issue.
+package struct IssueTime: Hashable, Comparable, Sendable {
+    package let notBefore: EvaluationTime
+    /// The serial number; numbers beyond 63 bits, far above Apple's, count as equal.
+    package let serial: Int64
+
+    package init(notBefore: EvaluationTime, serial: Int64) {
+        self.notBefore = notBefore
+        self.serial = serial
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.notBefore, left.serial) < (right.notBefore, right.serial)
+    }
+}

@@ -48,3 +48,41 @@ package struct Expectations: Sendable {
         }
     }
 }
+
+/// Size limits of an object and its parts, in bytes; more is malformed. Real objects have less than half.
+package struct ObjectLimits: Sendable, Equatable {
+    package var attestationBytes = 16_384
+    package var assertionBytes = 4096
+    package var certificateBytes = 4096
+    package var receiptBytes = 8192
+    package var clientDataHashBytes = 1024
+
+    package static let `default` = ObjectLimits()
+
+    package init() {}
+
+    func allows(clientDataHash: [UInt8]) -> Bool {
+        !clientDataHash.isEmpty && clientDataHash.count <= clientDataHashBytes
+    }
+}
+
+/// A policy on an optional extension entry: the values allowed (nil = any) and what its absence means.
+package struct EntryPolicy<Value: Hashable & Sendable>: Sendable {
+    package enum WhenMissing: String, Sendable, CaseIterable { case accept, refuse }
+    package var allow: Set<Value>?
+    package var whenMissing: WhenMissing
+
+    package init(allow: Set<Value>? = nil, whenMissing: WhenMissing = .accept) {
+        self.allow = allow
+        self.whenMissing = whenMissing
+    }
+
+    enum Judgement { case allowed, missing, notAllowed }
+
+    /// - Parameter value: the entry as read; nil = absent.
+    func judge(_ value: Value?) -> Judgement {
+        guard let value else { return whenMissing == .accept ? .allowed : .missing }
+        guard let allow else { return .allowed }
+        return allow.contains(value) ? .allowed : .notAllowed
+    }
+}

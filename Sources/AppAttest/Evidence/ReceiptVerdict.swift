@@ -7,3 +7,29 @@ package struct ReceiptVerdict: Sendable, Equatable {
     package var expiresAt: EvaluationTime?
     package var riskMetric: ExactText?
 }
+
+/// Why a receipt was refused, in the order in which its checks are judged; the reason is `receipt:` and this name.
+package enum ReceiptRefusal: String, Error, Hashable, Sendable, CaseIterable {
+    /// No receipt in the attestation, where the policy requires one.
+    case missing
+    case malformed
+    /// A signer or intermediate that does not parse or lacks Apple's marker OID.
+    case badCertificate = "bad-certificate"
+    case chain
+    /// The signer or its issuer was not valid at the receipt's creation.
+    case expiredOrNotYetValid = "expired-or-not-yet-valid"
+    case signature
+    case type
+    case appID = "app-id-mismatch"
+    case environment = "environment-mismatch"
+    case keyMismatch = "key-mismatch"
+    case clientHash = "client-hash-mismatch"
+    case fromFuture = "from-future"
+    case tooOld = "too-old"
+    case expired
+
+    /// Whether everything but the receipt's age is right: its content is then Apple's word.
+    var concernsAgeOnly: Bool { self == .fromFuture || self == .tooOld || self == .expired }
+}
+
+package enum ReceiptType: String, Sendable, CaseIterable { case attest = "ATTEST", receipt = "RECEIPT" }

@@ -1,4 +1,4 @@
-internal import Crypto
+package import Crypto
 
 /// Judges receipts (Apple: "Assessing fraud risk"), leaving the signature of each open as one check.
 ///
@@ -150,5 +150,40 @@ extension ReceiptVerdict {
             expiresAt: payload.expiresAt,
             riskMetric: payload.riskMetric
         )
+    }
+}
+
+extension Prepared<ReceiptVerdict> {
+    /// The receipt's own verdict, a refusal included.
+    func receiptVerdict(isValid: Bool) -> ReceiptVerdict {
+        switch advance(isValid: isValid) {
+        case .concluded(.success(let verdict)): verdict
+        case .concluded(.failure(.receipt(let refusal))): ReceiptVerdict(refusal: refusal)
+        case .concluded(.failure), .open: preconditionFailure("a receipt is refused at once, for a receipt's reasons")
+        }
+    }
+
+    /// The same, with its signature verified by `engine`.
+    func receiptVerdict(by engine: any SignatureEngine) -> ReceiptVerdict {
+        receiptVerdict(isValid: check.map { engine.verify([$0]) == [true] } ?? true)
+    }
+}
+
+/// The values a receipt must agree with; nil fields are not compared.
+package struct ReceiptExpectations: Sendable {
+    package var appIDs: [AppID]
+    package var environments: Set<Environment>
+    package var type: ReceiptType?
+    package var publicKey: P256PublicKey?
+    /// Compared in ATTEST receipts only: Apple corrupts field 4 of RECEIPT ones.
+    package var clientDataHash: [UInt8]?
+    /// The leaf certificate, DER, compared with field 3 byte for byte.
+    package var leaf: [UInt8]?
+    /// The five-minute rule for a receipt that arrives with its attestation; nil = not applied.
+    package var maxAgeSeconds: Int64?
+
+    package init(appIDs: [AppID], environments: Set<Environment>) {
+        self.appIDs = appIDs
+        self.environments = environments
     }
 }
