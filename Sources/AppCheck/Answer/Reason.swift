@@ -69,3 +69,26 @@ package enum Reason: Error, Hashable, Sendable {
     /// Whether the verdict is `deferred`, not `refused`: the same request may be accepted later.
     package var isDeferral: Bool { self == .noActiveKey }
 }
+
+/// The reason why a record that is not a request goes to the dead letters.
+package enum DeadLetterReason: String, Hashable, Sendable, CaseIterable {
+    case nullValue = "null-value"
+    case tooLarge = "too-large"
+    case badHeaders = "bad-headers"
+    case notJSON = "not-json"
+    case noPath = "no-path"
+    /// A bug of ours on this record.
+    case `internal`
+}
+
+extension Reason: CaseIterable {
+    /// Checks of objects first.
+    package static var allCases: [Reason] {
+        Refusal.allCases.map { .object($0) } + [
+            .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
+            .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .sealingKeyUnknown, .challengeInvalid,
+            .challengeKeyUnknown, .challengeExpired, .challengeAhead, .challengeConsumed, .debugTokenInvalid,
+            .debugTokenExpired, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
+        ]
+    }
+}

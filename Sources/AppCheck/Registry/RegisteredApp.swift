@@ -57,3 +57,81 @@ package struct RegisteredApp: Sendable {
 
 /// The policy on an artifact whose key the ledger has lost.
 package enum UnknownKeyPolicy: String, Sendable, CaseIterable { case restore, refuse }
+
+/// How many bytes the `clientDataHash` of verifyAttestation and verifyAssertion has.
+///
+/// Devices sign it after data that may end in an extension map: if any length were allowed, a sender could move the end
+/// of the one into the other.
+package enum ClientDataHashLength: Hashable, Sendable {
+    case bytes(Int)
+    case any
+
+    /// SHA-256's, as Apple's guide has it.
+    package static let standard = ClientDataHashLength.bytes(32)
+
+    func allows(_ count: Int) -> Bool {
+        switch self {
+        case .bytes(let bytes): count == bytes
+        case .any: count > 0
+        }
+    }
+}
+
+/// How an app's tokens are made.
+package struct TokenSettings: Sendable, Equatable {
+    package enum Algorithm: String, Sendable, CaseIterable { case rs256 = "RS256", es256 = "ES256" }
+    /// The life of a token in milliseconds: 30 minutes to 7 days.
+    package static let ttlRange: ClosedRange<Int64> = 1_800_000...604_800_000
+
+    package var ttlMilliseconds: Int64
+    package var algorithm: Algorithm
+    package var sharedSessionTokens: Bool
+    package var sessionTokens: SessionTokenPolicy
+
+    /// Whether verifyAppCheckToken uses up a session token. One that many devices share belongs to none of them.
+    package var consumesSessionTokens: Bool { sessionTokens == .accept && !sharedSessionTokens }
+
+    package init(
+        ttlMilliseconds: Int64 = 3_600_000,
+        algorithm: Algorithm = .rs256,
+        sharedSessionTokens: Bool = false,
+        sessionTokens: SessionTokenPolicy = .accept
+    ) {
+        self.ttlMilliseconds = ttlMilliseconds
+        self.algorithm = algorithm
+        self.sharedSessionTokens = sharedSessionTokens
+        self.sessionTokens = sessionTokens
+    }
+}
+
+/// The policy of verifyAppCheckToken on session tokens, which live for up to seven days.
+package enum SessionTokenPolicy: String, Sendable, CaseIterable { case accept, refuse }
+
+/// The share of an app's devices that may attest.
+package struct Rollout: Sendable, Equatable {
+    package enum Mode: String, Sendable, CaseIterable { case off, shadow, on }
+    /// A percentage has at most six decimal places: 10 % are 10,000,000 parts of 100,000,000.
+    package static let whole: Int64 = 100_000_000
+
+    package var mode: Mode
+    /// Parts of ``whole``.
+    package var parts: Int64
+    package var seed: String
+    /// SHA-256 of the ids of test devices that are inside whatever the share, and of those that are outside.
+    package var always: Set<Digest>
+    package var never: Set<Digest>
+
+    package init(
+        mode: Mode = .off,
+        parts: Int64 = 0,
+        seed: String = "",
+        always: Set<Digest> = [],
+        never: Set<Digest> = []
+    ) {
+        self.mode = mode
+        self.parts = parts
+        self.seed = seed
+        self.always = always
+        self.never = never
+    }
+}

@@ -1,4 +1,4 @@
-internal import AppAttest
+package import AppAttest
 internal import JSON
 
 /// Reads requests: the first check of a record, before anything is verified.
@@ -180,4 +180,26 @@ package struct RequestDecoder: Sendable {
             return .project(number: number)
         }
     }
+}
+
+/// The result of decoding a record's value.
+package enum RequestDecoding: Sendable {
+    case request(Request)
+    /// An operator's, by its code; `path` as it may be echoed.
+    case command(AuthenticCommand, path: ExactText)
+    /// `path` as it may be echoed, `keyID` if the body names a readable one.
+    case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
+    case deadLetter(DeadLetterReason)
+}
+
+/// Size limits of a request, in bytes, and of the state remembered about requests; configurable.
+package struct RequestLimits: Sendable, Equatable {
+    package var valueBytes = 65_536
+    package var headerBytes = 8_192
+    package var clientDataBytes = 32_768
+    package var clientDataHashBytes = 1_024
+    package var requestIDBytes = 128
+    /// Ids of used tokens that a partition may remember; above that, session tokens are refused. About 200 bytes each.
+    package var sessionTokens = 1_000_000
+    package init() {}
 }

@@ -141,3 +141,46 @@ extension TokenTemplate {
         return signingInput
     }
 }
+
+/// Makes one token: a compact JWS (RFC 7515) with header `kid typ alg`. For many of one app use a ``TokenTemplate``.
+package enum TokenMinter {
+    /// - Returns: `header.payload.signature`, ASCII.
+    package static func mint(_ claims: TokenClaims, with key: TokenKey) -> [UInt8] {
+        template(claims, key).mint(claims.times, id: Array(claims.id.utf8))
+    }
+
+    /// The bytes to sign: `header.payload`.
+    package static func signingInput(_ claims: TokenClaims, for key: TokenKey) -> [UInt8] {
+        template(claims, key).signingInput(claims.times, id: Array(claims.id.utf8))
+    }
+
+    private static func template(_ claims: TokenClaims, _ key: TokenKey) -> TokenTemplate {
+        TokenTemplate(
+            subject: claims.subject,
+            projectNumber: claims.projectNumber,
+            projectID: claims.projectID,
+            key: key,
+            isDebug: claims.isDebug
+        )
+    }
+}
+
+/// The first check of a token that fails. Its sender learns no more than that the token is invalid.
+package enum TokenFault: String, Error, Sendable, CaseIterable {
+    /// No token at all: three parts, two of them JSON objects.
+    case malformed
+    /// Signed with a key that is not in the set, or in a way that is not the key's.
+    case key
+    /// Signed with a key whose file is absent.
+    case absentKey = "absent-key"
+    case signature
+    /// Claims that are missing, of the wrong type or another project's.
+    case claims
+    case expired
+    /// `iat` or `nbf` lies ahead.
+    case ahead
+    /// No app or OAuth client of the project, or one that may not have such a token.
+    case app
+
+    var reason: Reason { self == .absentKey ? .noActiveKey : .tokenInvalid }
+}
