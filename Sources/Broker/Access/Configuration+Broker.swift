@@ -1,4 +1,4 @@
-internal import Kafka
+package import Kafka
 internal import KafkaPorts
 package import Settings
 
@@ -45,5 +45,16 @@ extension KafkaProperties {
         let mechanism = self["sasl.mechanisms"] ?? self["sasl.mechanism"]
         return (self["security.protocol"] ?? "").lowercased().hasPrefix("sasl") && mechanism == "OAUTHBEARER"
             && self["sasl.oauthbearer.method"] != "oidc" && self["enable.sasl.oauthbearer.unsecure.jwt"] != "true"
+    }
+}
+
+extension PartitionerSetting {
+    /// nil = keys are not checked against their partition.
+    package var partitioner: Partitioner? {
+        switch self {
+        case .murmur2: .murmur2
+        case .crc32: .crc32
+        case .unchecked: nil
+        }
     }
 }

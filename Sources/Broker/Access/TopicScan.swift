@@ -1,5 +1,6 @@
 package import Kafka
 package import KafkaPorts
+package import Settings
 
 /// Reads partitions of one topic from their beginnings to their ends: committed records only, without a group.
 package final class TopicScan {
@@ -75,4 +76,22 @@ package final class TopicScan {
     }
 
     private func place(_ partition: Int32) -> Int64 { reader.position(of: partition) ?? -1 }
+}
+
+/// How many partitions the broker's topics have, asked once.
+package struct PartitionCounts {
+    private let counts: [String: Int]
+
+    package init(_ admin: Admin, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) {
+        let topics = try admin.topics(timeoutMilliseconds: timeoutMilliseconds)
+        counts = Dictionary(topics.map { ($0.name, $0.partitions) }) { first, _ in first }
+    }
+
+    /// - Throws: ``CommandFault`` where there is no such topic.
+    package func count(of topic: String) throws(CommandFault) -> Int32 {
+        guard let count = counts[topic].flatMap({ Int32(exactly: $0) }), count > 0 else {
+            throw CommandFault("no such topic: \(topic); create it with attest-worker create-topics.")
+        }
+        return count
+    }
 }

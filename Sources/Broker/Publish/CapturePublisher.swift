@@ -1,6 +1,6 @@
 internal import Kafka
 package import KafkaPorts
-internal import Log
+package import Log
 internal import Pipeline
 
 /// The outcome of the records published.
@@ -137,5 +137,43 @@ package final class CapturePublisher {
             failed: deliveries.failed + producer.outstanding + (fault == nil ? 0 : 1),
             firstFailure: firstFailure?.description
         )
+    }
+}
+
+/// Spreads records evenly over time.
+package struct Pacer {
+    private let interval: Duration?
+    private let start = ContinuousClock.now
+    private var due: Duration = .zero
+
+    package init(recordsPerSecond: Double?) {
+        interval = recordsPerSecond.flatMap { $0 > 0 ? .seconds(1 / $0) : nil }
+    }
+
+    /// How long until the next record is due; nil when it is, or when there is no rate.
+    package func millisecondsToWait() -> Int? {
+        guard interval != nil else { return nil }
+        let left = due - (.now - start)
+        guard left >= .milliseconds(1) else { return nil }
+        return min(50, Int(left / .milliseconds(1)))
+    }
+
+    package mutating func count() {
+        if let interval { due += interval }
+    }
+}
+
+/// A record to publish. Its own partition number counts only with ``CapturePublisher/Options/keepsPartitions``.
+package struct PublishRecord: Sendable, Equatable {
+    package var key: [UInt8]?
+    package var value: [UInt8]?
+    package var headers: [RecordHeader]
+    package var partition: Int32?
+
+    package init(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = [], partition: Int32? = nil) {
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.partition = partition
     }
 }
