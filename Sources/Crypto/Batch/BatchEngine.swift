@@ -1,3 +1,5 @@
+internal import CBatchVerify
+
 /// Verifies signatures in groups with our own arithmetic; OpenSSL decides what that leaves open, and judges a sample.
 package final class BatchEngine: SignatureEngine {
     private let arithmetic: BatchArithmetic
@@ -98,4 +100,39 @@ package final class BatchEngine: SignatureEngine {
         // Another lane may have found the engine wrong meanwhile.
         if watch.isStopped { openSSL.verify(checks, into: &answers) }
     }
+}
+
+/// The batch code's verdict on a signature.
+package enum BatchVerdict: Equatable {
+    case refused, valid
+    /// An addition met one of its exceptions: OpenSSL decides.
+    case undecided
+
+    init(_ byte: UInt8) {
+        switch Int(byte) {
+        case CBV_VALID: self = .valid
+        case CBV_REFUSED: self = .refused
+        default: self = .undecided
+        }
+    }
+}
+
+/// How signatures are computed in groups: eight at once in AVX-512 lanes, or one by one on any processor.
+package enum BatchArithmetic: String, Sendable, CaseIterable {
+    case lanes = "ifma"
+    case portable
+
+    /// The feature that this processor or system lacks for the lanes; nil = they can be used.
+    package static var featureMissingForLanes: String? {
+        // A constant of the program, or NULL.
+        unsafe cbv_missing_feature().map { unsafe String(cString: $0) }
+    }
+
+    /// Makes the generator's tables, once in the process; 1 MB.
+    static func prepareP256() { prepared }
+
+    private static let prepared: Void = cbv_p256_prepare()
+
+    /// One signature alone fills no lanes.
+    func suited(to count: Int) -> BatchArithmetic { count > 1 ? self : .portable }
 }

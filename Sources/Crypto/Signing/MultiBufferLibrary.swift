@@ -197,3 +197,45 @@ extension MultiBufferLibrary {
         return Set(Algorithm.allCases.filter { info($0.rawValue) & UInt64(GroupSize.group) != 0 })
     }
 }
+
+/// EMSA-PKCS1-v1_5 with SHA-256 (RFC 8017, section 9.2): what an RSA signature's private operation is applied to. Public.
+enum EMSAPadding {
+    /// DigestInfo up to the digest.
+    private static let info: [UInt8] = [
+        0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04,
+        0x20,
+    ]
+
+    /// - Parameter byteCount: of the modulus; 2048 bits or more leave room.
+    static func padded(_ digest: Digest, byteCount: Int) -> [UInt8] {
+        let filler = byteCount - 3 - info.count - Digest.byteCount
+        precondition(filler >= 8, "a modulus has room for a digest")
+        return [0x00, 0x01] + [UInt8](repeating: 0xFF, count: filler) + [0x00] + info + digest.bytes
+    }
+}
+
+/// Nonces of ECDSA over P-256: uniform in 1 ..< n from OpenSSL's generator for secrets, wiped when they are done with.
+@safe struct SecretNonces: ~Copyable {
+    // Owned: made in the initialiser, wiped and freed in deinit.
+    private let numbers: [OpaquePointer?]
+
+    init(count: Int) {
+        // The order belongs to the curve; OpenSSL draws again until a number is below it.
+        let order = unsafe Curve.p256.order
+        unsafe numbers = unsafe (0..<count).map { _ in
+            guard let number = unsafe BN_secure_new() else { preconditionFailure("out of memory") }
+            repeat {
+                precondition(unsafe BN_priv_rand_range(number, order) == 1, "the system has entropy")
+            } while unsafe BN_is_zero(number) == 1
+            return unsafe number
+        }
+    }
+
+    deinit {
+        // The only references.
+        unsafe numbers.forEach { unsafe BN_clear_free($0) }
+    }
+
+    /// The numbers, valid inside `body`, which only reads them.
+    @unsafe func withNumbers<Result>(_ body: ([OpaquePointer?]) -> Result) -> Result { unsafe body(numbers) }
+}
