@@ -83,3 +83,43 @@ struct UnsignedCertificate {
         DER.sequence(body, algorithm, DER.bitString(signature.der))
     }
 }
+
+/// An X.509 extension.
+struct CertificateExtension {
+    var oid: [UInt8]
+    var isCritical = false
+    /// The content of the OCTET STRING.
+    var value: [UInt8]
+    /// Written instead of a critical extension's TRUE.
+    var looseCritical: [UInt8]?
+
+    var der: [UInt8] {
+        DER.sequence(oid, isCritical ? looseCritical ?? DER.boolean(true) : [], DER.octetString(value))
+    }
+}
+
+/// The hash that a certificate is signed over, with the algorithm's name in it.
+enum CertificateHash {
+    case sha256, sha384
+
+    var algorithm: [UInt8] { DER.sequence(self == .sha256 ? OID.ecdsaSHA256 : OID.ecdsaSHA384) }
+
+    func digest(_ bytes: [UInt8]) -> [UInt8] {
+        self == .sha256 ? SHA256.hash(bytes).bytes : LabKey.sha384(bytes)
+    }
+}
+
+struct Validity: Sendable {
+    let notBefore: EvaluationTime
+    let notAfter: EvaluationTime
+
+    /// The validity of the lab's standing authorities, up to the last year of UTCTime; the others are years off.
+    static let long = Validity(from: (2010, 1, 1), to: (2049, 12, 31))
+    static let past = Validity(from: (2001, 1, 1), to: (2002, 1, 1))
+    static let future = Validity(from: (2049, 1, 1), to: (2049, 12, 31))
+
+    init(from: (Int, Int, Int), to: (Int, Int, Int)) {
+        notBefore = CivilTime.midnight(from.0, from.1, from.2)
+        notAfter = CivilTime.midnight(to.0, to.1, to.2)
+    }
+}

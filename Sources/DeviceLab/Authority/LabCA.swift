@@ -1,5 +1,6 @@
 package import AppAttest
 package import Crypto
+internal import JSON
 
 /// The fake Apple: both chains (attestations, receipts), every key derived from one secret.
 ///
@@ -91,5 +92,51 @@ extension AuthorityFactory {
             extensions: AuthorityExtensions.intermediate(key(label, .p384), issuer: issuer.key),
             edit: edit
         )
+    }
+}
+
+extension LabCA {
+    /// Whether a certificate is a root of some lab authority: with that authority's file, or a guess of its seed,
+    /// anybody can make devices that it accepts.
+    package static func isRoot(_ certificate: CACertificate) -> Bool {
+        certificate.subject == LabName.root || certificate.subject == LabName.receiptRoot
+    }
+}
+
+/// The file with which a later run signs as the same authority.
+extension LabCA {
+    /// `{"labAuthority": 1, "secret": base64}` and a line end.
+    package var exported: [UInt8] {
+        var writer = JSONWriter(capacity: 96)
+        writer.beginObject()
+        writer.key("labAuthority")
+        writer.value(1)
+        writer.key("secret")
+        writer.base64(secret)
+        writer.endObject()
+        return writer.bytes + [0x0A]
+    }
+
+    /// - Throws: ``LabCAFault`` unless `file` is an output of ``exported``.
+    package convenience init(exported file: [UInt8], signer: any LabSigner = ECDSASigner()) throws(LabCAFault) {
+        guard let document = try? JSONDocument(parsing: file), document.root["labAuthority"]?.integer == 1,
+            let text = document.root["secret"]?.stringBytes, let bytes = Base64.decode(text),
+            let secret = Digest(bytes)
+        else { throw LabCAFault.unreadable }
+        self.init(secret: secret, signer: signer)
+    }
+}
+
+package enum LabCAFault: Error, Equatable, Sendable { case unreadable }
+
+/// PEM (RFC 7468): base64 in lines of 64 characters between two labels.
+enum PEM {
+    static func certificate(_ der: [UInt8]) -> [UInt8] {
+        var text = Array("-----BEGIN CERTIFICATE-----\n".utf8)
+        let base64 = Base64.encode(der)
+        for start in stride(from: 0, to: base64.count, by: 64) {
+            text += base64[start..<min(start + 64, base64.count)] + [0x0A]
+        }
+        return text + Array("-----END CERTIFICATE-----\n".utf8)
     }
 }

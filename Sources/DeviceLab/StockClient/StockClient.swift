@@ -105,3 +105,11 @@ package struct StockClient: Sendable {
     /// - Precondition: a call is open.
     package mutating func disconnect(at time: EvaluationTime) -> StockReply { fail(.disconnected, .none, at: time) }
 }
+
+/// A token as the SDK stores it; it never reads the JWT.
+package struct StockToken: Sendable, Equatable {
+    package let text: String
+    /// The time when the answer was handled plus the answer's `ttl`.
+    package let expiresAt: EvaluationTime
+    package let isLimitedUse: Bool
+}
