@@ -71,3 +71,48 @@ package struct JSONLimits: Sendable {
     /// Many times the size of any request, token or capture line: at most a dozen members, with names of 24 bytes.
     package static let record = JSONLimits(depth: 16, nodes: 128, names: 24, nameBytes: 64, escapedNames: 2)
 }
+
+/// The part of a text before the place where reading it ended.
+package struct JSONBeginning: Sendable {
+    private let tape: JSONTape
+
+    init(tape: JSONTape) { self.tape = tape }
+
+    /// The first string of that name among the root's members that were read completely.
+    package func string(_ name: StaticString) -> [UInt8]? {
+        guard tape.nodes.first?.kind == .object else { return nil }
+        var child = 1
+        while child + 1 < tape.nodes.count {
+            let value = tape.nodes[child + 1]
+            if value.kind == .string, tape.content(child, equals: name) { return tape.content(child + 1) }
+            // An open container's `next` is its parent, which lies before it.
+            guard Int(value.next) > child + 1 else { return nil }
+            child = Int(value.next)
+        }
+        return nil
+    }
+}
+
+package struct JSONFault: Error, Equatable, Sendable {
+    package enum Code: Sendable {
+        case syntax, invalidUTF8, leftover, empty
+        /// The text is JSON so far, but exceeds a limit.
+        case tooDeep, tooManyNodes, tooManyMembers, nameTooLong
+
+        package var isLimit: Bool {
+            switch self {
+            case .tooDeep, .tooManyNodes, .tooManyMembers, .nameTooLong: true
+            case .syntax, .invalidUTF8, .leftover, .empty: false
+            }
+        }
+    }
+    package let code: Code
+    package let offset: Int
+
+    package var isLimit: Bool { code.isLimit }
+
+    package init(code: Code, offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+}
