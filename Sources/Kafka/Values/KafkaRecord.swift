@@ -15,3 +15,23 @@ package struct KafkaRecord: Sendable, Equatable {
     /// False where the message's headers could not be decoded (``headers`` is then empty).
     package var headersReadable: Bool
 }
+
+/// A header; Kafka allows null values, any bytes as a name, and one name many times.
+package struct KafkaHeader: Sendable, Equatable {
+    package var name: [UInt8]
+    package var value: [UInt8]?
+
+    package init(name: [UInt8], value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The group's decision about our partitions. Answer each with ``Consumer/assign(_:)`` or ``Consumer/unassign()``.
+package enum GroupChange: Sendable, Equatable {
+    case assigned([Int32])
+    /// Revoked in order: commits still count until ``Consumer/unassign()``.
+    case revoked([Int32])
+    /// Another member may own them already.
+    case lost([Int32])
+}

@@ -1,3 +1,5 @@
+internal import CRdkafka
+
 /// How a record's key determines its partition. All writers of one key must agree on this.
 package enum Partitioner: Sendable, Equatable, CaseIterable {
     /// Java clients, and librdkafka's `murmur2` and `murmur2_random`.
@@ -48,5 +50,20 @@ private enum CRC32 {
 
     static func checksum(_ key: [UInt8]) -> UInt32 {
         ~key.reduce(0xffff_ffff) { $0 >> 8 ^ table[Int(($0 ^ UInt32($1)) & 0xff)] }
+    }
+}
+
+extension Partitioner {
+    /// librdkafka's own choice: the tests compare ``partition(of:count:)`` with it.
+    package func rdkafkaPartition(of key: [UInt8], count: Int32) -> Int32 {
+        // Both functions read only the key's bytes, during the call.
+        unsafe key.withUnsafeBytes { bytes in
+            switch self {
+            case .murmur2:
+                unsafe rd_kafka_msg_partitioner_murmur2(nil, bytes.baseAddress, bytes.count, count, nil, nil)
+            case .crc32:
+                unsafe rd_kafka_msg_partitioner_consistent(nil, bytes.baseAddress, bytes.count, count, nil, nil)
+            }
+        }
     }
 }
