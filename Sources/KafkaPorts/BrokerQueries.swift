@@ -36,3 +36,62 @@ package protocol BrokerQueries: AnyObject {
     /// Ends the queries: none is answered any more.
     func close()
 }
+
+/// A group's committed offset of a partition.
+package struct CommittedOffset: Sendable, Equatable {
+    package var partition: Int32
+    /// The next offset to read; nil = nothing is committed.
+    package var offset: Int64?
+    /// The metadata committed with it.
+    package var metadata: [UInt8]
+
+    package init(partition: Int32, offset: Int64?, metadata: [UInt8] = []) {
+        self.partition = partition
+        self.offset = offset
+        self.metadata = metadata
+    }
+}
+
+/// A topic as the broker's metadata has it.
+package struct TopicDescription: Sendable, Equatable {
+    package var name: String
+    package var partitions: Int
+    /// The smallest number of replicas among its partitions.
+    package var replication: Int
+
+    package init(name: String, partitions: Int, replication: Int) {
+        self.name = name
+        self.partitions = partitions
+        self.replication = replication
+    }
+}
+
+/// A partition's oldest offset and the one after the newest record that the asking client may see.
+package struct Watermarks: Sendable, Equatable {
+    package var low: Int64
+    package var high: Int64
+
+    package init(low: Int64, high: Int64) {
+        self.low = low
+        self.high = high
+    }
+}
+
+/// A partition and the next offset to read of it.
+package struct PartitionOffset: Sendable, Equatable {
+    /// Stands for "the oldest record there is".
+    package static let beginning: Int64 = -2
+    /// Stands for "the next record that is written".
+    package static let end: Int64 = -1
+
+    package var partition: Int32
+    package var offset: Int64
+    /// Text that a commit keeps with the offset, at most 4,096 bytes by the broker's default; empty = none.
+    package var metadata: [UInt8]
+
+    package init(partition: Int32, offset: Int64, metadata: [UInt8] = []) {
+        self.partition = partition
+        self.offset = offset
+        self.metadata = metadata
+    }
+}

@@ -1,3 +1,5 @@
+internal import Log
+
 /// A fault of the broker, the group or a setting: of the world, never a record's verdict.
 ///
 /// librdkafka asks for this order of tests: fatal, then ``requiresAbort``, then ``isRetriable``; any other fault cannot
@@ -212,4 +214,11 @@ extension KafkaFault {
     package init(_ code: KafkaErrorCode, _ message: String) {
         self.init(code: code.rawValue, name: code.name, message: message)
     }
+}
+
+extension KafkaFault: LogFault {
+    /// Whether rewinding and repeating the same records may help; false where an operator has to act.
+    package var isRecoverable: Bool { !isFatal && !isRefusal && (requiresAbort || isRetriable || isMissingTopic) }
+
+    package var endsLoop: Bool { !isRecoverable }
 }
