@@ -26,3 +26,47 @@ package enum PartitionEvent: Sendable, Equatable {
 
 /// A change of the assignment, as counts and notices name it.
 package enum Rebalance: String, Sendable, CaseIterable { case assigned, revoked, lost }
+
+/// The place where reading of a partition starts.
+package enum PartitionStart {
+    package struct Report: Sendable, Equatable {
+        /// An upper bound of the requests that will never be read: retention deleted them, or the offset was moved
+        /// forward.
+        package var skippedAtMost: Int64 = 0
+        /// An upper bound of the requests among these that retention deleted.
+        package var deletedAtMost: Int64 = 0
+        /// A note for the operator; nil = none.
+        package var note: String?
+        /// The group has an offset of the partition that a worker committed; if not, at-least-once delivery marks that.
+        package var hasCommitted = true
+        /// An offset after the group's, up to which everything is answered: the ledger's mark. The log commits it
+        /// before it reads, because no later request may arrive whose batch would commit it. Where retention has taken
+        /// more, reading starts after it; but an offset of ours that no mark belongs to would look like a lost ledger.
+        package var uncommitted: Int64?
+
+        package init() {}
+    }
+}
+
+/// A partition with records that can no longer be read as they were written.
+package struct PartitionDamage: Sendable, Equatable {
+    package let partition: Int32
+    /// The place that was read, and the log's message.
+    package let cause: String
+    /// Whether the damage is in the ledger; else it is in the requests.
+    package let isLedger: Bool
+
+    package init(partition: Int32, cause: String, isLedger: Bool) {
+        (self.partition, self.cause, self.isLedger) = (partition, cause, isLedger)
+    }
+
+    /// The sentence for the operator: what happened and what helps.
+    package var sentence: String {
+        let way =
+            isLedger
+            ? "export the other partitions with attest-worker export-keys --config DIR --partitions, recreate the ledger topic, and fill it "
+                + "with attest-worker import-keys --config DIR"
+            : "skip them with attest-worker reset --config DIR --offsets-only --partitions \(partition) --to-offset N"
+        return "\(cause): bytes on the broker's disk are damaged; restore the replica from another one, or \(way)"
+    }
+}

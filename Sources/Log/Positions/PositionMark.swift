@@ -31,3 +31,21 @@ package struct PositionMark: Hashable, Sendable {
         delivery == .transaction ? 0 : appliedOffset ?? 0
     }
 }
+
+/// A partition and the next offset to read of it.
+package struct PartitionPosition: Sendable, Equatable {
+    package var partition: Int32
+    package var offset: Int64
+
+    package init(partition: Int32, offset: Int64) {
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
+/// The assignment under which records were polled, as numbered by the log. A commit carries its batch's number, so a
+/// member that lost its partitions is fenced, even if it got new ones since (KIP-447).
+package struct Generation: Hashable, Sendable {
+    package let number: Int
+    package init(_ number: Int) { self.number = number }
+}

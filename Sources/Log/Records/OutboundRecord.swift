@@ -38,3 +38,37 @@ package struct OutboundRecord: Sendable, Equatable {
         self.status = status
     }
 }
+
+/// The output topics.
+package enum OutputTopic: String, Sendable, CaseIterable {
+    case results, tokens, events, deadLetters, ledger, replies
+
+    /// The topics that every worker has; ``replies`` is optional.
+    package static let required = allCases.filter { $0 != .replies }
+}
+
+/// Consecutive records of one stream in the bytes of their file.
+package struct PackedOutput: Sendable {
+    package let stream: OutputTopic
+    package var bytes: [UInt8]
+
+    package init(stream: OutputTopic, bytes: [UInt8]) {
+        self.stream = stream
+        self.bytes = bytes
+    }
+}
+
+/// A record's header; Kafka allows null values.
+package struct RecordHeader: Sendable, Equatable {
+    package var name: [UInt8]
+    package var value: [UInt8]?
+
+    package init(name: [UInt8], value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+
+    package init(_ name: String, _ value: String) {
+        self.init(name: Array(name.utf8), value: Array(value.utf8))
+    }
+}
