@@ -158,3 +158,9 @@ enum CaptureLine {
         }
     }
 }
+
+/// A capture's line that is not a record.
+package struct CaptureFault: Error, Equatable, Sendable {
+    package let lineNumber: Int
+    package let reason: String
+}

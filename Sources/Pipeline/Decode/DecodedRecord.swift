@@ -97,3 +97,21 @@ extension WorkSlot {
         note(RecordStamp(place, timestamp: decoded.record.timestamp, hasLogAppendTime: decoded.record.hasLogAppendTime))
     }
 }
+
+/// A lane's decoded grain: the polled records up to the first line that is not a record.
+struct DecodedGrain {
+    var records: [DecodedRecord] = []
+    var fault: CaptureFault?
+    /// Lines that are not records and were left out, as asked.
+    var skippedLines = 0
+}
+
+/// Records that become dead letters before they are looked at.
+struct Poison: Sendable {
+    /// The log refused their outputs: only the shortest dead letter is tried.
+    var refused: Set<RecordPlace> = []
+    /// They crash the process.
+    var crashing: Set<WorkItem> = []
+
+    var isEmpty: Bool { refused.isEmpty && crashing.isEmpty }
+}

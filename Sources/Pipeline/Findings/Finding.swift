@@ -1,5 +1,6 @@
 package import AppAttest
 package import AppCheck
+internal import Crypto
 
 /// The outcome of verification for a record, before the state is asked.
 package enum Finding: Sendable {
@@ -50,5 +51,32 @@ package final class Seals: Sendable {
         if case .failure? = challenge { return true }
         if case .failure? = artifact { return true }
         return false
+    }
+}
+
+/// A verification whose signature is open, and where its record stands in the grain.
+struct UnfinishedVerification {
+    enum Object {
+        case attestation(Prepared<AttestationEvidence>)
+        case assertion(Prepared<AssertionEvidence>)
+    }
+
+    let place: Int
+    let open: Object
+    let seals: Seals?
+
+    /// Whether the next step needs a signature's answer.
+    var hasCheck: Bool {
+        switch open {
+        case .attestation(let prepared): prepared.check != nil
+        case .assertion(let prepared): prepared.check != nil
+        }
+    }
+
+    var check: SignatureCheck? {
+        switch open {
+        case .attestation(let prepared): prepared.check
+        case .assertion(let prepared): prepared.check
+        }
     }
 }

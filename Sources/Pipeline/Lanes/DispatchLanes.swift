@@ -1,3 +1,5 @@
+package import AppAttest
+package import Crypto
 internal import Dispatch
 
 /// N lanes, each a serial Dispatch queue with its own scratch. Lanes take grains from the oldest job of the highest
@@ -119,5 +121,31 @@ private struct Gathered<Output: Sendable>: Sendable {
         guard missing == 0 else { return nil }
         defer { parts = [] }
         return parts.flatMap { $0 ?? [] }
+    }
+}
+
+/// A lane's private tools: the verifier with its caches, the signature engine with its scratch.
+package final class LaneScratch {
+    package let verifier: ObjectVerifier
+    package let engine: any SignatureEngine
+    /// The records that the lane works on.
+    package let work: WorkSlot
+    /// The verifications of the grain in hand whose signatures are open; empty between two grains.
+    var unfinished: [UnfinishedVerification] = []
+    /// The open signatures of a round, where their records stand in the grain, and the answers. Kept from one round to
+    /// the next for their memory only.
+    var checks: [SignatureCheck] = []
+    var places: [Int] = []
+    var answers = SignatureAnswers()
+
+    package init(verifier: ObjectVerifier, engine: any SignatureEngine, work: WorkSlot = WorkSlot()) {
+        self.verifier = verifier
+        self.engine = engine
+        self.work = work
+    }
+
+    func beginRound() {
+        checks.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
     }
 }

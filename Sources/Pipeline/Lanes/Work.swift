@@ -1,4 +1,4 @@
-internal import Log
+package import Log
 
 /// The work that a thread was seen to do.
 package struct Work: Sendable, Equatable {
@@ -33,4 +33,21 @@ package struct Work: Sendable, Equatable {
             )
         }
     }
+}
+
+/// A record being processed. The timestamp distinguishes it from one at the same offset of a recreated topic.
+package struct WorkItem: Hashable, Sendable {
+    package let place: RecordPlace
+    package let timestamp: Int64
+
+    package init(place: RecordPlace, timestamp: Int64) {
+        self.place = place
+        self.timestamp = timestamp
+    }
+}
+
+/// The work that a thread does on a record.
+package enum WorkStage: Int64, Sendable, CaseIterable {
+    case decoding = 1
+    case resolving, verifying, admitting, encoding
 }

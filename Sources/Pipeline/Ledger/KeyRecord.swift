@@ -43,3 +43,42 @@ package struct KeyRecord: Hashable, Sendable {
         self.lastRequest = lastRequest
     }
 }
+
+/// A key or an installation that is refused until the ban is lifted. It stands under its ``AppCheck/BanID``, apart from
+/// the key's record: neither an attestation nor a forgotten key lifts it.
+package struct Ban: Hashable, Sendable {
+    package enum Kind: UInt8, Sendable { case key = 1, installation }
+
+    package var kind: Kind
+    /// The time of the command.
+    package var since: EvaluationTime
+
+    package init(_ kind: Kind, since: EvaluationTime) { (self.kind, self.since) = (kind, since) }
+}
+
+/// The last accepted request of a key, by which a redelivery is recognized as a duplicate.
+package struct LastRequest: Hashable, Sendable {
+    package var id: ExactText
+    package var valueDigest: Digest
+    /// The token's `iat` and `exp`, in seconds since 1970; 0 = the request got no token. A duplicate gets the same ones.
+    package var issuedAt: UInt32
+    package var expiresAt: UInt32
+
+    package init(id: ExactText, valueDigest: Digest, issuedAt: UInt32 = 0, expiresAt: UInt32 = 0) {
+        self.id = id
+        self.valueDigest = valueDigest
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// An app's admitted attestations since `start`, on one partition.
+package struct RateCount: Hashable, Sendable {
+    package var start: EvaluationTime
+    package var count: UInt64
+
+    package init(start: EvaluationTime, count: UInt64) {
+        self.start = start
+        self.count = count
+    }
+}

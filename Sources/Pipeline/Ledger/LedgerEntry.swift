@@ -1,5 +1,5 @@
-internal import AppAttest
-internal import Crypto
+package import AppAttest
+package import Crypto
 
 /// A key record in memory: fixed size (248 bytes), no references, so that a million keys are a few arrays.
 struct LedgerEntry {
@@ -111,4 +111,24 @@ struct LedgerEntry {
             return UInt8(truncatingIfNeeded: words[position / 8] >> UInt64(56 - 8 * (position % 8)))
         }
     }
+}
+
+/// One record of the ledger topic. ``LedgerCodec`` defines the bytes.
+package enum LedgerChange: Sendable, Equatable {
+    case key(KeyID, KeyRecord)
+    case challenge(Digest, ConsumedID)
+    case token(Digest, ConsumedID)
+    /// How far the partition is. At-least-once delivery writes it after everything that was applied and before the ids
+    /// that are forgotten.
+    case mark(PartitionMark)
+    case rate(app: String, RateCount)
+    /// A sealing key under which artifacts were issued, by the id in them.
+    case sealingKey(UInt32, since: EvaluationTime)
+    case ban(Digest, Ban)
+    case challengeForgotten(Digest)
+    case tokenForgotten(Digest)
+    case keyForgotten(KeyID)
+    case sealingKeyForgotten(UInt32)
+    case markForgotten
+    case banLifted(Digest)
 }

@@ -1,6 +1,6 @@
 package import AppAttest
 package import Crypto
-internal import Log
+package import Log
 
 /// The state of one partition: the contents of the ledger topic's partition with the same number.
 package struct PartitionLedger: Sendable {
@@ -84,5 +84,46 @@ package struct PartitionLedger: Sendable {
     private mutating func sweep() {
         challenges.sweep(before: streamTime)
         tokens.sweep(before: streamTime)
+    }
+}
+
+/// The ledger's record 04 of its partition: how far its requests were applied, by which group, and the stream time.
+package struct PartitionMark: Hashable, Sendable {
+    /// The highest evaluation time so far; nil = none was noted.
+    package var streamTime: EvaluationTime?
+    /// The position by which a take-over decides.
+    package var position: PositionMark
+
+    package init(
+        streamTime: EvaluationTime? = nil,
+        appliedOffset: Int64? = nil,
+        group: [UInt8]? = nil,
+        delivery: PositionMark.Delivery? = nil
+    ) {
+        self.streamTime = streamTime
+        position = PositionMark(appliedOffset: appliedOffset, group: group, delivery: delivery)
+    }
+}
+
+/// The place of each partition's part in an array: a table for usual numbers, a dictionary for the others.
+struct PartitionPlaces: Sendable {
+    private static let tableCount: Int32 = 1024
+
+    /// Place + 1; 0 = none.
+    private var table: [UInt32] = []
+    private var others: [Int32: Int] = [:]
+
+    @inline(__always)
+    subscript(partition: Int32) -> Int? {
+        guard partition >= 0, partition < Self.tableCount else { return others[partition] }
+        guard partition < table.count, table[Int(partition)] != 0 else { return nil }
+        return Int(table[Int(partition)]) - 1
+    }
+
+    mutating func add(_ partition: Int32, place: Int) {
+        guard partition >= 0, partition < Self.tableCount else { return others[partition] = place }
+        let missing = Int(partition) + 1 - table.count
+        if missing > 0 { table.append(contentsOf: repeatElement(0, count: missing)) }
+        table[Int(partition)] = UInt32(place + 1)
     }
 }

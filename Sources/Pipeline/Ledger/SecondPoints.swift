@@ -1,4 +1,5 @@
-internal import Crypto
+package import AppAttest
+package import Crypto
 
 /// Second points of the keys that are in use, by their slots: 64 bytes each, and 4 bytes for every slot of a segment in
 /// which one is.
@@ -53,4 +54,21 @@ struct SecondPoints {
         count += 1
         return Int(place)
     }
+}
+
+/// The second points of keys in use: in memory only, neither written nor received.
+extension KeyLedger {
+    /// Keeps a point until the key is removed or gets another public key. Does nothing where the ledger does not have
+    /// this public key.
+    ///
+    /// - Parameters:
+    ///   - second: 2^128 times `publicKey`.
+    ///   - publicKey: the key that the point was computed from.
+    package mutating func setSecond(_ second: P256SecondPoint, of key: KeyID, publicKey: P256PublicKey) {
+        guard let slot = find(key), self.publicKey(at: slot) == publicKey else { return }
+        seconds.set(slot, second)
+    }
+
+    /// How many keys have a second point.
+    package var secondCount: Int { seconds.count }
 }

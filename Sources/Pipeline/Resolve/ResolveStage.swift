@@ -1,3 +1,4 @@
+package import AppAttest
 internal import AppCheck
 package import Crypto
 internal import Log
@@ -38,4 +39,36 @@ package enum ResolveStage {
             return lookup == .unknown ? .unknown : .unusable
         }
     }
+}
+
+/// Keys that attestations of batches in flight claim, and keys that artifacts in them may restore: not in the ledger
+/// yet, perhaps never.
+package struct CandidateKeys: Sendable {
+    private var keys: [KeyID: P256PublicKey] = [:]
+
+    package init() {}
+
+    package mutating func add(_ records: [DecodedRecord]) {
+        for record in records {
+            guard let key = record.claimedKey, let keyID = record.keyID else { continue }
+            keys[keyID] = key
+        }
+    }
+
+    mutating func add(_ key: P256PublicKey, of keyID: KeyID) { keys[keyID] = key }
+
+    package subscript(key: KeyID) -> P256PublicKey? { keys[key] }
+}
+
+/// The key for checking a request's signature, found before the lanes verify it.
+package enum KeyResolution: Sendable, Equatable {
+    /// The request needs none, or is refused already.
+    case notNeeded
+    case unknown
+    /// Stored, but no point of the curve.
+    case unusable
+    /// The key, from the ledger or from an attestation or artifact that is not admitted yet. A key ID is its key's
+    /// digest, so all are the same key. Includes every key that Admit may find in the ledger; Admit judges whether it
+    /// is there. The second point, where the ledger's partition has kept it.
+    case key(P256PublicKey, second: P256SecondPoint? = nil)
 }
