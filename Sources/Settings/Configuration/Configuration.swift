@@ -117,3 +117,61 @@ package struct AnchorSettings: Sendable, Equatable {
     package var attestation: [File] = []
     package var receipt: [File] = []
 }
+
+/// How outputs and offsets are committed.
+package enum Delivery: String, Sendable, CaseIterable {
+    case exactlyOnce = "exactly-once"
+    case atLeastOnce = "at-least-once"
+}
+
+/// How signatures are verified, and tokens signed.
+package struct EngineSettings: Sendable, Equatable {
+    package var use = EngineUse.auto
+    /// One answer in so many is compared with OpenSSL's; 0 = none.
+    package var crossCheck = 1000
+    /// Absolute path of libcrypto_mb; empty = OpenSSL signs alone.
+    package var signingLibrary = ""
+
+    package init() {}
+}
+
+/// The engine that verifies signatures. All give the same answers.
+package enum EngineUse: String, Sendable, CaseIterable {
+    /// The fastest that this machine can run.
+    case auto
+    case openSSL = "openssl"
+    /// Our own arithmetic, one signature after the other.
+    case portable
+    /// The same in AVX-512 lanes, eight signatures at once.
+    case ifma
+}
+
+/// The settings of a running worker's log.
+package struct LogSettings: Sendable, Equatable {
+    package var format = LogFormat.text
+    package var level = LogLevel.info
+
+    package init() {}
+}
+
+/// The form of a line on standard error.
+package enum LogFormat: String, Sendable, CaseIterable {
+    case text, json
+}
+
+/// The gravity of an event, and the least one at which events are logged.
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
+    case debug, info, warning, error
+
+    /// The level's number in syslog and journald.
+    package var severity: Int {
+        switch self {
+        case .debug: 7
+        case .info: 6
+        case .warning: 4
+        case .error: 3
+        }
+    }
+
+    package static func < (one: LogLevel, other: LogLevel) -> Bool { one.severity > other.severity }
+}

@@ -1,4 +1,4 @@
-internal import AppCheck
+package import AppCheck
 internal import Pipeline
 
 /// The keys of the exchange in worker.json: their lists, which a reload takes, and the rules of challenges.
@@ -75,4 +75,19 @@ enum KeyLists {
             else { throw value.fault("appears twice; give each key its own", at: "id") }
         }
     }
+}
+
+/// A secret's file by its id; `file` is resolved against the config directory.
+package struct KeyEntry: Sendable, Equatable {
+    package var id = ""
+    package var file = ""
+}
+
+/// A key that signs tokens, is published only, or was revoked: then its tokens are refused and its file is not needed.
+package struct SigningKeyEntry: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable { case active, published, revoked }
+    package var kid = ""
+    package var algorithm = TokenSettings.Algorithm.rs256
+    package var file = ""
+    package var state = State.active
 }

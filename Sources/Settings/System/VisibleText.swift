@@ -1,3 +1,5 @@
+internal import AppAttest
+
 /// The text of others, made fit for a terminal: nothing in it hides, moves the cursor or turns the line around.
 extension String {
     /// One line, as errors are: line breaks and runs of them become one space.
@@ -60,5 +62,18 @@ package enum VisibleJSON {
             if isPlain { result += scalar.utf8 } else { result += scalar.jsonEscape.utf8 }
         }
         return result
+    }
+}
+
+extension Int {
+    /// The number with commas between groups of three digits.
+    package var grouped: String { Counted.grouped(self) }
+
+    /// `1 record`, `2 records`.
+    package func counted(_ noun: String) -> String { Counted.text(self, noun) }
+
+    /// `1 record was`, `2 records were`.
+    package func counted(_ noun: String, _ one: String, _ many: String) -> String {
+        "\(counted(noun)) \(self == 1 ? one : many)"
     }
 }
