@@ -1,3 +1,4 @@
+internal import AppAttest
 package import AppCheck
 package import DeviceLab
 
@@ -50,6 +51,37 @@ package enum ExchangeFault: String, CaseIterable, Sendable {
         case .verifyAppCheckToken: [.tokenAltered, .tokenExpired, .tokenOfOddLife, .tokenOfOtherProject, .unknownApp]
         case .generateAppAttestChallenge: [.unknownApp]
         case .exchangeDebugToken, .verifyAttestation, .verifyAssertion: []
+        }
+    }
+}
+
+/// The times at which the secrets of a simulated request were made.
+enum ExchangeTimes {
+    /// The time from a challenge's issue to the request that uses it, in milliseconds.
+    private static let leadMilliseconds: Int64 = 200
+
+    /// The time at which the challenge of a request was issued.
+    static func issue(at time: EvaluationTime) -> EvaluationTime {
+        EvaluationTime(milliseconds: time.milliseconds - leadMilliseconds)
+    }
+
+    /// The times of a limited-use token minted at a time.
+    static func token(at time: EvaluationTime) -> TokenTimes {
+        TokenTimes(at: time, limitedUse: true, settings: TokenSettings())
+    }
+}
+
+extension Method {
+    /// The methods that a device can call: a debug token needs no device.
+    package static let simulated = allCases.filter { $0 != .exchangeDebugToken }
+
+    var isAttestation: Bool { self == .verifyAttestation || self == .exchangeAppAttestAttestation }
+
+    /// Whether an app's SDK calls it, so that a gateway knows the installation.
+    var isClientExchange: Bool {
+        switch self {
+        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion: true
+        case .exchangeDebugToken, .verifyAppCheckToken, .verifyAttestation, .verifyAssertion: false
         }
     }
 }
