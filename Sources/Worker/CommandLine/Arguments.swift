@@ -69,3 +69,43 @@ package struct Arguments: Sendable, Equatable {
         number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
     }
 }
+
+extension Arguments {
+    /// The engine that `--engine` names; nil where it is absent.
+    func engine() throws(UsageFault) -> EngineUse? {
+        guard let name = string("--engine") else { return nil }
+        guard let engine = EngineUse(rawValue: name) else {
+            throw UsageFault("--engine must be one of \(EngineUse.names), not '\(name.printable)'.")
+        }
+        return engine
+    }
+}
+
+extension EngineUse {
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}
+
+extension Option {
+    static let engine = Option.value(
+        "--engine",
+        "NAME",
+        "engine to verify with instead of the configured one: \(EngineUse.names)",
+        choices: EngineUse.allCases.map(\.rawValue)
+    )
+}
+
+extension Arguments {
+    /// The value of `--partitions`: `3` or `0,2,5-7`; nil without it.
+    func partitions() throws(UsageFault) -> Set<Int32>? {
+        guard let text = string("--partitions") else { return nil }
+        let fault = UsageFault("--partitions must be numbers like 3 or 0,2,5-7, not '\(text.printable)'.")
+        var numbers: Set<Int32> = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
+            guard bounds.count <= 2, let first = bounds[0], let last = bounds[bounds.count - 1] else { throw fault }
+            guard first >= 0, first <= last, last < 1_000_000 else { throw fault }
+            numbers.formUnion(first...last)
+        }
+        return numbers
+    }
+}

@@ -1,4 +1,6 @@
 internal import Broker
+internal import Log
+internal import Pipeline
 internal import Settings
 
 extension Command {
@@ -54,5 +56,52 @@ extension Command {
         ) { done in try reset.perform(progress: done) }
         console.print("done: offsets moved, \(written.counted(unit)) \(state)\(keeps ? ", the ledger is kept" : "")")
         return ExitCode.done
+    }
+}
+
+extension LedgerReset {
+    /// The plan as a table.
+    var text: String {
+        func number(_ offset: Int64?) -> String { offset.map { Int($0).grouped } ?? "none" }
+        var table = TextTable([.right, .right, .right, .right] + (scope.keepsLedger ? [.right] : []))
+        if scope.keepsLedger {
+            table.add("partition", "offset", "applied", "new offset", "ledger records kept")
+        } else {
+            table.add("partition", "offset", "new offset", "ledger records to forget")
+        }
+        for row in rows {
+            let applied = scope.keepsLedger ? [number(row.mark?.position.appliedOffset)] : []
+            let places = [number(row.offsets.committed)] + applied
+            table.add([String(row.offsets.partition)] + places + [number(row.target), row.live.grouped])
+        }
+        return "group \(group), requests \(access.topics.requests), ledger \(access.topic)\n" + table.text
+    }
+}
+
+extension ResetScope {
+    private static let targets = ["--to-applied", "--to-committed", "--to-beginning", "--to-end", "--to-offset"]
+
+    init(_ arguments: Arguments) throws(UsageFault) {
+        self.init()
+        keepsLedger = arguments.has("--offsets-only")
+        partitions = try arguments.partitions()
+        let given = Self.targets.filter { arguments.has($0) }
+        guard given.count <= 1 else { throw UsageFault("\(given.joined(separator: " and ")) contradict each other.") }
+        guard let name = given.first else {
+            guard !keepsLedger else {
+                throw UsageFault("--offsets-only needs one of \(Self.targets.joined(separator: ", ")).")
+            }
+            return
+        }
+        switch name {
+        case "--to-beginning": target = .beginning
+        case "--to-applied": target = .applied
+        case "--to-committed": target = .committed
+        case "--to-offset": target = .offset(Int64(try arguments.integer(name) ?? 0))
+        default: target = .end
+        }
+        guard keepsLedger || target == .beginning || target == .end else {
+            throw UsageFault("\(name) needs --offsets-only: without it only --to-beginning and --to-end are valid.")
+        }
     }
 }

@@ -59,3 +59,11 @@ extension Configuration {
     /// Room below the producer's limit for a record's bytes beside its key, value and headers.
     private static let recordOverhead = 2048
 }
+
+/// The partitions of a worker's topics.
+struct TopicPartitions {
+    /// What all topics have but the replies.
+    var requests: Int32
+    /// 0 = no such topic.
+    var replies: Int32 = 0
+}
