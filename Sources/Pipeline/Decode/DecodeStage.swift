@@ -200,56 +200,41 @@ package struct DecodeStage: Sendable {
             return .deadLetter(reason)
         case .refused(let reason, let path, let keyID, let status):
             return .refused(reason, path: path, keyID: keyID, status: status)
-        case .command(let command, let path): return Self.shape(of: record, command, path, settings.partitionOfKey)
+        case .command(let found, let path):
+            guard InboundRecord.timestamps.contains(record.timestamp) else {
+                return Self.refused(.malformedRequest, path)
+            }
+            // State lies where the command takes effect: on the partition of its key, or on the one that it names.
+            let isHere = found.command.partition.map { $0 == record.partition } ?? true
+            guard isHere, hasKey(found.command.requiredRecordKey, record) else {
+                return Self.refused(.keyMismatch, path)
+            }
+            return .command(found, path: path)
         case .request(let request):
             guard InboundRecord.timestamps.contains(record.timestamp) else {
-                return refused(.malformedRequest, request)
+                return Self.refused(.malformedRequest, request.path, request.keyID, request.appID)
             }
-            guard keyMatches(record, request) else { return refused(.keyMismatch, request) }
+            guard hasKey(request.requiredRecordKey, record) else {
+                return Self.refused(.keyMismatch, request.path, request.keyID, request.appID)
+            }
             return .request(request)
         }
     }
 
-    private static func shape(
-        of record: InboundRecord,
-        _ found: AuthenticCommand,
+    /// Whether a record has the key that its content requires, on the partition where the partitioner puts it.
+    private func hasKey(_ required: [UInt8]?, _ record: InboundRecord) -> Bool {
+        guard let required else { return true }
+        guard record.key == required else { return false }
+        return settings.partitionOfKey.map { $0(required) == record.partition } ?? true
+    }
+
+    private static func refused(
+        _ reason: Reason,
         _ path: ExactText,
-        _ partitionOfKey: (([UInt8]) -> Int32)?
+        _ keyID: KeyID? = nil,
+        _ appID: ExactText? = nil
     ) -> DecodedRecord.Shape {
-        let reason: Reason
-        if !InboundRecord.timestamps.contains(record.timestamp) {
-            reason = .malformedRequest
-        } else if !isInPlace(found.command, record, partitionOfKey) {
-            reason = .keyMismatch
-        } else {
-            return .command(found, path: path)
-        }
-        return .refused(reason, path: path, keyID: nil, status: reason.status(appID: nil))
-    }
-
-    /// State lies where the command takes effect: on the partition of its key, or on the one that it names.
-    private static func isInPlace(
-        _ command: OperatorCommand,
-        _ record: InboundRecord,
-        _ partitionOfKey: (([UInt8]) -> Int32)?
-    ) -> Bool {
-        if let partition = command.partition, partition != record.partition { return false }
-        guard let required = command.requiredRecordKey else { return true }
-        guard record.key == required else { return false }
-        return partitionOfKey.map { $0(required) == record.partition } ?? true
-    }
-
-    private func refused(_ reason: Reason, _ request: Request) -> DecodedRecord.Shape {
-        let status = reason.status(appID: request.appID)
-        return .refused(reason, path: request.path, keyID: request.keyID, status: status)
-    }
-
-    /// The record key must be what the request requires, on the partition where the partitioner puts it.
-    private func keyMatches(_ record: InboundRecord, _ request: Request) -> Bool {
-        guard let required = request.requiredRecordKey else { return true }
-        guard record.key == required else { return false }
-        guard let partitionOfKey = settings.partitionOfKey else { return true }
-        return partitionOfKey(required) == record.partition
+        .refused(reason, path: path, keyID: keyID, status: reason.status(appID: appID))
     }
 
     private func clockReason(_ timestamp: Int64, now: EvaluationTime?) -> Reason? {
