@@ -78,7 +78,7 @@ import Testing
         let map = category.map { CBORText.map([(Self.category, CBORText.unsigned(Int($0)))]) } ?? []
         let entries = try read(map)
         let expectations = Expectations(appIDs: [], categories: policy)
-        let verdict = Result { () throws(Refusal) in try entries.judge(by: expectations) }
+        let verdict = Result { () throws(Refusal) in try entries.judge(by: expectations, isIgnored: false, NoTrace()) }
         #expect(verdict.code == code)
     }
 }

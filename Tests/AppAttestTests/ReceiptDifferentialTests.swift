@@ -24,7 +24,7 @@ import Testing
     ) throws -> Bool {
         // These expectations refuse any content, so the reason shows how far verification got.
         let nothing = ReceiptExpectations(appIDs: [], environments: [])
-        let prepared = verifier.prepareReceipt(bytes, expectations: nothing, at: time)
+        let prepared = verifier.prepareReceipt(bytes, expectations: nothing, at: time, NoTrace())
         switch try prepared.verified(by: OpenSSLEngine()).get().refusal {
         case .missing, .malformed, .badCertificate, .chain, .expiredOrNotYetValid, .signature: return false
         default: return true
@@ -48,7 +48,7 @@ import Testing
         let nothing = ReceiptExpectations(appIDs: [], environments: [])
         for count in 0..<bytes.count {
             let cut = Array(bytes.prefix(count))
-            let prepared = verifier.prepareReceipt(cut, expectations: nothing, at: vector.validAtTime)
+            let prepared = verifier.prepareReceipt(cut, expectations: nothing, at: vector.validAtTime, NoTrace())
             #expect(prepared.checks.isEmpty)
             #expect(try prepared.conclude([]).get().refusal == .malformed, "\(count) bytes")
         }

@@ -9,8 +9,8 @@ extension Rules {
     private static let textMakers = [
         // The only conversion of texts that are shown to people.
         "Sources/AppAttest/Bytes/ExactText.swift", "Sources/AppAttest/Inspection/",
-        // Texts in explanations, shown to people after the verdict.
-        "Sources/AppCheck/Checks/", "Sources/Pipeline/Explain/",
+        // Values in explanations, shown to people after the verdict.
+        "Sources/AppAttest/Evidence/ReportValue.swift", "Sources/Pipeline/Explain/",
         // Accessors for configuration files, and output that is repaired.
         "Sources/JSON/JSONNode.swift", "Sources/JSON/UTF8Text.swift",
         // Claims and names that the worker itself has signed, sealed or written, verified before they are read.

@@ -77,15 +77,6 @@ struct ExplanationTests {
         }
     }
 
-    @Test func `The second look at each record gives the pipeline's own reason`() throws {
-        let capture = try Self.capture.get()
-        for (offset, line) in capture.lines {
-            let second = line["secondLook"]?["reason"]?.string ?? "none"
-            let reason = line["reason"]?.string ?? ""
-            #expect(line["secondLook"]?["agrees"]?.bool == true, "offset \(offset): \(reason), not \(second)")
-        }
-    }
-
     @Test func `For each reason, what was presented and what was expected are shown, and differ`() throws {
         let capture = try Self.capture.get()
         for (offset, line) in capture.lines {
@@ -142,7 +133,6 @@ struct ExplanationTests {
         let capture = try Self.capture.get()
         let report = try capture.inspect(offset)
         #expect(report["reason"]?.string == reason)
-        #expect(report["secondLook"]?["agrees"]?.bool == true)
         let failed = report["checks"]?.elements.filter { $0["result"]?.string == "failed" } ?? []
         #expect(failed.count == 1)
         #expect(failed.first?["reason"]?.string == reason)
@@ -156,7 +146,6 @@ struct ExplanationTests {
         for offset in accepted.suffix(6) {
             let report = try capture.inspect(offset)
             #expect(report["verdict"]?.string == "accepted")
-            #expect(report["secondLook"]?["agrees"]?.bool == true, "offset \(offset)")
             #expect(report["checks"]?.elements.contains { $0["result"]?.string == "failed" } == false)
         }
     }
@@ -168,51 +157,14 @@ struct ExplanationTests {
         for record in extreme {
             let report = try capture.inspect(record.offset)
             #expect(report["verdict"]?.string == "refused", "offset \(record.offset)")
-            #expect(report["secondLook"]?["agrees"]?.bool == true, "offset \(record.offset)")
+            let failed = report["checks"]?.elements.first { $0["result"]?.string == "failed" }
+            #expect(failed?["reason"]?.string == report["reason"]?.string, "offset \(record.offset)")
         }
-    }
-
-    private static func explanation(_ offset: Int64) throws -> Explanation {
-        let lab = try capture.get().lab
-        let sought = RecordSought.place(partition: 0, offset: offset)
-        let options = RecordReplay.Options(
-            input: lab.file("capture.ndjson"),
-            record: sought,
-            keys: lab.file("keys.ndjson")
-        )
-        return try RecordReplay(lab.configuration, keys: lab.rings, options).run { _ in }.explanation
     }
 
     private static func offset(of reason: String) throws -> Int64 {
         let reasons = try capture.get().reasons
         return try #require(reasons.filter { $0.value == reason }.keys.min())
-    }
-
-    @Test func `A second look that disagrees is reported, and the pipeline's verdict stays`() throws {
-        let real = try Self.explanation(Self.offset(of: "nonce-mismatch"))
-        #expect(real.agrees)
-        let other = Explanation(
-            verdict: "refused",
-            reason: "unknown-key",
-            record: real.record,
-            isDuplicate: false,
-            app: real.app,
-            method: real.method,
-            keyID: real.keyID,
-            state: real.state,
-            object: real.object,
-            device: real.device,
-            attestation: real.attestation,
-            checks: real.checks
-        )
-        #expect(!other.agrees)
-        let text = ExplanationView(other, others: []).text
-        #expect(text.contains("refused: unknown-key"))
-        #expect(text.contains("The checks above do not give this verdict: they give nonce-mismatch"))
-        let line = try JSONDocument(parsing: other.line).root
-        #expect(line["secondLook"]?["agrees"]?.bool == false)
-        #expect(line["secondLook"]?["reason"]?.string == "nonce-mismatch")
-        #expect(line["reason"]?.string == "unknown-key")
     }
 
     @Test func `The text shows the state, presented beside expected, the verdict and its meaning`() throws {

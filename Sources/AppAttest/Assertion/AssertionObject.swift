@@ -30,11 +30,12 @@ struct AssertionParts {
     let data: AuthenticatorData
     let entries: ExtensionEntries
 
+    /// - Parameter clientDataHash: nil = not judged.
     /// - Returns: nil for any other shape; an empty hash, or one above the limit, has none either.
-    init?(_ object: [UInt8], clientDataHash: [UInt8], limits: ObjectLimits) {
+    init?(_ object: [UInt8], clientDataHash: [UInt8]?, limits: ObjectLimits) {
         let bytes = object.span
-        guard limits.allows(clientDataHash: clientDataHash), let parsed = try? AssertionObject(bytes, limits: limits),
-            let (data, entries) = Self.read(parsed, bytes)
+        if let clientDataHash, !limits.allows(clientDataHash: clientDataHash) { return nil }
+        guard let parsed = try? AssertionObject(bytes, limits: limits), let (data, entries) = Self.read(parsed, bytes)
         else { return nil }
         (self.object, self.data, self.entries) = (parsed, data, entries)
     }

@@ -17,7 +17,8 @@ struct JudgedAttestation: Sendable {
         _ evidence: AttestationEvidence,
         _ entries: ExtensionEntries,
         _ trust: MapTrust,
-        _ expectations: Expectations
+        _ expectations: Expectations,
+        _ trace: some CheckTracer
     ) throws(Refusal) {
         self.evidence = evidence
         isReceiptRequired = expectations.receipt == .require
@@ -25,22 +26,38 @@ struct JudgedAttestation: Sendable {
             waiting = (entries, expectations)
         } else {
             waiting = nil
-            try self.evidence.add(entries, counts: trust == .counts, expectations)
+            try self.evidence.add(entries, counts: trust == .counts, expectations, trace)
         }
     }
 
-    /// - Parameter receipt: nil = there is none, or the policy ignores it.
-    func concluded(with receipt: ReceiptVerdict?) throws(Refusal) -> AttestationEvidence {
+    /// - Parameters:
+    ///   - receipt: nil = there is none, or the policy ignores it.
+    ///   - part: of the receipt's own checks.
+    func concluded<Tracer: CheckTracer>(
+        with receipt: ReceiptVerdict?,
+        _ trace: Tracer,
+        _ part: Tracer
+    ) throws(Refusal) -> AttestationEvidence {
         var evidence = evidence
         evidence.receipt = receipt
         if let (entries, expectations) = waiting {
-            try evidence.add(entries, counts: receipt?.vouchesForHash ?? false, expectations)
+            try evidence.add(entries, counts: receipt?.vouchesForHash ?? false, expectations, trace)
+        }
+        guard let receipt else {
+            guard isReceiptRequired else { return evidence }
+            throw trace.failed("receipt", .receipt(.missing)) {
+                Comparison("receipt", .absent, expected: .text("a receipt"))
+            }
         }
         // Apple says that another hash was attested: whatever the policy on receipts, the parts do not belong together.
-        if receipt?.refusal == .clientHash { throw .receipt(.clientHash) }
-        guard isReceiptRequired else { return evidence }
-        guard let receipt else { throw .receipt(.missing) }
-        if let refusal = receipt.refusal { throw .receipt(refusal) }
+        if let refusal = receipt.refusal, isReceiptRequired || refusal == .clientHash {
+            trace.note("receipt", .failed(refusal.code), adds: false) { part.comparisons(at: [refusal.rawValue]) }
+            throw .receipt(refusal)
+        }
+        trace.note("receipt", receipt.refusal.map { .reported($0.code) } ?? .passed, adds: false) {
+            let shown = receipt.refusal.map { [$0] } ?? [.appID, .clientHash, .tooOld]
+            return part.comparisons(at: shown.map(\.rawValue))
+        }
         return evidence
     }
 }
@@ -49,13 +66,14 @@ extension AttestationEvidence {
     fileprivate mutating func add(
         _ found: ExtensionEntries,
         counts: Bool,
-        _ expectations: Expectations
+        _ expectations: Expectations,
+        _ trace: some CheckTracer
     ) throws(Refusal) {
         let entries = counts ? found : .missing
-        try entries.judge(by: expectations)
+        ignoresExtensions = found.isPresent && !counts
+        try entries.judge(by: expectations, isIgnored: ignoresExtensions, trace)
         validationCategory = entries.validationCategory
         bundleVersion = entries.bundleVersion
-        ignoresExtensions = found.isPresent && !counts
     }
 }
 

@@ -12,8 +12,8 @@ struct AttestedCredential: Sendable {
     /// The offset where the credential data ends and an extension map may begin.
     static let endOffset = 164
 
-    private static let development = "appattestdevelop"
-    private static let production = "appattest\0\0\0\0\0\0\0"
+    static let development = "appattestdevelop"
+    static let production = "appattest\0\0\0\0\0\0\0"
 
     /// - Parameter range: the authenticator data.
     /// - Returns: nil if `range` ends before the credential data does.

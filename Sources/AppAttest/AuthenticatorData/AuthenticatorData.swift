@@ -29,6 +29,14 @@ struct AuthenticatorData: Sendable {
 
     var announcesMap: Bool { flags & Self.extensionData != 0 }
 
+    /// The flags in hex, with the names of those that are set.
+    var flagNames: String {
+        let names = ["UP", "", "UV", "", "", "", "AT", "ED"]
+        let set = names.indices.filter { flags & 1 << UInt8($0) != 0 && !names[$0].isEmpty }.map { names[$0] }
+        let hex = String(flags, radix: 16)
+        return "0x\(flags < 16 ? "0" : "")\(hex)\(set.isEmpty ? "" : " (\(set.joined(separator: ", ")))")"
+    }
+
     /// Whether the ED flag is set but the data ends where the map should start: a sender cut the map off, or moved it
     /// into the hash that follows.
     ///

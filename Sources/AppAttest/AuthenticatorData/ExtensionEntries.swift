@@ -16,6 +16,9 @@ struct ExtensionEntries: Sendable, Equatable {
     static let maxTextBytes = 255
     private static let bundleVersionNames = ["apple_bundle_version_01", "bundleVersion"]
 
+    /// The first major version of Apple's operating systems that writes extension maps.
+    static let firstVersion = 27
+
     /// The entries of an object without a map, or with a map that does not count.
     static let missing = ExtensionEntries()
 
@@ -57,16 +60,22 @@ struct ExtensionEntries: Sendable, Equatable {
 
 extension ExtensionEntries {
     /// Judges both entries by an app's policies, category first.
-    func judge(by expectations: Expectations) throws(Refusal) {
-        switch expectations.categories.judge(validationCategory) {
-        case .allowed: break
-        case .missing: throw .categoryMissing
-        case .notAllowed: throw .categoryNotAllowed
-        }
-        switch expectations.bundleVersions.judge(bundleVersion) {
-        case .allowed: break
-        case .missing: throw .bundleVersionMissing
-        case .notAllowed: throw .bundleVersionNotAllowed
-        }
+    ///
+    /// - Parameter isIgnored: there is a map that does not count, so both are missing.
+    func judge(by expectations: Expectations, isIgnored: Bool, _ trace: some CheckTracer) throws(Refusal) {
+        try expectations.categories.judge(
+            validationCategory,
+            (missing: .categoryMissing, notAllowed: .categoryNotAllowed),
+            isIgnored: isIgnored,
+            "validation category",
+            trace
+        ) { $0.sorted().map(String.init) }
+        try expectations.bundleVersions.judge(
+            bundleVersion,
+            (missing: .bundleVersionMissing, notAllowed: .bundleVersionNotAllowed),
+            isIgnored: isIgnored,
+            "bundle version",
+            trace
+        ) { $0.sorted(by: ExactText.isBefore).map { "\($0)" } }
     }
 }

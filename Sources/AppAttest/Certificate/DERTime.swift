@@ -80,4 +80,7 @@ extension Validity {
         notBefore = EvaluationTime(milliseconds: certificate.notBefore)
         notAfter = EvaluationTime(milliseconds: certificate.notAfter)
     }
+
+    /// The first and the last moment, for reports.
+    var text: String { "\(RFC3339.text(notBefore)) to \(RFC3339.text(notAfter))" }
 }

@@ -86,14 +86,22 @@ enum AccessControl {
     /// SEQUENCE { [3] EXPLICIT OCTET STRING (66) } up to the policy's first byte.
     private static let header: [UInt8] = [0x30, 0x46, 0xA3, 0x44, 0x04, 0x42]
 
-    /// The extension's one trusted value.
-    static var expected: [UInt8] { header + macPolicy }
-
     /// Judges a Mac's leaf. The extension must be present: a check that passes without it would check nothing.
-    static func judge(_ extensions: LeafExtensions, _ bytes: Span<UInt8>) throws(Refusal) {
-        guard let value = extensions.accessControl else { throw .aclMissing }
+    static func judge(
+        _ extensions: LeafExtensions,
+        _ bytes: Span<UInt8>,
+        _ trace: some CheckTracer
+    ) throws(Refusal) {
+        func shown(_ value: ReportValue) -> Comparison {
+            Comparison("access control", value, expected: .bytes(header + macPolicy))
+        }
+        guard let value = extensions.accessControl else {
+            throw trace.failed("access control", .aclMissing) { shown(.absent) }
+        }
         let split = value.lowerBound + min(header.count, value.count)
-        guard bytes.holds(header, in: value.lowerBound..<split), bytes.holds(macPolicy, in: split..<value.upperBound)
-        else { throw .aclMismatch }
+        let isTrusted =
+            bytes.holds(header, in: value.lowerBound..<split)
+            && bytes.holds(macPolicy, in: split..<value.upperBound)
+        try trace.check("access control", isTrusted, else: Refusal.aclMismatch) { shown(.bytes(bytes.array(value))) }
     }
 }

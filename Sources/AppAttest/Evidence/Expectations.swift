@@ -77,12 +77,25 @@ package struct EntryPolicy<Value: Hashable & Sendable>: Sendable {
         self.whenMissing = whenMissing
     }
 
-    enum Judgement { case allowed, missing, notAllowed }
-
-    /// - Parameter value: the entry as read; nil = absent.
-    func judge(_ value: Value?) -> Judgement {
-        guard let value else { return whenMissing == .accept ? .allowed : .missing }
-        guard let allow else { return .allowed }
-        return allow.contains(value) ? .allowed : .notAllowed
+    /// - Parameters:
+    ///   - value: the entry as read; nil = absent.
+    ///   - isIgnored: there is an entry, and it does not count.
+    ///   - listed: the allowed values as texts.
+    func judge(
+        _ value: Value?,
+        _ refusals: (missing: Refusal, notAllowed: Refusal),
+        isIgnored: Bool,
+        _ name: String,
+        _ trace: some CheckTracer,
+        listed: (Set<Value>) -> [String]
+    ) throws(Refusal) {
+        func shown() -> Comparison {
+            let list = allow.map { ReportValue.list(listed($0)).description } ?? "any"
+            let presented = value.map { "\($0)" } ?? (isIgnored ? "none that counts" : "none")
+            return Comparison(name, presented, expected: whenMissing == .accept ? list + ", or none" : list)
+        }
+        guard value != nil || whenMissing == .accept else { throw trace.failed(name, refusals.missing, shown) }
+        let isAllowed = value.map { allow?.contains($0) ?? true } ?? true
+        try trace.check(name, isAllowed, else: refusals.notAllowed, shown)
     }
 }

@@ -16,3 +16,8 @@ package struct KeyID: Hashable, Sendable {
 
     package var bytes: [UInt8] { digest.bytes }
 }
+
+extension KeyID {
+    /// The key ID as Apple's API and the requests write it: standard base64.
+    package var base64: String { ReportValue.base64(bytes).description }
+}

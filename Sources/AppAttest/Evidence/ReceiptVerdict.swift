@@ -9,7 +9,7 @@ package struct ReceiptVerdict: Sendable, Equatable {
 }
 
 /// Why a receipt was refused, in the order in which its checks are judged; the reason is `receipt:` and this name.
-package enum ReceiptRefusal: String, Error, Hashable, Sendable, CaseIterable {
+package enum ReceiptRefusal: String, CheckFailure, Hashable, Sendable, CaseIterable {
     /// No receipt in the attestation, where the policy requires one.
     case missing
     case malformed
@@ -27,6 +27,8 @@ package enum ReceiptRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case fromFuture = "from-future"
     case tooOld = "too-old"
     case expired
+
+    package var code: String { "receipt:\(rawValue)" }
 
     /// Whether everything but the receipt's age is right: its content is then Apple's word.
     var concernsAgeOnly: Bool { self == .fromFuture || self == .tooOld || self == .expired }

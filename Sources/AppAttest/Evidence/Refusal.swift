@@ -1,5 +1,5 @@
 /// Why an object was refused: one case per check, in the order in which the checks are judged.
-package enum Refusal: Error, Hashable, Sendable {
+package enum Refusal: CheckFailure, Hashable, Sendable {
     case malformedAttestation
     case malformedAssertion
     case badFormat
@@ -57,7 +57,7 @@ package enum Refusal: Error, Hashable, Sendable {
         case .categoryNotAllowed: "category-not-allowed"
         case .bundleVersionMissing: "bundle-version-missing"
         case .bundleVersionNotAllowed: "bundle-version-not-allowed"
-        case .receipt(let refusal): "receipt:\(refusal.rawValue)"
+        case .receipt(let refusal): refusal.code
         case .signatureInvalid: "signature-invalid"
         case .keyInvalid: "key-invalid"
         }

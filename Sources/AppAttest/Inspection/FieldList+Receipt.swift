@@ -4,7 +4,7 @@ extension FieldList {
     /// A receipt's fields as far as they can be read, Apple's numbers beside those that it does not name.
     mutating func addReceiptContent(_ receipt: [UInt8]) {
         add("receipt.size", count: receipt.count)
-        guard let payload = Self.payload(of: receipt) else { return }
+        guard let payload = ReceiptPayload(ofReceipt: receipt) else { return }
         let bytes = payload.bytes.span
         add("receipt.appId", text: bytes.text(payload.appID))
         add("receipt.type", text: payload.type?.rawValue)
@@ -21,15 +21,9 @@ extension FieldList {
 
     /// The App ID that a receipt names, if it can be read.
     static func appID(ofReceipt receipt: [UInt8]) -> AppID? {
-        payload(of: receipt).flatMap { payload in
+        ReceiptPayload(ofReceipt: receipt).flatMap { payload in
             let bytes = payload.bytes.span
             return bytes.text(payload.appID).map { AppID($0.shown) }
         }
-    }
-
-    static func payload(of receipt: [UInt8]) -> ReceiptPayload? {
-        guard receipt.count <= ObjectLimits.default.receiptBytes, let container = try? ReceiptContainer(receipt.span)
-        else { return nil }
-        return try? ReceiptPayload(container.content)
     }
 }

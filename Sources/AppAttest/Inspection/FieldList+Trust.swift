@@ -3,14 +3,13 @@ extension FieldList {
     ///
     /// - Parameter evidence: nil = refused before that was known.
     mutating func addTrust(
-        inAttestation object: [UInt8],
+        inAttestation parsed: AttestationObject?,
+        _ object: [UInt8],
         _ evidence: AttestationEvidence?,
-        isHashGiven: Bool,
-        limits: ObjectLimits
+        isHashGiven: Bool
     ) {
-        let bytes = object.span
-        guard let range = (try? AttestationObject(bytes, limits: limits))?.authenticatorData,
-            range.count > AttestedCredential.endOffset, let data = AuthenticatorData(range, bytes)
+        guard let range = parsed?.authenticatorData, range.count > AttestedCredential.endOffset,
+            let data = AuthenticatorData(range, object.span)
         else { return }
         let text: String
         switch evidence?.ignoresExtensions {
@@ -23,13 +22,25 @@ extension FieldList {
     }
 
     /// Whether an assertion's extension map counts, if there is one.
-    mutating func addTrust(inAssertion range: Range<Int>, _ bytes: Span<UInt8>, _ trust: ExtensionTrust) {
+    private mutating func addTrust(inAssertion range: Range<Int>, _ bytes: Span<UInt8>, _ trust: ExtensionTrust) {
         guard range.count > AuthenticatorData.byteCount, let data = AuthenticatorData(range, bytes) else { return }
         switch trust {
         case _ where data.announcesMap: add("extensions", text: Self.flagged)
         case .any: add("extensions", text: "count: ED is clear, and extensions.trust is any")
         case .flagged: add("extensions", text: "do not count: ED is clear, and extensions.trust is flagged")
         }
+    }
+
+    /// All fields of an assertion, as far as they can be read.
+    mutating func addAssertion(_ parsed: AssertionObject?, _ object: [UInt8], _ trust: ExtensionTrust) {
+        let bytes = object.span
+        add("size", count: object.count)
+        guard let parsed else { return }
+        let data = parsed.authenticatorData
+        add("signature", parsed.signature, of: bytes)
+        addAuthenticatorData(data, bytes)
+        addEntries(data.dropFirst(AuthenticatorData.byteCount), bytes)
+        addTrust(inAssertion: data, bytes, trust)
     }
 
     private static let flagged = "count: ED is set"

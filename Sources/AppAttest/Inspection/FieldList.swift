@@ -20,9 +20,29 @@ struct FieldList {
 }
 
 extension FieldList {
-    mutating func addLeaf(_ leaf: LeafCertificate, _ bytes: Span<UInt8>) {
-        add("leaf.subject", text: Self.commonName(leaf.subject, bytes))
-        add("leaf.issuer", text: Self.commonName(leaf.issuer, bytes))
+    /// All fields of an attestation but the trust in its map, as far as they can be read.
+    mutating func addAttestation(_ parsed: AttestationObject?, _ object: [UInt8]) {
+        let bytes = object.span
+        add("size", count: object.count)
+        guard let parsed else { return }
+        add("format", text: bytes.text(parsed.format))
+        add("certificates", count: parsed.certificates.count)
+        let leaf = parsed.certificates.first.flatMap { try? LeafCertificate($0, object.span) }
+        if let leaf { addLeaf(leaf, bytes) }
+        if let second = parsed.certificates.dropFirst().first, let issuer = CACertificate(der: bytes.array(second)) {
+            addIntermediate(issuer)
+        }
+        let data = parsed.authenticatorData
+        addAuthenticatorData(data, bytes)
+        add("authData.appId", text: PresentedAppID.of(parsed, leaf, bytes))
+        addCredential(data, bytes)
+        addEntries(data.dropFirst(AttestedCredential.endOffset), bytes)
+        if let receipt = parsed.receipt { addReceiptContent(bytes.array(receipt)) }
+    }
+
+    private mutating func addLeaf(_ leaf: LeafCertificate, _ bytes: Span<UInt8>) {
+        add("leaf.subject", text: CommonName.read(leaf.subject, bytes))
+        add("leaf.issuer", text: CommonName.read(leaf.issuer, bytes))
         add("leaf.serial", leaf.serial, of: bytes)
         add("leaf.notBefore", time: leaf.validity.notBefore)
         add("leaf.notAfter", time: leaf.validity.notAfter)
@@ -37,11 +57,11 @@ extension FieldList {
         add("leaf.osBuild", text: device.build)
     }
 
-    mutating func addIntermediate(_ certificate: CACertificate) {
+    private mutating func addIntermediate(_ certificate: CACertificate) {
         add("intermediate.sha256", .bytes(certificate.digest.bytes))
         let (subject, issuer) = (certificate.subject, certificate.issuer)
-        add("intermediate.subject", text: Self.commonName(0..<subject.count, subject.span))
-        add("intermediate.issuer", text: Self.commonName(0..<issuer.count, issuer.span))
+        add("intermediate.subject", text: CommonName.read(0..<subject.count, subject.span))
+        add("intermediate.issuer", text: CommonName.read(0..<issuer.count, issuer.span))
         let validity = Validity(of: certificate)
         add("intermediate.notBefore", time: validity.notBefore)
         add("intermediate.notAfter", time: validity.notAfter)
@@ -51,11 +71,11 @@ extension FieldList {
         add("authData.size", count: range.count)
         guard let data = AuthenticatorData(range, bytes) else { return }
         add("authData.rpIdHash", .bytes(data.rpIDHash.bytes))
-        add("authData.flags", text: Self.names(ofFlags: data.flags))
+        add("authData.flags", text: data.flagNames)
         add("authData.counter", .number(Int64(data.counter)))
     }
 
-    mutating func addCredential(_ range: Range<Int>, _ bytes: Span<UInt8>) {
+    private mutating func addCredential(_ range: Range<Int>, _ bytes: Span<UInt8>) {
         guard let credential = AttestedCredential(range, bytes) else { return }
         let start = range.lowerBound
         add("authData.aaguid", (start + 37)..<(start + 53), of: bytes)
@@ -87,13 +107,6 @@ extension FieldList {
 }
 
 extension FieldList {
-    static func names(ofFlags flags: UInt8) -> String {
-        let names = ["UP", "", "UV", "", "", "", "AT", "ED"]
-        let set = names.indices.filter { flags & 1 << UInt8($0) != 0 && !names[$0].isEmpty }.map { names[$0] }
-        let hex = String(flags, radix: 16)
-        return "0x\(flags < 16 ? "0" : "")\(hex)\(set.isEmpty ? "" : " (\(set.joined(separator: ", ")))")"
-    }
-
     /// Apple's names of the categories, as its guide lists them.
     static func name(ofCategory category: UInt32) -> String {
         let names: [UInt32: String] = [
@@ -101,25 +114,5 @@ extension FieldList {
             5: "enterprise or ad hoc", 6: "Developer ID", 10: "other signing identity",
         ]
         return "\(category) (\(names[category] ?? "reserved or unknown"))"
-    }
-
-    /// The same of a Name by itself, for a sentence.
-    static func commonName(of name: [UInt8]) -> String {
-        commonName(0..<name.count, name.span).map { "'\($0.shown)'" } ?? "an unnamed authority"
-    }
-
-    /// The commonName of a Name (RFC 5280 section 4.1.2.4), if it has one in a string type of ASCII or UTF-8.
-    static func commonName(_ name: Range<Int>, _ bytes: Span<UInt8>) -> ExactText? {
-        guard let content = try? DERReader.only(.sequence, in: name, bytes) else { return nil }
-        var sets = DERReader(content)
-        while !sets.isAtEnd, let set = try? sets.next(.set, bytes) {
-            guard let pair = try? DERReader.only(.sequence, in: set, bytes) else { continue }
-            var parts = DERReader(pair)
-            guard let identifier = try? parts.next(.objectIdentifier, bytes), let value = try? parts.next(bytes),
-                bytes.holds(ObjectIdentifier.commonName, in: identifier)
-            else { continue }
-            return bytes.text(value.content)
-        }
-        return nil
     }
 }

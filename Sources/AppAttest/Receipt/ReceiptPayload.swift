@@ -77,3 +77,13 @@ struct ReceiptPayload: Sendable {
         return bytes.holds("sandbox", in: range) ? .development : nil
     }
 }
+
+extension ReceiptPayload {
+    /// The content of a receipt before anything about it is verified; nil where it cannot be read.
+    init?(ofReceipt receipt: [UInt8]) {
+        guard receipt.count <= ObjectLimits.default.receiptBytes,
+            let container = try? ReceiptContainer(receipt.span), let payload = try? ReceiptPayload(container.content)
+        else { return nil }
+        self = payload
+    }
+}

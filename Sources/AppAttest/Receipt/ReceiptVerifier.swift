@@ -30,11 +30,12 @@ final class ReceiptVerifier {
     func prepareReceipt(
         _ object: [UInt8],
         expectations: ReceiptExpectations,
-        at time: EvaluationTime
+        at time: EvaluationTime,
+        _ trace: some CheckTracer
     ) -> Prepared<ReceiptVerdict> {
         var verdict = ReceiptVerdict()
         do throws(ReceiptRefusal) {
-            return try prepare(object, expectations, time, &verdict)
+            return try prepare(object, expectations, time, trace, &verdict)
         } catch {
             verdict.refusal = error
             return Self.concluded(verdict)
@@ -45,29 +46,55 @@ final class ReceiptVerifier {
         _ object: [UInt8],
         _ expectations: ReceiptExpectations,
         _ time: EvaluationTime,
+        _ trace: some CheckTracer,
         _ verdict: inout ReceiptVerdict
     ) throws(ReceiptRefusal) -> Prepared<ReceiptVerdict> {
-        guard object.count <= maxBytes else { throw .malformed }
         let bytes = object.span
-        let container = try ReceiptContainer(bytes)
-        let payload = try ReceiptPayload(container.content)
+        guard object.count <= maxBytes, let container = try? ReceiptContainer(bytes),
+            let payload = try? ReceiptPayload(container.content)
+        else { throw trace.failed(.malformed) { .receipt(object, maxBytes: maxBytes, isRead: false) } }
+        trace.passed(.malformed) { .receipt(object, maxBytes: maxBytes, isRead: true) }
         verdict = ReceiptVerdict(payload)
-        let signer = try signers.trusted(container, bytes)
-        guard signer.isValid(at: payload.createdAt) else { throw .expiredOrNotYetValid }
-        let judged = Self.refusal(of: payload, expectations, at: time)
-        guard let signature = P256Signature(strictDER: bytes.extracting(container.signature)) else { throw .signature }
+        let signer = try trusted(container, object, trace)
+        try trace.check(.expiredOrNotYetValid, signer.isValid(at: payload.createdAt)) {
+            .signerDates(container, object, payload.createdAt)
+        }
+        let judged = Result { () throws(ReceiptRefusal) in try Self.judge(payload, expectations, at: time, trace) }
         let contentDigest = SHA256.hash(container.content)
+        guard let signature = P256Signature(strictDER: bytes.extracting(container.signature)) else {
+            throw trace.failed(.signature) { .receiptSignature(container, object, contentDigest) }
+        }
         guard let attributes = container.signedAttributes else {
-            return Self.open(verdict, judged, Self.check(of: contentDigest, by: signer, signature)) { true }
+            let check = Self.check(of: contentDigest, by: signer, signature)
+            return open(verdict, judged, check, container, object, trace) { true }
         }
         // The signature covers the attributes, not the content. OpenSSL judges them, which is slow, so it gets only
         // what certainly has the signer's signature over the right content.
         guard SignedAttributes.nameContentType(attributes, bytes),
             SignedAttributes.nameDigest(contentDigest, attributes, bytes)
-        else { throw .signature }
+        else { throw trace.failed(.signature) { .receiptSignature(container, object, contentDigest) } }
         let digest = SignedAttributes.signedDigest(attributes, bytes)
-        return Self.open(verdict, judged, Self.check(of: digest, by: signer, signature)) { [roots] in
+        return open(verdict, judged, Self.check(of: digest, by: signer, signature), container, object, trace) {
+            [roots] in
             CMS.verifiedContent(object, roots: roots) == container.content
+        }
+    }
+
+    private func trusted(
+        _ container: ReceiptContainer,
+        _ object: [UInt8],
+        _ trace: some CheckTracer
+    ) throws(ReceiptRefusal) -> ReceiptSigner {
+        do throws(ReceiptRefusal) {
+            let signer = try signers.trusted(container, object.span)
+            trace.passed(.badCertificate) { .signer(container, object) }
+            trace.passed(.chain) { .signerIssuers(container, object, roots) }
+            return signer
+        } catch {
+            if error == .chain { trace.passed(.badCertificate) { .signer(container, object) } }
+            throw trace.failed(error) {
+                error == .chain ? .signerIssuers(container, object, roots) : .signer(container, object)
+            }
         }
     }
 
@@ -80,15 +107,23 @@ final class ReceiptVerifier {
     }
 
     /// - Parameter holds: asked once the signature is known to be valid.
-    private static func open(
+    private func open(
         _ verdict: ReceiptVerdict,
-        _ judged: ReceiptRefusal?,
+        _ judged: Result<Void, ReceiptRefusal>,
         _ check: SignatureCheck,
+        _ container: ReceiptContainer,
+        _ object: [UInt8],
+        _ trace: some CheckTracer,
         _ holds: @escaping () -> Bool
     ) -> Prepared<ReceiptVerdict> {
         Prepared(check: check) { isValid in
             var verdict = verdict
-            verdict.refusal = isValid && holds() ? judged : .signature
+            do throws(ReceiptRefusal) {
+                try trace.check(.signature, isValid && holds()) {
+                    .receiptSignature(container, object, SHA256.hash(container.content))
+                }
+                try judged.get()
+            } catch { verdict.refusal = error }
             return .success(verdict)
         }
     }
@@ -97,24 +132,44 @@ final class ReceiptVerifier {
         Prepared(concluded: .success(verdict))
     }
 
-    /// The fault of the content itself, judged in the order of ``ReceiptRefusal``.
-    private static func refusal(
-        of payload: ReceiptPayload,
+    /// Judges the content itself, in the order of ``ReceiptRefusal``.
+    private static func judge(
+        _ payload: ReceiptPayload,
         _ expectations: ReceiptExpectations,
-        at time: EvaluationTime
-    ) -> ReceiptRefusal? {
+        at time: EvaluationTime,
+        _ trace: some CheckTracer
+    ) throws(ReceiptRefusal) {
         let bytes = payload.bytes.span
-        guard let type = payload.type, expectations.type == nil || type == expectations.type else { return .type }
+        let isOfType = payload.type.map { expectations.type == nil || $0 == expectations.type } ?? false
+        try trace.check(.type, isOfType) {
+            let expected = expectations.type?.rawValue ?? "ATTEST or RECEIPT"
+            return Comparison("type", payload.type?.rawValue ?? "unknown", expected: expected)
+        }
         let appIDHash = SHA256.hash(bytes.extracting(payload.appID))
-        guard expectations.appIDs.contains(where: { $0.rpIDHash == appIDHash }) else { return .appID }
-        guard let environment = payload.environment, expectations.environments.contains(environment) else {
-            return .environment
+        try trace.check(.appID, expectations.appIDs.contains { $0.rpIDHash == appIDHash }) {
+            let names = expectations.appIDs.map {
+                $0.text.isEmpty ? "\(ReportValue.bytes($0.rpIDHash.bytes))" : $0.text
+            }
+            let presented = ReportValue.text(payload.bytes.span.text(payload.appID), else: "unreadable")
+            return Comparison("App ID", presented, expected: .list(names))
         }
-        guard hasExpectedKey(payload, expectations) else { return .keyMismatch }
-        if type == .attest, let expected = expectations.clientDataHash {
-            guard let hash = payload.clientHash, bytes.holds(expected, in: hash) else { return .clientHash }
+        try trace.check(.environment, payload.environment.map { expectations.environments.contains($0) } ?? false) {
+            let names = Environment.allCases.filter { expectations.environments.contains($0) }.map(\.rawValue)
+            return Comparison("environment", .text(payload.environment?.rawValue ?? "unknown"), expected: .list(names))
         }
-        return refusal(ofTimes: payload, maxAgeSeconds: expectations.maxAgeSeconds, at: time)
+        try trace.check(.keyMismatch, hasExpectedKey(payload, expectations)) {
+            let hash = SHA256.hash(payload.bytes.span.extracting(payload.leaf)).bytes
+            let expected = expectations.leaf.map { ReportValue.bytes(SHA256.hash($0).bytes) }
+            return expected.map { Comparison("leaf's sha256", .bytes(hash), expected: $0) }
+        }
+        if payload.type == .attest, let expected = expectations.clientDataHash {
+            let isSame = payload.clientHash.map { bytes.holds(expected, in: $0) } ?? false
+            try trace.check(.clientHash, isSame) {
+                let presented = payload.clientHash.map { ReportValue.bytes(payload.bytes.span.array($0)) }
+                return Comparison("client data hash", presented ?? .absent, expected: .bytes(expected))
+            }
+        }
+        try judgeTimes(of: payload, maxAgeSeconds: expectations.maxAgeSeconds, at: time, trace)
     }
 
     private static func hasExpectedKey(_ payload: ReceiptPayload, _ expectations: ReceiptExpectations) -> Bool {
@@ -124,20 +179,52 @@ final class ReceiptVerifier {
         return (try? LeafCertificate(payload.leaf, bytes))?.key == key
     }
 
-    private static func refusal(
-        ofTimes payload: ReceiptPayload,
+    private static func judgeTimes(
+        of payload: ReceiptPayload,
         maxAgeSeconds: Int64?,
-        at time: EvaluationTime
-    ) -> ReceiptRefusal? {
+        at time: EvaluationTime,
+        _ trace: some CheckTracer
+    ) throws(ReceiptRefusal) {
         // Receipt times have four-digit years, so sums with them stay far from overflow.
-        let created = payload.createdAt.milliseconds
-        guard created - maxSkewMilliseconds <= time.milliseconds else { return .fromFuture }
+        let creation = payload.createdAt.milliseconds
+        func created(_ expected: String) -> Comparison {
+            Comparison("createdAt", .time(payload.createdAt), expected: .text("\(expected) \(RFC3339.text(time))"))
+        }
+        try trace.check(.fromFuture, creation - maxSkewMilliseconds <= time.milliseconds) {
+            created("at most \(maxSkewMilliseconds / 1000) s after")
+        }
         if let maxAgeSeconds {
             let limit = maxAgeSecondsLimit
             let maxAge = min(max(maxAgeSeconds, -limit), limit)
-            guard time.milliseconds <= created + maxAge * 1_000 else { return .tooOld }
+            try trace.check(.tooOld, time.milliseconds <= creation + maxAge * 1_000) {
+                created("at most \(maxAgeSeconds) s before")
+            }
         }
-        return time <= payload.expiresAt ? nil : .expired
+        try trace.check(.expired, time <= payload.expiresAt) {
+            Comparison("expiresAt", .time(payload.expiresAt), expected: .text("\(RFC3339.text(time)) or later"))
+        }
+    }
+}
+
+/// A receipt's checks have the names of their reasons.
+extension CheckTracer {
+    @inline(__always)
+    fileprivate func check(
+        _ refusal: ReceiptRefusal,
+        _ isMet: Bool,
+        _ comparison: () -> Comparison?
+    ) throws(ReceiptRefusal) {
+        try check(refusal.rawValue, isMet, else: refusal, comparison)
+    }
+
+    @inline(__always)
+    fileprivate func passed(_ refusal: ReceiptRefusal, _ comparison: () -> Comparison?) {
+        passed(refusal.rawValue, comparison)
+    }
+
+    @inline(__always)
+    fileprivate func failed(_ refusal: ReceiptRefusal, _ comparison: () -> Comparison?) -> ReceiptRefusal {
+        failed(refusal.rawValue, refusal, comparison)
     }
 }
 

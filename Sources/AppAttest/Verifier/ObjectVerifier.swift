@@ -4,11 +4,13 @@ internal import Crypto
 /// Not Sendable: each lane makes its own from the shared ``TrustAnchors``. Caches never change a verdict.
 package final class ObjectVerifier {
     let limits: ObjectLimits
+    /// The App IDs of all apps, for reports.
+    let knownAppIDs: [AppID]
     var intermediates: TrustedIntermediates
     let receipts: ReceiptVerifier
 
-    package init(anchors: TrustAnchors, limits: ObjectLimits = ObjectLimits()) {
-        self.limits = limits
+    package init(anchors: TrustAnchors, limits: ObjectLimits = ObjectLimits(), knownAppIDs: [AppID] = []) {
+        (self.limits, self.knownAppIDs) = (limits, knownAppIDs)
         intermediates = TrustedIntermediates(roots: anchors.attestation)
         receipts = ReceiptVerifier(roots: anchors.receipt, maxBytes: limits.receiptBytes)
     }
@@ -21,6 +23,6 @@ package final class ObjectVerifier {
         expectations: ReceiptExpectations,
         at time: EvaluationTime
     ) -> Prepared<ReceiptVerdict> {
-        receipts.prepareReceipt(object, expectations: expectations, at: time)
+        receipts.prepareReceipt(object, expectations: expectations, at: time, NoTrace())
     }
 }

@@ -1,7 +1,7 @@
 package import AppAttest
 
 /// Why a request was refused or deferred: a failed check of the device's object, or one of the worker's own reasons.
-package enum Reason: Error, Hashable, Sendable {
+package enum Reason: CheckFailure, Hashable, Sendable {
     case object(Refusal)
     case malformedRequest
     case unknownMethod
@@ -71,7 +71,7 @@ package enum Reason: Error, Hashable, Sendable {
 }
 
 /// The reason why a record that is not a request goes to the dead letters.
-package enum DeadLetterReason: String, Hashable, Sendable, CaseIterable {
+package enum DeadLetterReason: String, CheckFailure, Hashable, CaseIterable {
     case nullValue = "null-value"
     case tooLarge = "too-large"
     case badHeaders = "bad-headers"
@@ -79,6 +79,8 @@ package enum DeadLetterReason: String, Hashable, Sendable, CaseIterable {
     case noPath = "no-path"
     /// A bug of ours on this record.
     case `internal`
+
+    package var code: String { rawValue }
 }
 
 extension Reason: CaseIterable {

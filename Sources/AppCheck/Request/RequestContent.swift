@@ -15,7 +15,7 @@ struct RequestContent {
     }
 
     init(
-        attestation members: RequestBody,
+        attestation members: RequestBody<some CheckTracer>,
         _ limits: RequestLimits,
         _ length: ClientDataHashLength
     ) throws(Reason) {
@@ -27,7 +27,7 @@ struct RequestContent {
     }
 
     init(
-        assertion members: RequestBody,
+        assertion members: RequestBody<some CheckTracer>,
         _ limits: RequestLimits,
         _ length: ClientDataHashLength
     ) throws(Reason) {
@@ -38,29 +38,25 @@ struct RequestContent {
         )
     }
 
-    init(attestationExchange members: RequestBody) throws(Reason) {
+    init(attestationExchange members: RequestBody<some CheckTracer>) throws(Reason) {
         keyID = try members.keyID()
         body = .object(.attestation(try members.attestation()), .exchange(try members.exchange()))
     }
 
-    /// - Throws: `artifact-invalid` too, for an artifact that names no key.
-    init(assertionExchange members: RequestBody) throws(Reason) {
+    init(assertionExchange members: RequestBody<some CheckTracer>) throws(Reason) {
         let artifact = try members.artifact()
         body = .object(.assertion(try members.assertion()), .exchange(try members.exchange(artifact)))
-        keyID = KeyID(unverifiedArtifact: artifact)
-        guard keyID != nil else { throw .artifactInvalid }
+        keyID = try members.keyID(of: artifact)
     }
 
-    init(debugExchange members: RequestBody) throws(Reason) {
+    init(debugExchange members: RequestBody<some CheckTracer>) throws(Reason) {
         let (hash, limitedUse) = try members.debugToken()
         body = .debugToken(hash, limitedUse: limitedUse)
     }
 
-    /// - Throws: `token-invalid` too, for a token whose payload cannot be read or names no `jti`.
-    init(tokenCheck members: RequestBody) throws(Reason) {
-        let token = try members.appCheckToken()
-        guard let identifier = UnverifiedTokenID(token: token) else { throw .tokenInvalid }
-        unverifiedTokenID = identifier.bytes
+    init(tokenCheck members: RequestBody<some CheckTracer>) throws(Reason) {
+        let (token, id) = try members.appCheckToken()
+        unverifiedTokenID = id.bytes
         body = .verifyToken(token: token)
     }
 }

@@ -22,25 +22,53 @@ package struct RequestDecoder: Sendable {
     /// A pure function of the value's bytes: the size limit, strict UTF-8 JSON, `path`, verb, app, body, judged in
     /// this order.
     package func decode(_ value: [UInt8], paths: inout RequestPaths) -> RequestDecoding {
+        decode(value, paths: &paths, NoTrace())
+    }
+
+    /// Decodes in the same way, check by check.
+    package func decode(_ value: [UInt8], _ trace: CheckTrace) -> RequestDecoding {
+        var paths = RequestPaths()
+        return decode(value, paths: &paths, trace)
+    }
+
+    private func decode(
+        _ value: [UInt8],
+        paths: inout RequestPaths,
+        _ trace: some CheckTracer
+    ) -> RequestDecoding {
         guard value.count <= limits.valueBytes else { return .deadLetter(.tooLarge) }
         let root: JSONNode
         var beginning: JSONBeginning?
         do throws(JSONFault) {
             root = try JSONDocument(parsing: value, .record, beginning: &beginning).root
         } catch {
-            return error.isLimit ? tooMuch(beginning, &paths) : .deadLetter(.notJSON)
+            if error.isLimit { return tooMuch(beginning, &paths, trace) }
+            return .deadLetter(
+                trace.failed("JSON", .notJSON) {
+                    Comparison("JSON", "other bytes", expected: "strict UTF-8 JSON")
+                }
+            )
         }
-        guard let path = Self.path(of: root) else { return .deadLetter(.noPath) }
-        return paths.with(path.span, self) { decode(root, $0) }
+        guard let path = Self.path(of: root) else { return .deadLetter(noPath(trace)) }
+        return paths.with(path.span, self) { decode(root, $0, trace) }
     }
 
-    private func decode(_ root: JSONNode, _ path: RequestPaths.Path) -> RequestDecoding {
+    private func decode(
+        _ root: JSONNode,
+        _ path: RequestPaths.Path,
+        _ trace: some CheckTracer
+    ) -> RequestDecoding {
         do throws(Reason) {
             if let verb = path.command {
-                return .command(try command(verb, root), path: path.echo)
+                return .command(try command(verb, root, trace), path: path.echo)
             }
-            guard !root.hasDuplicateMembers else { throw .malformedRequest }
-            return .request(try request(path: path.echo, target: path.target.get(), body: root["body"]))
+            let isOnce = !root.hasDuplicateMembers
+            try trace.check("members", isOnce, else: Reason.malformedRequest) {
+                let presented = isOnce ? "each member once" : "two members of one name"
+                return Comparison("members", presented, expected: "each member once")
+            }
+            note(path, trace)
+            return .request(try request(path: path.echo, target: path.target.get(), body: root["body"], trace))
         } catch {
             let status = error.status(appID: path.appID)
             let method = try? path.target.get().method
@@ -49,17 +77,47 @@ package struct RequestDecoder: Sendable {
         }
     }
 
-    func command(_ verb: OperatorCommand.Verb, _ root: JSONNode) throws(Reason) -> AuthenticCommand {
-        guard !root.hasDuplicateMembers else { throw .unknownMethod }
-        return try OperatorRequest.read(verb, root["body"], operatorKeys)
+    /// An operator's command is genuine, or as good as any verb that is not served.
+    private func command(
+        _ verb: OperatorCommand.Verb,
+        _ root: JSONNode,
+        _ trace: some CheckTracer
+    ) throws(Reason) -> AuthenticCommand {
+        do throws(Reason) {
+            guard !root.hasDuplicateMembers else { throw .unknownMethod }
+            let command = try OperatorRequest.read(verb, root["body"], operatorKeys)
+            trace.passed("command") { nil }
+            return command
+        } catch {
+            throw trace.failed("command", error) {
+                let expected =
+                    "the code of an operator, by a sealing key of worker.json "
+                    + "(a challenge key where none is listed)"
+                return Comparison("code", root["body"]?["code"] == nil ? "none" : "another one", expected: expected)
+            }
+        }
     }
 
     /// A value that is JSON as far as it was read, but exceeds every request: refused if its path is known.
-    private func tooMuch(_ beginning: JSONBeginning?, _ paths: inout RequestPaths) -> RequestDecoding {
-        guard let path = beginning?.string("path") else { return .deadLetter(.noPath) }
+    private func tooMuch(
+        _ beginning: JSONBeginning?,
+        _ paths: inout RequestPaths,
+        _ trace: some CheckTracer
+    ) -> RequestDecoding {
+        guard let path = beginning?.string("path") else { return .deadLetter(noPath(trace)) }
+        let reason = trace.failed("JSON", Reason.malformedRequest) {
+            let expected = "a request within the limits of nesting and number of values"
+            return Comparison("JSON", "beyond the limits", expected: expected)
+        }
         return paths.with(path.span, self) { path in
-            let status = Reason.malformedRequest.status(appID: path.appID)
-            return .refused(.malformedRequest, path: path.echo, keyID: nil, status: status)
+            .refused(reason, path: path.echo, keyID: nil, status: reason.status(appID: path.appID))
+        }
+    }
+
+    private func noPath(_ trace: some CheckTracer) -> DeadLetterReason {
+        trace.passed("JSON") { Comparison("JSON", "JSON", expected: "strict UTF-8 JSON") }
+        return trace.failed("path", .noPath) {
+            Comparison("path", "absent, or no text", expected: "a member path that is a text")
         }
     }
 
@@ -92,7 +150,7 @@ package struct RequestDecoder: Sendable {
 
     /// The key ID for a refusal's result, if the body names one unambiguously.
     private static func readableKeyID(_ root: JSONNode, method: Method?) -> KeyID? {
-        guard !root.hasDuplicateMembers, let body = try? RequestBody(root["body"]) else { return nil }
+        guard !root.hasDuplicateMembers, let body = try? RequestBody(root["body"], NoTrace()) else { return nil }
         switch method {
         case .exchangeAppAttestAssertion: return (try? body.artifact()).flatMap { KeyID(unverifiedArtifact: $0) }
         case .generateAppAttestChallenge, .exchangeDebugToken, .verifyAppCheckToken: return nil
@@ -100,20 +158,25 @@ package struct RequestDecoder: Sendable {
         }
     }
 
-    private func request(path: ExactText, target: RequestTarget, body: JSONNode?) throws(Reason) -> Request {
+    private func request(
+        path: ExactText,
+        target: RequestTarget,
+        body: JSONNode?,
+        _ trace: some CheckTracer
+    ) throws(Reason) -> Request {
         let content: RequestContent
         switch target.method {
         case .generateAppAttestChallenge:
-            try RequestBody.checkEmpty(body)
+            try RequestBody.checkEmpty(body, trace)
             content = RequestContent(body: .generateChallenge)
-        case .exchangeAppAttestAttestation: content = try RequestContent(attestationExchange: RequestBody(body))
-        case .exchangeAppAttestAssertion: content = try RequestContent(assertionExchange: RequestBody(body))
-        case .exchangeDebugToken: content = try RequestContent(debugExchange: RequestBody(body))
-        case .verifyAppCheckToken: content = try RequestContent(tokenCheck: RequestBody(body))
+        case .exchangeAppAttestAttestation: content = try RequestContent(attestationExchange: RequestBody(body, trace))
+        case .exchangeAppAttestAssertion: content = try RequestContent(assertionExchange: RequestBody(body, trace))
+        case .exchangeDebugToken: content = try RequestContent(debugExchange: RequestBody(body, trace))
+        case .verifyAppCheckToken: content = try RequestContent(tokenCheck: RequestBody(body, trace))
         case .verifyAttestation:
-            content = try RequestContent(attestation: RequestBody(body), limits, hashLength(target))
+            content = try RequestContent(attestation: RequestBody(body, trace), limits, hashLength(target))
         case .verifyAssertion:
-            content = try RequestContent(assertion: RequestBody(body), limits, hashLength(target))
+            content = try RequestContent(assertion: RequestBody(body, trace), limits, hashLength(target))
         }
         return Request(
             path: path,

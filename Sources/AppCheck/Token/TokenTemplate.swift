@@ -1,3 +1,4 @@
+internal import AppAttest
 package import Crypto
 internal import JSON
 
@@ -166,7 +167,7 @@ package enum TokenMinter {
 }
 
 /// The first check of a token that fails. Its sender learns no more than that the token is invalid.
-package enum TokenFault: String, Error, Sendable, CaseIterable {
+package enum TokenFault: String, CheckFailure, CaseIterable {
     /// No token at all: three parts, two of them JSON objects.
     case malformed
     /// Signed with a key that is not in the set, or in a way that is not the key's.
@@ -182,5 +183,6 @@ package enum TokenFault: String, Error, Sendable, CaseIterable {
     /// No app or OAuth client of the project, or one that may not have such a token.
     case app
 
+    package var code: String { reason.code }
     var reason: Reason { self == .absentKey ? .noActiveKey : .tokenInvalid }
 }

@@ -13,7 +13,7 @@ extension TokenVerifier {
         guard let issuer = unverified.payload["iss"]?.stringBytes,
             let app = registry.apps.first(where: { Self.isIssuer(issuer, $0.projectNumber) })
         else { return .failure(.claims) }
-        return judge(token, projectNumber: app.projectNumber, of: registry, at: time)
+        return judge(token, projectNumber: app.projectNumber, of: registry, at: time, NoTrace())
     }
 
     /// Verifies like ``verify(_:projectNumber:projectID:at:isSubject:)``, for a project by its number.
@@ -23,23 +23,33 @@ extension TokenVerifier {
         of registry: Registry,
         at time: EvaluationTime
     ) -> Result<TokenClaims, Reason> {
-        judge(token, projectNumber: projectNumber, of: registry, at: time).mapError(\.reason)
+        judge(token, projectNumber: projectNumber, of: registry, at: time, NoTrace()).mapError(\.reason)
+    }
+
+    /// Verifies in the same way, check by check.
+    package func verify(
+        _ token: [UInt8],
+        projectNumber: String,
+        of registry: Registry,
+        at time: EvaluationTime,
+        _ trace: CheckTrace
+    ) -> Result<TokenClaims, Reason> {
+        judge(token, projectNumber: projectNumber, of: registry, at: time, trace).mapError(\.reason)
     }
 
     private func judge(
         _ token: [UInt8],
         projectNumber: String,
         of registry: Registry,
-        at time: EvaluationTime
+        at time: EvaluationTime,
+        _ trace: some CheckTracer
     ) -> Result<TokenClaims, TokenFault> {
         let apps = registry.apps.filter { $0.projectNumber == projectNumber }
-        return judge(
-            token,
-            projectNumber: projectNumber,
-            projectID: apps.first?.projectID,
-            at: time,
-            isSubject: { claims in apps.contains { $0.mayHold(claims) } }
-        )
+        return Result { () throws(TokenFault) in
+            try judge(token, projectNumber, apps.first?.projectID, at: time, trace) { claims in
+                apps.contains { $0.mayHold(claims) }
+            }
+        }
     }
 
     private static func isIssuer(_ issuer: [UInt8], _ number: String) -> Bool {

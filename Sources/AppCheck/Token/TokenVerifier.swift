@@ -40,67 +40,153 @@ package struct TokenVerifier: Sendable {
         isSubject: (TokenClaims) -> Bool
     ) -> Result<TokenClaims, TokenFault> {
         Result { () throws(TokenFault) in
-            guard let unverified = UnverifiedToken(token) else { throw .malformed }
-            if let kid = unverified.header["kid"]?.string, keys.isAbsent(kid) { throw .absentKey }
-            try checkSignature(unverified)
-            guard let claims = Self.claims(unverified.payload, projectNumber: projectNumber, projectID: projectID)
-            else { throw .claims }
-            try checkTimes(claims, unverified.payload, at: time)
-            guard isSubject(claims) else { throw .app }
-            return claims
+            try judge(token, projectNumber, projectID, at: time, NoTrace(), isSubject: isSubject)
         }
     }
 
-    /// The key determines the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
-    private func checkSignature(_ token: UnverifiedToken) throws(TokenFault) {
-        guard let kid = token.header["kid"]?.stringBytes, let key = keys[kid],
-            token.header["typ"]?.holds("JWT".utf8Span.span) == true,
-            token.header["alg"]?.holds(key.algorithm.rawValue.utf8Span.span) == true,
-            token.header["crit"] == nil
-        else { throw .key }
-        guard key.publicKey.isValid(token.signature, of: token.signingInput) else { throw .signature }
+    /// The token itself, and its signature, are never shown.
+    func judge(
+        _ token: [UInt8],
+        _ projectNumber: String,
+        _ projectID: String?,
+        at time: EvaluationTime,
+        _ trace: some CheckTracer,
+        isSubject: (TokenClaims) -> Bool
+    ) throws(TokenFault) -> TokenClaims {
+        guard let unverified = UnverifiedToken(token) else {
+            throw trace.failed("form", .malformed) {
+                let expected = "three parts of base64url: two JSON objects and a signature"
+                return Comparison("form", "\(Counted.text(token.count, "byte")) of another form", expected: expected)
+            }
+        }
+        try checkSignature(unverified, trace)
+        let claims = try Self.claims(unverified.payload, projectNumber, projectID, trace)
+        try checkTimes(unverified.payload, at: time, trace)
+        func subject() -> Comparison {
+            let expected = "an app or OAuth client of projects/\(projectNumber)"
+            return Comparison("sub", Self.text(unverified.payload["sub"]), expected: expected)
+        }
+        guard isSubject(claims) else {
+            var other = claims
+            other.isDebug = false
+            guard claims.isDebug, isSubject(other) else { throw trace.failed("sub", .app, subject) }
+            trace.passed("sub", subject)
+            throw trace.failed("provider", .app) { Self.provider(unverified.payload) }
+        }
+        trace.passed("sub", subject)
+        return claims
     }
 
-    private static func claims(_ payload: JSONNode, projectNumber: String, projectID: String?) -> TokenClaims? {
-        guard let subject = payload["sub"]?.string, !subject.isEmpty,
-            let audiences = payload["aud"], audiences.kind == .array,
-            let issuer = payload["iss"]?.string, let id = payload["jti"]?.string,
-            (1...maxIDBytes).contains(id.utf8.count),
-            let expiresAt = payload["exp"]?.integer, let issuedAt = payload["iat"]?.integer
-        else { return nil }
+    /// The key determines the algorithm, never the token alone; critical extensions (RFC 7515, 4.1.11) are unknown.
+    private func checkSignature(_ token: UnverifiedToken, _ trace: some CheckTracer) throws(TokenFault) {
+        let header = token.header
+        if let kid = header["kid"]?.string, keys.isAbsent(kid) {
+            throw trace.failed("kid", .absentKey) { Comparison("kid", kid, expected: "a key whose file is there") }
+        }
+        func known() -> Comparison {
+            let isRevoked = header["kid"]?.string.map { keys.isRevoked($0) } ?? false
+            let presented = Self.text(header["kid"]) + (isRevoked ? " (revoked)" : "")
+            return Comparison(
+                "kid",
+                .text(presented),
+                expected: .list(keys.kids.map(\.shown), none: "no key is listed")
+            )
+        }
+        guard let kid = header["kid"]?.stringBytes, let key = keys[kid] else { throw trace.failed("kid", .key, known) }
+        trace.passed("kid", known)
+        func check(_ name: StaticString, _ expected: String) throws(TokenFault) {
+            try trace.check("\(name)", header[name]?.holds(expected.utf8Span.span) ?? false, else: TokenFault.key) {
+                Comparison("\(name)", Self.text(header[name]), expected: expected)
+            }
+        }
+        try check("typ", "JWT")
+        try trace.check("crit", header["crit"] == nil, else: TokenFault.key) {
+            Comparison("crit", header["crit"] == nil ? "absent" : "present", expected: "absent")
+        }
+        try check("alg", key.algorithm.rawValue)
+        let isValid = key.publicKey.isValid(token.signature, of: token.signingInput)
+        try trace.check("signature", isValid, else: TokenFault.signature) {
+            Comparison("signature", isValid ? "valid" : "not valid", expected: "valid under \(key.kid)")
+        }
+    }
+
+    private static func claims(
+        _ payload: JSONNode,
+        _ projectNumber: String,
+        _ projectID: String?,
+        _ trace: some CheckTracer
+    ) throws(TokenFault) -> TokenClaims {
         // Tokens of other providers are not ours; old ones name no provider.
         let isDebug = payload["provider"]?.holds(TokenClaims.debugProvider.utf8Span.span) == true
-        let isOurs = payload["provider"].map { $0.holds(TokenClaims.provider.utf8Span.span) } ?? true
-        guard isOurs || isDebug else { return nil }
         let claims = TokenClaims(
-            subject: subject,
+            subject: payload["sub"]?.string ?? "",
             projectNumber: projectNumber,
             projectID: projectID,
-            issuedAt: issuedAt,
-            expiresAt: expiresAt,
-            id: id,
+            issuedAt: payload["iat"]?.integer ?? 0,
+            expiresAt: payload["exp"]?.integer ?? 0,
+            id: payload["jti"]?.string ?? "",
             isDebug: isDebug
         )
-        let named = audiences.elements.map(\.string)
-        guard !named.contains(nil), claims.audiences.contains(where: { named.contains($0) }), issuer == claims.issuer
-        else { return nil }
+        func check(_ name: StaticString, _ isMet: Bool, _ expected: @autoclosure () -> String) throws(TokenFault) {
+            try trace.check("\(name)", isMet, else: TokenFault.claims) {
+                Comparison("\(name)", text(payload[name]), expected: expected())
+            }
+        }
+        try check("iss", payload["iss"]?.string == claims.issuer, claims.issuer)
+        let named = payload["aud"]?.elements.map(\.string) ?? []
+        let isForUs = payload["aud"]?.kind == .array && !named.contains(nil)
+        let audiences = claims.audiences
+        try check("aud", isForUs && audiences.contains { named.contains($0) }, audiences.joined(separator: " or "))
+        let isOurs = payload["provider"].map { $0.holds(TokenClaims.provider.utf8Span.span) } ?? true
+        try trace.check("provider", isOurs || isDebug, else: TokenFault.claims) { provider(payload) }
+        guard !claims.subject.isEmpty else {
+            throw trace.failed("sub", .claims) { Comparison("sub", text(payload["sub"]), expected: "a name") }
+        }
+        guard (1...maxIDBytes).contains(claims.id.utf8.count) else {
+            let expected = "a text of 1 to \(maxIDBytes) bytes"
+            throw trace.failed("jti", .claims) { Comparison("jti", text(payload["jti"]), expected: expected) }
+        }
         return claims
     }
 
     private func checkTimes(
-        _ claims: TokenClaims,
         _ payload: JSONNode,
-        at time: EvaluationTime
+        at time: EvaluationTime,
+        _ trace: some CheckTracer
     ) throws(TokenFault) {
         // Rounding the time down to whole seconds keeps the comparison exact.
         let now = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
         let latest = now + leewaySeconds
-        guard claims.issuedAt < claims.expiresAt else { throw .claims }
-        guard claims.expiresAt > now else { throw .expired }
-        guard claims.issuedAt <= latest else { throw .ahead }
+        func row(_ name: StaticString, _ expected: String) -> Comparison {
+            Comparison("\(name)", Self.text(payload[name]), expected: expected)
+        }
+        func expiry() -> Comparison { row("exp", "after \(now)") }
+        func issue() -> Comparison { row("iat", "at most \(latest), and before exp") }
+        func beginning() -> Comparison { row("nbf", "at most \(latest)") }
+        guard let expiresAt = payload["exp"]?.integer else { throw trace.failed("exp", .claims, expiry) }
+        guard let issuedAt = payload["iat"]?.integer, issuedAt < expiresAt else {
+            throw trace.failed("iat", .claims, issue)
+        }
+        try trace.check("exp", expiresAt > now, else: TokenFault.expired, expiry)
+        try trace.check("iat", issuedAt <= latest, else: TokenFault.ahead, issue)
         guard let notBefore = payload["nbf"] else { return }
-        guard let seconds = notBefore.integer else { throw .claims }
-        guard seconds <= latest else { throw .ahead }
+        guard let seconds = notBefore.integer else { throw trace.failed("nbf", .claims, beginning) }
+        try trace.check("nbf", seconds <= latest, else: TokenFault.ahead, beginning)
+    }
+
+    private static func provider(_ payload: JSONNode) -> Comparison {
+        let (own, debug) = (TokenClaims.provider, TokenClaims.debugProvider)
+        let expected = "\(own), or none; \(debug) for an app with debugTokens"
+        return Comparison("provider", text(payload["provider"]), expected: expected)
+    }
+
+    private static var mostShown: Int { 300 }
+
+    private static func text(_ node: JSONNode?) -> String {
+        guard let node else { return "absent" }
+        if node.kind == .array { return node.elements.map { text($0) }.joined(separator: ", ") }
+        return node.string.map { String($0.prefix(mostShown)) } ?? node.integer.map(String.init)
+            ?? "a value of another type"
     }
 
     /// RFC 7519 sets no limit; Google accepts a `jti` of at most 250 bytes.

@@ -5,7 +5,12 @@ internal import Log
 
 /// Operators' commands: each is applied once, in order with the requests around it.
 extension AdmitStage {
-    func command(_ authentic: AuthenticCommand, _ record: DecodedRecord, _ state: inout BatchState) -> Verdict {
+    func command(
+        _ authentic: AuthenticCommand,
+        _ record: DecodedRecord,
+        _ state: inout BatchState,
+        _ trace: some CheckTracer
+    ) -> Verdict {
         var verdict = Verdict(outcome: .accepted)
         let (partition, place) = (record.record.partition, record.placeDigest)
         let streamTime = state.streamTime(of: partition)
@@ -18,12 +23,15 @@ extension AdmitStage {
         }
         do throws(Reason) {
             // Genuine, but a copy: late, or at another place of the topic.
-            let alive = try OpenedChallenge.judge(
+            let judged = OpenedChallenge.judge(
                 issuedAt: authentic.command.issuedAt,
                 ttl: OperatorCommand.lifeMilliseconds,
                 at: streamTime
-            ).get()
-            guard used == nil else { throw .challengeConsumed }
+            )
+            let alive = try trace.noted("command's age", judged) { .age(of: authentic.command) }
+            try trace.check("command's first use", used == nil, else: Reason.challengeConsumed) {
+                Comparison("uses", used == nil ? "none" : "one", expected: "none")
+            }
             apply(authentic.command, at: record, &state)
             let use = ConsumedID(expiresAt: alive.expiresAt, request: place)
             state.consume(challenge: authentic.code, use, on: partition)
@@ -52,11 +60,17 @@ extension AdmitStage {
 
     /// Checks for a ban, before everything but the duplicates of accepted requests: what is wrong with a banned
     /// device's request does not matter.
-    func checkBan(_ item: Admission, _ state: inout BatchState) throws(Reason) {
+    func checkBan(_ item: Admission<some CheckTracer>, _ state: inout BatchState) throws(Reason) {
         // The names are not even read where nothing is banned.
-        guard state.mayHaveBans(on: item.partition) else { return }
-        let ban = state.ban(of: item.record.keyID, item.record.installationID, on: item.partition)
-        if ban != nil { throw .banned }
+        let mayBeBanned = state.mayHaveBans(on: item.partition)
+        let ban = mayBeBanned ? state.ban(of: item.record.keyID, item.record.installationID, on: item.partition) : nil
+        try item.trace.check("ban", ban == nil, else: Reason.banned) { .ban(ban) }
+    }
+
+    /// Refuses a record that Decode found too old or too new.
+    func checkAge(_ item: Admission<some CheckTracer>) throws(Reason) {
+        if let reason = item.record.clockReason { throw item.trace.failed("age", reason) { nil } }
+        item.trace.passed("age") { nil }
     }
 }
 

@@ -4,22 +4,35 @@ internal import JSON
 
 /// How an attestation or an assertion changes a key's record, whichever verb brought it.
 extension AdmitStage {
-    func attestation(_ item: Admission, key: inout KeyRecord?, times: TokenTimes? = nil) throws(Reason) {
+    func attestation(
+        _ item: Admission<some CheckTracer>,
+        key: inout KeyRecord?,
+        times: TokenTimes? = nil
+    ) throws(Reason) {
         let evidence: AttestationEvidence
         switch item.finding.object {
         case .attestation(.success(let found)): evidence = found
-        case .attestation(.failure(let refusal)): throw .object(refusal)
-        case .outOfTime(let reason): throw reason
+        case .attestation(.failure(let refusal)): throw item.trace.failed("attestation", .object(refusal)) { nil }
         // Not verified, so not accepted, whatever the reason was.
-        case .shapeOnly, .assertion, .withoutKey, .exchange, .token: throw .object(.malformedAttestation)
+        case .shapeOnly, .outOfTime, .assertion, .withoutKey, .exchange, .token: throw .object(.malformedAttestation)
         }
+        item.trace.passed("attestation") { nil }
         if let known = key {
-            guard isBound(known, to: item.app), known.environment == evidence.environment else {
-                throw .keyAlreadyBound
+            try checkBinding(known, item, presented: evidence.environment)
+            try item.trace.check(
+                "attestation's first use",
+                known.nonce != evidence.nonce,
+                else: Reason.challengeConsumed
+            ) {
+                known.nonce == nil ? nil : .firstUse(of: evidence)
             }
-            if known.nonce == evidence.nonce { throw .challengeConsumed }
             // An earlier attestation of the key must not be replayed over a later one.
-            if let last = known.issued, evidence.issued < last { throw .challengeConsumed }
+            if let last = known.issued {
+                let isLater = evidence.issued >= last
+                try item.trace.check("order of attestations", isLater, else: Reason.challengeConsumed) {
+                    .order(evidence.issued, after: last)
+                }
+            }
         }
         key = KeyRecord(
             publicKey: evidence.publicKey,
@@ -36,34 +49,56 @@ extension AdmitStage {
         )
     }
 
-    func assertion(_ item: Admission, key: inout KeyRecord?, times: TokenTimes? = nil) throws(Reason) {
-        if case .exchange(let object, _) = item.finding { return try assertion(item, object, key: &key, times) }
-        try assertion(item, item.finding, key: &key, times)
+    /// - Parameter isRestored: the key's record is made of its artifact.
+    func assertion(
+        _ item: Admission<some CheckTracer>,
+        key: inout KeyRecord?,
+        times: TokenTimes? = nil,
+        isRestored: Bool = false
+    ) throws(Reason) {
+        if case .exchange(let object, _) = item.finding {
+            return try assertion(item, object, key: &key, times, isRestored: isRestored)
+        }
+        try assertion(item, item.finding, key: &key, times, isRestored: isRestored)
     }
 
     private func assertion(
-        _ item: Admission,
+        _ item: Admission<some CheckTracer>,
         _ finding: Finding,
         key: inout KeyRecord?,
-        _ times: TokenTimes?
+        _ times: TokenTimes?,
+        isRestored: Bool
     ) throws(Reason) {
-        if case .outOfTime(let reason) = finding { throw reason }
+        let trace = item.trace
         // The same answers whatever batch the record is in: shape, then the key, then the signature and the rest.
-        if let refusal = Self.shapeRefusal(finding) { throw .object(refusal) }
-        guard key != nil else { throw .unknownKey }
-        guard key?.publicKey != nil else { throw .object(.keyInvalid) }
+        if let refusal = Self.shapeRefusal(finding) { throw trace.failed("object", .object(refusal)) { nil } }
+        trace.passed("object") { nil }
+        let (isKnown, hasPoint) = (key != nil, key?.publicKey != nil)
+        try trace.check("stored key", isKnown, else: Reason.unknownKey) {
+            let policy = settings.registry.apps[item.app].unknownKeys
+            return .storedKey(isKnown, isRestored: isRestored, item.finding.seals?.artifact, policy)
+        }
+        try trace.check("stored point", hasPoint, else: Reason.object(.keyInvalid)) {
+            Comparison("stored point", hasPoint ? "a point" : "no point", expected: "a point of P-256")
+        }
         let evidence: AssertionEvidence
         switch finding {
         case .assertion(.success(let found)): evidence = found
-        case .assertion(.failure(let refusal)): throw .object(refusal)
+        case .assertion(.failure(let refusal)): throw trace.failed("assertion", .object(refusal)) { nil }
         // Not verified against the key, so not accepted, whatever the reason was.
         case .shapeOnly, .outOfTime, .attestation, .withoutKey, .exchange, .token: throw .unknownKey
         }
-        guard isBound(key, to: item.app) else { throw .keyAlreadyBound }
+        trace.passed("assertion") { nil }
+        try checkBinding(key, item, presented: nil)
         // An app may list several Apple App IDs; a key stays with the one that attested it.
-        guard let bound = key?.appleAppID, Bytes.areEqual(bound, evidence.appID.text)
-        else { throw .object(.appIDMismatch) }
-        guard let counter = key?.counter, evidence.counter > counter else { throw .counterNotGreater }
+        let (bound, stored) = (key?.appleAppID ?? "", key?.counter ?? .max)
+        try trace.check("key's App ID", Bytes.areEqual(bound, evidence.appID.text), else: Reason.object(.appIDMismatch))
+        {
+            Comparison("App ID", evidence.appID.text, expected: "the key's own: \(bound)")
+        }
+        try trace.check("counter", evidence.counter > stored, else: Reason.counterNotGreater) {
+            Comparison("counter", .number(Int64(evidence.counter)), expected: .text("greater than \(stored)"))
+        }
         key?.lastRequest = item.lastRequest(times)
         key?.counter = evidence.counter
         key?.app = names[item.app]
@@ -78,11 +113,35 @@ extension AdmitStage {
         }
     }
 
-    /// Whether a stored key may be used by this app: its own, or (imported without one) an app that lists its Apple App ID;
-    /// in both cases one that accepts the key's environment.
-    private func isBound(_ key: KeyRecord?, to app: Int) -> Bool {
-        guard let environment = key?.environment, accepts(environment, app) else { return false }
-        if let bound = key?.app { return bound == names[app] }
-        return settings.registry.apps[app].expectations.appIDs.contains { $0.text == key?.appleAppID }
+    /// A stored key may be used by its own app, or (imported without one) by an app that lists its Apple App ID; in both
+    /// cases by one that accepts the key's environment.
+    ///
+    /// - Parameter presented: an attestation's environment, which must be the key's own.
+    private func checkBinding(
+        _ key: KeyRecord?,
+        _ item: Admission<some CheckTracer>,
+        presented: Environment?
+    ) throws(Reason) {
+        guard let environment = key?.environment else { throw .keyAlreadyBound }
+        let isOwn: Bool
+        if let bound = key?.app {
+            isOwn = bound == names[item.app]
+        } else {
+            isOwn = settings.registry.apps[item.app].expectations.appIDs.contains { $0.text == key?.appleAppID }
+        }
+        try item.trace.check("key's app", isOwn, else: Reason.keyAlreadyBound) {
+            let owner = key?.app ?? "an app that lists \(key?.appleAppID ?? "none")"
+            return Comparison("app of the path", names[item.app], expected: owner)
+        }
+        let isAccepted = accepts(environment, item.app) && presented ?? environment == environment
+        try item.trace.check("key's environment", isAccepted, else: Reason.keyAlreadyBound) {
+            let expected = presented.map { _ in "the key's: \(environment.rawValue)" } ?? environments(item.app)
+            return Comparison("key's environment", (presented ?? environment).rawValue, expected: expected)
+        }
+    }
+
+    /// The environments that an app accepts, for reports.
+    func environments(_ app: Int) -> String {
+        Environment.allCases.filter { accepts($0, app) }.map(\.rawValue).joined(separator: " or ")
     }
 }

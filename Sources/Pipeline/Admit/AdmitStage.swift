@@ -47,6 +47,7 @@ package struct AdmitStage: Sendable {
     ///   - now: when tokens are minted; nil in replay, where the record's own time counts.
     ///   - work: notes each record before it is judged.
     ///   - observer: sees each record with its verdict, for explanations; nil on the hot path.
+    ///   - showsPassed: it sees the values of checks that passed, too.
     ///   - ledger: the committed state of a ledger partition.
     package func admit(
         _ records: [DecodedRecord],
@@ -55,6 +56,7 @@ package struct AdmitStage: Sendable {
         now: EvaluationTime?,
         work: WorkSlot? = nil,
         observer: Observer? = nil,
+        showsPassed: Bool = false,
         ledger: @escaping (Int32) -> PartitionLedger?
     ) -> [Verdict] {
         precondition(records.count == findings.count, "one finding per record")
@@ -66,12 +68,14 @@ package struct AdmitStage: Sendable {
             work?.note(record)
             state.note(record)
             guard let observer else {
-                verdicts.append(admit(record, findings[index], now: now, &state))
+                verdicts.append(admit(record, findings[index], now: now, &state, NoTrace()))
                 continue
             }
             let then = self.state(before: record, &state)
-            let verdict = admit(record, findings[index], now: now, &state)
-            observer(Observation(record: record, finding: findings[index], verdict: verdict, state: then))
+            let (finding, trace) = (findings[index], CheckTrace(showsPassed: showsPassed))
+            let verdict = admit(record, finding, now: now, &state, trace)
+            let checks = trace.checks
+            observer(Observation(record: record, finding: finding, verdict: verdict, state: then, checks: checks))
             verdicts.append(verdict)
         }
         overlay = state.finish()
@@ -82,25 +86,26 @@ package struct AdmitStage: Sendable {
         _ record: DecodedRecord,
         _ finding: Finding,
         now: EvaluationTime?,
-        _ state: inout BatchState
+        _ state: inout BatchState,
+        _ trace: some CheckTracer
     ) -> Verdict {
         guard record.record.offset >= state.appliedOffset(of: record.record.partition) else {
             return Verdict(outcome: .applied)
         }
         if let method = record.method {
             let own = EvaluationTime(milliseconds: record.record.timestamp)
-            return judge(Admission(record: record, finding: finding, now: now ?? own), method, &state)
+            return judge(Admission(record: record, finding: finding, now: now ?? own, trace: trace), method, &state)
         }
         switch record.shape {
         case .refused(let reason, _, _, let status):
             return Verdict(outcome: reason.isDeferral ? .deferred(reason, status) : .refused(reason, status))
-        case .command(let command, _): return self.command(command, record, &state)
+        case .command(let command, _): return self.command(command, record, &state, trace)
         case .deadLetter(let reason): return Verdict(outcome: .deadLetter(reason))
         case .request: preconditionFailure("a request has a verb")
         }
     }
 
-    private func judge(_ item: Admission, _ method: Method, _ state: inout BatchState) -> Verdict {
+    private func judge(_ item: Admission<some CheckTracer>, _ method: Method, _ state: inout BatchState) -> Verdict {
         switch method {
         case .generateAppAttestChallenge: challenge(item, &state)
         case .exchangeDebugToken: debugToken(item, &state)
@@ -110,7 +115,11 @@ package struct AdmitStage: Sendable {
         }
     }
 
-    private func judgeObject(_ item: Admission, _ method: Method, _ state: inout BatchState) -> Verdict {
+    private func judgeObject(
+        _ item: Admission<some CheckTracer>,
+        _ method: Method,
+        _ state: inout BatchState
+    ) -> Verdict {
         guard let keyID = item.record.keyID else { return Verdict(outcome: .deadLetter(.internal)) }
         var key = state.key(keyID, on: item.partition, forRequestOf: item.record.valueDigest)
         if let last = key?.lastRequest, isSame(last, item.record), let known = key {
@@ -135,15 +144,19 @@ package struct AdmitStage: Sendable {
     }
 
     private func admit(
-        _ item: Admission,
+        _ item: Admission<some CheckTracer>,
         _ method: Method,
         key: inout KeyRecord?,
         _ state: inout BatchState,
         _ verdict: inout Verdict
     ) throws(Reason) {
         switch method {
-        case .verifyAttestation: try attestation(item, key: &key)
-        case .verifyAssertion: try assertion(item, key: &key)
+        case .verifyAttestation:
+            try checkAge(item)
+            try attestation(item, key: &key)
+        case .verifyAssertion:
+            try checkAge(item)
+            try assertion(item, key: &key)
         case .exchangeAppAttestAttestation:
             try exchangeAttestation(item, item.exchange(), key: &key, &state, &verdict)
         case .exchangeAppAttestAssertion:
@@ -152,7 +165,7 @@ package struct AdmitStage: Sendable {
         }
     }
 
-    func refuse(_ item: Admission, _ reason: Reason, _ verdict: Verdict) -> Verdict {
+    func refuse(_ item: Admission<some CheckTracer>, _ reason: Reason, _ verdict: Verdict) -> Verdict {
         var verdict = verdict
         let status = reason.status(appID: item.record.request?.appID)
         verdict.outcome = reason.isDeferral ? .deferred(reason, status) : .refused(reason, status)
@@ -168,7 +181,7 @@ package struct AdmitStage: Sendable {
 
     /// A redelivered request: the same verdict, and the same token with the life that is left of it.
     private func duplicate(
-        _ item: Admission,
+        _ item: Admission<some CheckTracer>,
         _ method: Method,
         _ key: KeyRecord,
         _ last: LastRequest,
@@ -187,7 +200,7 @@ package struct AdmitStage: Sendable {
             try checkSigningKey(item)
             if method == .exchangeAppAttestAttestation {
                 // The active key may have changed since the first answer: the artifact is sealed under today's key.
-                if let active = try sealingKey() {
+                if let active = try sealingKey(item.trace) {
                     state.note(sealingKey: active.id.value, at: item.time, on: item.partition)
                 }
                 verdict.order = artifact(of: key).map { .attestation($0, times, now: item.now) }
@@ -205,11 +218,12 @@ package struct AdmitStage: Sendable {
 }
 
 /// One request in Admit.
-struct Admission {
+struct Admission<Tracer: CheckTracer> {
     let record: DecodedRecord
     let finding: Finding
     /// The mint time of its token.
     let now: EvaluationTime
+    let trace: Tracer
 
     var partition: Int32 { record.record.partition }
 

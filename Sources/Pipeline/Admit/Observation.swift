@@ -9,6 +9,8 @@ package struct Observation: Sendable {
     package let finding: Finding
     package let verdict: Verdict
     package let state: StateThen
+    /// Admit's own checks, up to the one that refused.
+    package var checks: [TracedCheck] = []
 }
 
 package typealias Observer = @Sendable (Observation) -> Void

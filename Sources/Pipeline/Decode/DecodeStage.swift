@@ -13,8 +13,8 @@ private struct Reading {
 
 /// Decode (lanes): limits, headers, JSON, base64, the record key. A pure function of the record and of `now`.
 package struct DecodeStage: Sendable {
-    private let settings: PipelineSettings
-    private let decoder: RequestDecoder
+    let settings: PipelineSettings
+    let decoder: RequestDecoder
 
     package init(settings: PipelineSettings) {
         self.settings = settings
@@ -76,7 +76,8 @@ package struct DecodeStage: Sendable {
             headerBytes: settings.limits.headerBytes,
             requestIDBytes: settings.limits.requestIDBytes
         )
-        let shape = shape(of: record, hasHeaders: headers != nil && record.hasReadableHeaders, &reading.paths)
+        let hasHeaders = headers != nil && record.hasReadableHeaders
+        let shape = shape(of: record, hasHeaders: hasHeaders, &reading.paths)
         let digest = SHA256.hash(record.value ?? [])
         var clockReason: Reason?
         var claimedKey: P256PublicKey?
@@ -187,54 +188,14 @@ package struct DecodeStage: Sendable {
         hasHeaders: Bool,
         _ paths: inout RequestPaths
     ) -> DecodedRecord.Shape {
-        guard let value = record.value else { return .deadLetter(.nullValue) }
-        guard value.count <= settings.limits.valueBytes else { return .deadLetter(.tooLarge) }
-        guard hasHeaders else { return .deadLetter(.badHeaders) }
+        if let letter = letter(record, hasHeaders: hasHeaders, NoTrace()) { return .deadLetter(letter) }
+        let value = record.value ?? []
         if let key = record.key, isInPlace(key, record.timestamp, record.partition),
             let request = decoder.plainRequest(value.span, recordKey: key.span, paths: &paths)
         {
             return .request(request)
         }
-        switch decoder.decode(value, paths: &paths) {
-        case .deadLetter(let reason):
-            return .deadLetter(reason)
-        case .refused(let reason, let path, let keyID, let status):
-            return .refused(reason, path: path, keyID: keyID, status: status)
-        case .command(let found, let path):
-            guard InboundRecord.timestamps.contains(record.timestamp) else {
-                return Self.refused(.malformedRequest, path)
-            }
-            // State lies where the command takes effect: on the partition of its key, or on the one that it names.
-            let isHere = found.command.partition.map { $0 == record.partition } ?? true
-            guard isHere, hasKey(found.command.requiredRecordKey, record) else {
-                return Self.refused(.keyMismatch, path)
-            }
-            return .command(found, path: path)
-        case .request(let request):
-            guard InboundRecord.timestamps.contains(record.timestamp) else {
-                return Self.refused(.malformedRequest, request.path, request.keyID, request.appID)
-            }
-            guard hasKey(request.requiredRecordKey, record) else {
-                return Self.refused(.keyMismatch, request.path, request.keyID, request.appID)
-            }
-            return .request(request)
-        }
-    }
-
-    /// Whether a record has the key that its content requires, on the partition where the partitioner puts it.
-    private func hasKey(_ required: [UInt8]?, _ record: InboundRecord) -> Bool {
-        guard let required else { return true }
-        guard record.key == required else { return false }
-        return settings.partitionOfKey.map { $0(required) == record.partition } ?? true
-    }
-
-    private static func refused(
-        _ reason: Reason,
-        _ path: ExactText,
-        _ keyID: KeyID? = nil,
-        _ appID: ExactText? = nil
-    ) -> DecodedRecord.Shape {
-        .refused(reason, path: path, keyID: keyID, status: reason.status(appID: appID))
+        return placed(decoder.decode(value, paths: &paths), record, NoTrace())
     }
 
     private func clockReason(_ timestamp: Int64, now: EvaluationTime?) -> Reason? {

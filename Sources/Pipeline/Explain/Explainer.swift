@@ -3,17 +3,16 @@ internal import AppCheck
 package import Crypto
 internal import Log
 
-/// Explains verdicts, one record at a time and outside of the hot path: each check is made again by the pure functions
-/// that the pipeline calls.
+/// Explains verdicts, one record at a time and outside of the hot path: Admit's own checks, and those of decoding and
+/// verification, which are pure functions and are made once more under a tracer.
 package final class Explainer {
-    let settings: PipelineSettings
-    let verifier: ObjectVerifier
-    let engine: any SignatureEngine
-    let tokens: TokenVerifier
-    let decoder: RequestDecoder
-    let knownAppIDs: [AppID]
+    private let settings: PipelineSettings
+    private let verifier: ObjectVerifier
+    private let engine: any SignatureEngine
+    private let tokens: TokenVerifier
+    private let decode: DecodeStage
     /// The wall clock that ages are judged by; nil in replay.
-    let now: EvaluationTime?
+    private let now: EvaluationTime?
     private var earlier: EarlierRefusals
 
     package init(
@@ -23,13 +22,11 @@ package final class Explainer {
         now: EvaluationTime? = nil,
         earlier: EarlierRefusals = EarlierRefusals()
     ) {
-        self.settings = settings
-        self.engine = engine
-        (self.now, self.earlier) = (now, earlier)
-        verifier = ObjectVerifier(anchors: anchors, limits: settings.objectLimits)
+        (self.settings, self.engine, self.now, self.earlier) = (settings, engine, now, earlier)
+        let appIDs = settings.registry.apps.flatMap(\.expectations.appIDs)
+        verifier = ObjectVerifier(anchors: anchors, limits: settings.objectLimits, knownAppIDs: appIDs)
         tokens = TokenVerifier(keys: settings.exchange.keys.tokens)
-        decoder = settings.requestDecoder
-        knownAppIDs = settings.registry.apps.flatMap(\.expectations.appIDs)
+        decode = DecodeStage(settings: settings)
     }
 
     /// To be called with each record, in order: what happened to one explains later ones.
@@ -43,23 +40,30 @@ package final class Explainer {
 
     package func explain(_ observation: Observation) -> Explanation {
         let (record, verdict) = (observation.record, observation.verdict)
-        var look = SecondLook(observation)
-        judge(record, &look)
+        let trace = CheckTrace()
+        let request = decode.explain(record, trace)
+        let object = verdict.isDuplicate ? nil : record.request.flatMap { report($0, observation) }
+        var checks = trace.checks + observation.checks.flatMap { made($0, observation, object) }
+        if let method = record.method { checks += CheckNames.unreached(method, after: checks) }
+        if verdict.isDuplicate {
+            let cause = "the request was accepted before, under the same id and with the same value"
+            checks = [TracedCheck("all checks", .notJudged(cause))]
+        }
         let (name, reason) = Self.names(verdict.outcome)
-        let known = Self.requestOf(record, decoder)
         return Explanation(
             verdict: name,
             reason: reason,
             record: record,
             isDuplicate: verdict.isDuplicate,
-            app: known?.appIndex.map { settings.registry.apps[$0].name },
-            method: known?.method,
-            keyID: Self.keyID(record, known),
+            app: request?.appIndex.map { settings.registry.apps[$0].name },
+            method: request?.method,
+            keyID: request?.keyID ?? Self.keyID(record),
+            key: observation.state.key,
             state: fields(observation),
-            object: look.object,
-            device: DeviceFacts(look.object, observation.state.key),
+            object: object,
+            device: Self.device(record.request),
             attestation: attestation(before: observation),
-            checks: look.walk.checks
+            checks: checks
         )
     }
 
@@ -73,19 +77,56 @@ package final class Explainer {
         }
     }
 
-    /// The request, of a record with a wrong key or time too.
-    static func requestOf(_ record: DecodedRecord, _ decoder: RequestDecoder) -> Request? {
-        if let request = record.request { return request }
-        guard case .refused = record.shape, let value = record.record.value,
-            case .request(let request) = decoder.decode(value)
-        else { return nil }
-        return request
+    private static func keyID(_ record: DecodedRecord) -> KeyID? {
+        if case .refused(_, _, let keyID, _) = record.shape { keyID } else { nil }
     }
 
-    private static func keyID(_ record: DecodedRecord, _ request: Request?) -> KeyID? {
-        if let keyID = request?.keyID { return keyID }
-        if case .refused(_, _, let keyID?, _) = record.shape { return keyID }
-        return nil
+    private static func device(_ request: Request?) -> UnverifiedDevice? {
+        guard case .object(let object, _)? = request?.body else { return nil }
+        switch object {
+        case .attestation(let bytes): return UnverifiedDevice(attestation: bytes)
+        case .assertion(let bytes): return UnverifiedDevice(assertion: bytes)
+        }
+    }
+}
+
+/// The checks that were made before Admit, which knows their outcome.
+extension Explainer {
+    private func made(_ check: TracedCheck, _ observation: Observation, _ object: ObjectReport?) -> [TracedCheck] {
+        let record = observation.record
+        switch (check.name, record.request?.body) {
+        case ("age", _):
+            guard let now else {
+                return [TracedCheck("age", .notJudged("a replay does not judge the age of a record"))]
+            }
+            return [TracedCheck("age", check.outcome, [.age(of: record.record, at: now, settings.clock)])]
+        case ("object", .object?): return Array(object?.checks.prefix(1) ?? [])
+        case ("assertion", .object?): return Array(object?.checks.dropFirst() ?? [])
+        case ("attestation", .object?): return object?.checks ?? []
+        case ("token", .verifyToken(let token)?):
+            guard case .project(let number)? = record.request?.resource else { return [check] }
+            let trace = CheckTrace()
+            _ = tokens.verify(token, projectNumber: number, of: settings.registry, at: record.time, trace)
+            return trace.checks
+        default: return [check]
+        }
+    }
+
+    private func report(_ request: Request, _ observation: Observation) -> ObjectReport? {
+        guard let app = request.appIndex, case .object(let object, let binding) = request.body else { return nil }
+        var arguments = InspectionArguments()
+        arguments.clientDataHash = VerifyStage.clientDataHash(binding)
+        arguments.expectations = settings.registry.apps[app].expectations
+        arguments.appliesReceiptPolicy = true
+        switch object {
+        case .attestation(let bytes):
+            arguments.keyID = request.keyID
+            return verifier.inspectAttestation(bytes, arguments, at: observation.record.time, engine: engine)
+        case .assertion(let bytes):
+            let artifact = try? observation.finding.seals?.artifact?.get()
+            arguments.key = observation.state.key.map(\.publicKey) ?? artifact?.publicKey
+            return verifier.inspectAssertion(bytes, arguments, engine: engine)
+        }
     }
 
     private func fields(_ observation: Observation) -> [ReportField] {
@@ -94,9 +135,7 @@ package final class Explainer {
             if let value { fields.append(ReportField(name: name, value: value)) }
         }
         let (state, record) = (observation.state, observation.record.record)
-        if InboundRecord.timestamps.contains(record.timestamp) {
-            add("evaluationTime", .time(EvaluationTime(milliseconds: record.timestamp)))
-        }
+        if InboundRecord.timestamps.contains(record.timestamp) { add("evaluationTime", .time(observation.record.time)) }
         if state.streamTime.milliseconds >= 0 { add("streamTime", .time(state.streamTime)) }
         guard observation.record.keyID != nil else { return fields }
         guard let key = state.key else {
@@ -116,30 +155,36 @@ package final class Explainer {
     }
 }
 
-/// The checks found so far, and the object that they are about.
-struct SecondLook {
-    let record: DecodedRecord
-    let state: StateThen
-    let verdict: Verdict
-    var walk = CheckWalk()
-    var object: ObjectReport?
+extension CheckNames {
+    private static let key = ["key's app", "key's environment"]
+    private static let challenge = ["active challenge key", "challenge", "challenge's age", "challenge's use"]
+    private static let attestations = attestation + key + ["attestation's first use", "order of attestations"]
+    private static let assertions =
+        ["object", "stored key", "stored point"] + assertion.dropFirst() + key + ["key's App ID", "counter"]
 
-    init(_ observation: Observation) {
-        (record, state, verdict) = (observation.record, observation.state, observation.verdict)
+    /// The checks of a verb, in the order in which they are made.
+    private static func of(_ method: Method) -> [String] {
+        switch method {
+        case .verifyAttestation: ["ban", "age"] + attestations
+        case .verifyAssertion: ["ban", "age"] + assertions
+        case .exchangeAppAttestAttestation:
+            ["ban", "rollout", "age", "rate", "signing key", "active sealing key"] + challenge + attestations
+        case .exchangeAppAttestAssertion:
+            ["ban", "age", "active sealing key", "artifact", "artifact's app", "artifact's environment", "signing key"]
+                + challenge + assertions
+        case .generateAppAttestChallenge: ["ban", "age", "challenges", "rollout", "rate", "active challenge key"]
+        case .exchangeDebugToken: ["ban", "age", "debug token", "debug token's end", "signing key"]
+        case .verifyAppCheckToken:
+            ["ban", "age", "signing keys", "kid", "typ", "crit", "alg", "signature", "iss", "aud", "provider", "exp"]
+                + ["iat", "sub", "life", "kind of token", "stream time", "remembered tokens"]
+        }
     }
 
-    var time: EvaluationTime { EvaluationTime(milliseconds: record.record.timestamp) }
-}
-
-extension DeviceFacts {
-    init(_ object: ObjectReport?, _ key: KeyRecord?) {
-        func text(_ name: String) -> String? { object?.fields.first { $0.name == name }?.value.description }
-        platform = text("leaf.platform")
-        let build = text("leaf.osBuild").map { " (\($0))" } ?? ""
-        osVersion = text("leaf.osVersion").map { $0 + build }
-        category = text("validationCategory").flatMap { UInt32($0.prefix { $0.isNumber }) } ?? key?.validationCategory
-        bundleVersion = text("bundleVersion")
-        environment = text("authData.environment") ?? key?.environment.rawValue
-        appID = text("authData.appId")
+    /// The checks that were not reached since the last of those made has failed.
+    static func unreached(_ method: Method, after made: [TracedCheck]) -> [TracedCheck] {
+        guard let last = made.last(where: { $0.outcome != .notReached }), case .failed = last.outcome else { return [] }
+        let names = of(method)
+        let rest = names.drop { $0 != last.name }.dropFirst()
+        return rest.filter { name in !made.contains { $0.name == name } }.map { TracedCheck($0, .notReached) }
     }
 }

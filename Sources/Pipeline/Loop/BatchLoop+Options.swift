@@ -24,6 +24,8 @@ extension BatchLoop {
         package var passed: (@Sendable ([WorkItem]) -> Void)?
         /// Sees every record with its verdict, on the loop's thread; for explanations only, since it slows Admit down.
         package var observer: Observer?
+        /// Whether it sees what was presented and expected at checks that passed.
+        package var showsPassedChecks = false
         /// Asked for each record in its order, on the loop's thread; one that is not new is left out and counted.
         package var isNew: (@Sendable (DecodedRecord) throws -> Bool)?
         /// The time that records' ages are judged by where there is no wall clock; nil = they are not judged.

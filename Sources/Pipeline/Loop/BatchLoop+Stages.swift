@@ -54,6 +54,7 @@ extension BatchLoop {
                 now: wallClock(),
                 work: work,
                 observer: options.observer,
+                showsPassed: options.showsPassedChecks,
                 ledger: { self.ledgers[$0] }
             )
         }

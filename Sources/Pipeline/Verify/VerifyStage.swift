@@ -155,8 +155,17 @@ package struct VerifyStage: Sendable {
             )
             // Skip the hash of an exchange that is already refused.
             guard !seals.refuse else { return ([], seals) }
+            return (Self.clientDataHash(binding), seals)
+        }
+    }
+
+    /// The hash that a request's object covers.
+    static func clientDataHash(_ binding: Request.Binding) -> [UInt8] {
+        switch binding {
+        case .clientDataHash(let hash): return hash
+        case .exchange(let exchange):
             let artifact = exchange.artifact ?? []
-            return (SHA256.hash(artifact.span, exchange.challenge.span).bytes, seals)
+            return SHA256.hash(artifact.span, exchange.challenge.span).bytes
         }
     }
 

@@ -60,26 +60,24 @@ struct ExplanationView {
         return name + "\n" + table.text
     }
 
-    private static func describe(_ outcome: ExplainedCheck.Outcome) -> String {
+    private static let absent = "the object does not have this part, or the app does not ask for it"
+
+    private static func describe(_ outcome: TracedCheck.Outcome) -> String {
         switch outcome {
         case .passed: "passed"
         case .failed(let reason): "FAILED: \(reason)"
         case .reported(let reason): "reported, not refused: \(reason)"
         case .notReached: "not reached: an earlier check failed"
-        case .notJudged(let cause): "not judged: \(cause)"
+        case .notJudged(let cause): "not judged: \(cause ?? Self.absent)"
         }
     }
 
     private var verdict: String {
         let reason = explanation.reason.map { ": \($0)" } ?? (explanation.isDuplicate ? ": answered before" : "")
-        let line = explanation.verdict + reason
-        guard !explanation.agrees else { return line }
-        let second = explanation.secondReason ?? "no failed check"
-        return line + "\n\nThe checks above do not give this verdict: they give \(second). The verdict counts; please "
-            + "report this with the record."
+        return explanation.verdict + reason
     }
 
-    /// `{…, "state", "kind", "fields", "checks", "values", "secondLook"}`.
+    /// `{…, "state", "kind", "fields", "checks"}`.
     var json: [UInt8] {
         var json = JSONWriter(capacity: 4096)
         json.beginObject()
@@ -96,12 +94,11 @@ struct ExplanationView {
         json.beginArray()
         for check in explanation.checks { Self.write(check, into: &json) }
         json.endArray()
-        explanation.writeSecondLook(into: &json)
         json.endObject()
         return json.bytes
     }
 
-    private static func write(_ check: ExplainedCheck, into json: inout JSONWriter) {
+    private static func write(_ check: TracedCheck, into json: inout JSONWriter) {
         json.beginObject()
         json.key("name")
         json.string(check.name)
@@ -116,7 +113,7 @@ struct ExplanationView {
         case .notJudged(let cause):
             json.string("not-judged")
             json.key("because")
-            json.string(cause)
+            json.string(cause ?? absent)
         }
         json.key("values")
         ExplanationJSON.write(check.comparisons, into: &json)

@@ -50,21 +50,21 @@ extension Explanation {
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
         writeRequest(into: &json)
+        let environment = device?.environment ?? key?.environment
         for (name, text) in [
-            ("platform", device.platform), ("osVersion", device.osVersion), ("bundleVersion", device.bundleVersion),
-            ("environment", device.environment), ("appleAppId", device.appID),
+            ("platform", device?.platform), ("osVersion", device?.osVersion), ("bundleVersion", device?.bundleVersion),
+            ("environment", environment.map { ExactText($0.rawValue) }), ("appleAppId", device?.appID),
         ] {
             guard let text else { continue }
             json.key(named: name)
-            json.string(text)
+            json.string(validUTF8: text.utf8)
         }
-        if let category = device.category {
+        if let category = device?.validationCategory ?? key?.validationCategory {
             json.key("validationCategory")
             json.value(category)
         }
         json.key("values")
         ExplanationJSON.write(comparisons, into: &json)
-        writeSecondLook(into: &json)
         json.endObject()
         // It may go to standard output.
         return VisibleJSON.of(json.bytes) + [0x0A]
@@ -104,19 +104,6 @@ extension Explanation {
         json.value(attestation.place.partition)
         json.key("offset")
         json.value(attestation.place.offset)
-        json.endObject()
-    }
-
-    /// `agrees`, and what else the second look found if not.
-    func writeSecondLook(into json: inout JSONWriter) {
-        json.key("secondLook")
-        json.beginObject()
-        json.key("agrees")
-        json.value(agrees)
-        if !agrees {
-            json.key("reason")
-            if let secondReason { json.string(secondReason) } else { json.null() }
-        }
         json.endObject()
     }
 }

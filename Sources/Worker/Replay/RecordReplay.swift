@@ -55,6 +55,7 @@ struct RecordReplay {
         let seen = Locked<[Observation]>([])
         var loopOptions = BatchLoop.Options()
         loopOptions.agesJudgedAt = options.now
+        loopOptions.showsPassedChecks = true
         loopOptions.observer = { observation in seen.withLock { $0.append(observation) } }
         _ = try judge(SoleRecord(record), rig, earlier, loopOptions) { _ in }
         guard let observation = seen.withLock({ $0.first }) else {

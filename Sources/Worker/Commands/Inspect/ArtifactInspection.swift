@@ -28,7 +28,14 @@ struct ArtifactInspection {
 
     var view: InspectionView {
         let opened = try? sealing?.open(artifact).get()
-        return InspectionView(kind: "artifact", fields: fields(opened), checks: checks(opened))
+        let needs = needs
+        let checks = checks(opened, needs)
+        return InspectionView(
+            kind: "artifact",
+            fields: fields(opened),
+            checks: checks,
+            gaps: needs.mapValues { .needs($0) }
+        )
     }
 
     private func fields(_ opened: Artifact?) -> [ReportField] {
@@ -52,33 +59,31 @@ struct ArtifactInspection {
         return fields
     }
 
+    /// The option that a check needs, by the check's name.
+    private var needs: [String: String] {
+        var needs: [String: String] = [:]
+        if keyID == nil { needs["key"] = "--key-id or --public-key" }
+        guard configuration == nil else { return needs }
+        for check in ["sealing key", "seal", "app", "environment"] { needs[check] = "--config" }
+        return needs
+    }
+
     /// The checks in the order in which a worker makes them.
-    private func checks(_ opened: Artifact?) -> [InspectionView.Check] {
-        var checks: [InspectionView.Check] = []
-        var hasFailed = false
-        func add(_ name: String, needs option: String?, _ isMet: Bool, else reason: Reason) {
-            let outcome: InspectionView.Outcome
-            if hasFailed {
-                outcome = .notReached
-            } else if let option {
-                outcome = .notChecked(.needs(option))
-            } else {
-                outcome = isMet ? .passed : .failed(reason.code)
-                hasFailed = !isMet
-            }
-            checks.append(InspectionView.Check(name: name, outcome: outcome))
+    private func checks(_ opened: Artifact?, _ needs: [String: String]) -> [TracedCheck] {
+        var checks: [TracedCheck] = []
+        func add(_ name: String, _ isMet: Bool, else reason: Reason) {
+            let isJudged = needs[name] == nil
+            let outcome: TracedCheck.Outcome = isJudged ? isMet ? .passed : .failed(reason.code) : .notJudged(nil)
+            checks.append(TracedCheck(name, checks.firstFailure == nil ? outcome : .notReached))
         }
-        let config = configuration == nil ? "--config" : nil
         let app = opened.flatMap { opened in configuration?.registry.apps.first { $0.name == opened.app } }
-        let keyOption = keyID == nil ? "--key-id or --public-key" : nil
-        add("key", needs: keyOption, Artifact.keyID(of: artifact) == keyID, else: .keyMismatch)
+        add("key", Artifact.keyID(of: artifact) == keyID, else: .keyMismatch)
         let sealingKey = Artifact.sealingKeyID(of: artifact).flatMap { sealing?[$0] }
-        let withoutKey: Reason = sealing?.active == nil ? .noActiveKey : .sealingKeyUnknown
-        add("sealing key", needs: config, sealingKey != nil, else: withoutKey)
-        add("seal", needs: config, opened != nil, else: .artifactInvalid)
-        add("app", needs: config, app != nil, else: .unknownApp)
+        add("sealing key", sealingKey != nil, else: sealing?.active == nil ? .noActiveKey : .sealingKeyUnknown)
+        add("seal", opened != nil, else: .artifactInvalid)
+        add("app", app != nil, else: .unknownApp)
         let isServed = opened.map { app?.expectations.environments.contains($0.environment) == true }
-        add("environment", needs: config, isServed == true, else: .artifactInvalid)
+        add("environment", isServed == true, else: .artifactInvalid)
         return checks
     }
 }

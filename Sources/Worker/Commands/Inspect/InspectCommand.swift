@@ -143,7 +143,8 @@ struct InspectCommand {
         switch object.kind {
         case .object(let kind):
             let report = report(kind)
-            return InspectionView(report: report, gaps: gaps(report), notes: notes(report))
+            let fields = report.fields + notes(report)
+            return InspectionView(kind: kind.rawValue, fields: fields, checks: report.checks, gaps: gaps(report))
         case .artifact:
             let expected = keyID ?? publicKey.map { KeyID(of: $0) }
             return try ArtifactInspection(artifact: object.bytes, configuration: configuration, keyID: expected).view

@@ -11,53 +11,16 @@ struct InspectionView {
         case because(String)
     }
 
-    enum Outcome {
-        case passed
-        /// The check failed, with the reason's code.
-        case failed(String)
-        /// An earlier check failed.
-        case notReached
-        case notChecked(Gap)
-    }
-
-    struct Check {
-        let name: String
-        let outcome: Outcome
-        var comparisons: [Comparison] = []
-    }
-
     private let kind: String
     private let fields: [ReportField]
-    private let checks: [Check]
+    private let checks: [TracedCheck]
+    /// The gaps, by the check's name.
+    private let gaps: [String: Gap]
     /// How the object was written, where that needs saying.
     var form: String?
 
-    init(kind: String, fields: [ReportField], checks: [Check]) {
-        self.kind = kind
-        self.fields = fields
-        self.checks = checks
-    }
-
-    /// - Parameters:
-    ///   - gaps: by a check's name.
-    ///   - notes: fields in addition to the object's own.
-    init(report: ObjectReport, gaps: [String: Gap], notes: [ReportField] = []) {
-        let checks = report.checks.map { check in
-            Check(
-                name: check.name,
-                outcome: Self.outcome(check, gap: gaps[check.name]),
-                comparisons: check.outcome == .notReached ? [] : check.comparisons
-            )
-        }
-        self.init(kind: report.kind.rawValue, fields: report.fields + notes, checks: checks)
-    }
-
-    /// The reason of the first failed check; nil if all that could be judged passed.
-    private var reason: String? {
-        for check in checks {
-            if case .failed(let reason) = check.outcome { return reason }
-        }
-        return nil
+    init(kind: String, fields: [ReportField], checks: [TracedCheck], gaps: [String: Gap]) {
+        (self.kind, self.fields, self.checks, self.gaps) = (kind, fields, checks, gaps)
     }
 
     /// Fields, then checks, then the verdict on all that could be judged.
@@ -66,10 +29,10 @@ struct InspectionView {
         for field in fields { fieldTable.add("  " + field.name, field.value.description) }
         var checkTable = TextTable()
         for check in checks {
-            checkTable.add("  " + check.name, Self.describe(check.outcome))
+            checkTable.add("  " + check.name, describe(check))
             CheckRows.add(check.comparisons, to: &checkTable)
         }
-        let verdict = reason.map { "refused: \($0)" } ?? "no check that could be judged failed"
+        let verdict = checks.firstFailure.map { "refused: \($0)" } ?? "no check that could be judged failed"
         let form = form.map { ", read as \($0)" } ?? ""
         return "\(kind)\(form)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
     }
@@ -95,7 +58,7 @@ struct InspectionView {
         writer.beginArray()
         for check in checks { write(check, &writer) }
         writer.endArray()
-        if let reason {
+        if let reason = checks.firstFailure {
             writer.key("reason")
             writer.string(reason)
         }
@@ -103,49 +66,47 @@ struct InspectionView {
         return writer.bytes
     }
 
-    /// A check that passed without anything to compare with was not judged.
-    private static func outcome(_ check: ReportCheck, gap: Gap?) -> Outcome {
+    /// The reason why a check was not judged. One that passed without what it needs was not judged either.
+    private func gap(_ check: TracedCheck) -> Gap? {
         switch check.outcome {
-        case .passed: gap.map { .notChecked($0) } ?? .passed
-        case .failed(let refusal): .failed(refusal.code)
-        case .reported(let refusal): .notChecked(.because("\(refusal.code), which the policy on receipts only reports"))
-        case .notReached: .notReached
-        case .notJudged: .notChecked(gap ?? .because("the object does not have this part"))
+        case .passed: gaps[check.name]
+        case .failed, .notReached: nil
+        case .reported(let reason): .because("\(reason), which the policy on receipts only reports")
+        case .notJudged(let cause): gaps[check.name] ?? .because(cause ?? "the object does not have this part")
         }
     }
 
-    private static func describe(_ outcome: Outcome) -> String {
-        switch outcome {
-        case .passed: "passed"
-        case .failed(let reason): "FAILED: \(reason)"
-        case .notReached: "not reached: an earlier check failed"
-        case .notChecked(.needs(let option)): "not checked: needs \(option)"
-        case .notChecked(.because(let reason)): "not checked: \(reason)"
+    private func describe(_ check: TracedCheck) -> String {
+        switch (check.outcome, gap(check)) {
+        case (_, .needs(let option)?): "not checked: needs \(option)"
+        case (_, .because(let cause)?): "not checked: \(cause)"
+        case (.failed(let reason), nil): "FAILED: \(reason)"
+        case (.notReached, nil): "not reached: an earlier check failed"
+        case (_, nil): "passed"
         }
     }
 
     private func write(_ value: ReportValue, _ writer: inout JSONWriter) { writer.string(value.description) }
 
-    private func write(_ check: Check, _ writer: inout JSONWriter) {
+    private func write(_ check: TracedCheck, _ writer: inout JSONWriter) {
+        func text(_ name: StaticString, _ text: String) {
+            writer.key(name)
+            writer.string(text)
+        }
         writer.beginObject()
-        writer.key("name")
-        writer.string(check.name)
-        writer.key("result")
-        switch check.outcome {
-        case .passed: writer.string("passed")
-        case .failed(let reason):
-            writer.string("failed")
-            writer.key("reason")
-            writer.string(reason)
-        case .notReached: writer.string("not-reached")
-        case .notChecked(.needs(let option)):
-            writer.string("not-checked")
-            writer.key("needs")
-            writer.string(option)
-        case .notChecked(.because(let reason)):
-            writer.string("not-checked")
-            writer.key("because")
-            writer.string(reason)
+        text("name", check.name)
+        switch (check.outcome, gap(check)) {
+        case (_, .needs(let option)?):
+            text("result", "not-checked")
+            text("needs", option)
+        case (_, .because(let cause)?):
+            text("result", "not-checked")
+            text("because", cause)
+        case (.failed(let reason), nil):
+            text("result", "failed")
+            text("reason", reason)
+        case (.notReached, nil): text("result", "not-reached")
+        case (_, nil): text("result", "passed")
         }
         if !check.comparisons.isEmpty {
             writer.key("values")

@@ -5,7 +5,7 @@ package struct UnverifiedChallenge: Sendable {
     package let keyID: SealingKeyID
     package let issuedAt: EvaluationTime
 
-    /// - Returns: nil for bytes that are no sealed challenge.
+    /// - Returns: nil for bytes that are not a sealed challenge.
     package init?(_ challenge: [UInt8]) {
         guard challenge.count == ChallengeKey.byteCount, challenge[0] == ChallengeKey.version else { return nil }
         let bytes = challenge.span

@@ -11,7 +11,7 @@ enum PresentedAppID {
     static func of(_ parsed: AttestationObject, _ leaf: LeafCertificate?, _ bytes: Span<UInt8>) -> ExactText? {
         guard let hash = AuthenticatorData(parsed.authenticatorData, bytes)?.rpIDHash else { return nil }
         if let name = leaf.flatMap({ DeviceInformation($0.extensions, bytes).appID }), has(name, hash) { return name }
-        guard let receipt = parsed.receipt, let payload = FieldList.payload(of: bytes.array(receipt)),
+        guard let receipt = parsed.receipt, let payload = ReceiptPayload(ofReceipt: bytes.array(receipt)),
             let name = payload.bytes.span.text(payload.appID), has(name, hash)
         else { return nil }
         return name

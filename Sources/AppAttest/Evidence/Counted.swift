@@ -5,7 +5,7 @@ package enum Counted {
         "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// With commas between groups of three digits.
+    /// A number with commas between groups of three digits.
     package static func grouped(_ number: Int) -> String {
         let digits = Array(String(number.magnitude))
         var text = number < 0 ? "-" : ""

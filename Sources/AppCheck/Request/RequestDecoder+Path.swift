@@ -1,0 +1,58 @@
+internal import AppAttest
+
+/// What a path has in place of what it needs.
+extension RequestDecoder {
+    /// The checks of a path, the last of them the one that its refusal is about.
+    func note<Tracer: CheckTracer>(_ path: RequestPaths.Path, _ trace: Tracer) {
+        guard Tracer.keepsChecks else { return }
+        let isWhole = path.echo.utf8 == path.bytes
+        let parsed = isWhole ? RequestPath(path.bytes) : nil
+        var failed: String?
+        if case .failure(let reason) = path.target {
+            failed = parsed?.hasEmptyName ?? true ? "path" : reason == .unknownApp ? "app" : "verb"
+        }
+        let form =
+            "[/]v1|v1beta/projects/P[/apps/A] or oauthClients/C, then :verb, in up to \(RequestPath.maxBytes) bytes"
+        let echo = path.bytes.isEmpty ? "none, or a longer one" : "\(path.echo)"
+        let shown = echo + (isWhole ? "" : " and a query or fragment")
+        let rows = [Comparison("path", shown, expected: form)] + (parsed.map { self.rows(of: $0) } ?? [])
+        for row in rows {
+            guard row.name == failed, case .failure(let reason) = path.target else {
+                trace.passed(row.name) { row }
+                continue
+            }
+            _ = trace.failed(row.name, reason) { row }
+            return
+        }
+    }
+
+    private func rows(of path: RequestPath) -> [Comparison] {
+        let name: String
+        let known: [String]
+        var verbs = Method.allCases.filter { $0 != .verifyAppCheckToken }
+        switch path.resource {
+        case .app(let project, let app):
+            name = "projects/\(project)/apps/\(app)"
+            known = registry.apps.map(\.name)
+        case .oauthClient(let client):
+            name = "oauthClients/\(client)"
+            known = registry.apps.flatMap { $0.oauthClientIDs.map { "oauthClients/\($0)" } }
+        case .project(let project):
+            name = "projects/\(project)"
+            known = registry.apps.map { "projects/\($0.projectNumber)" }
+            verbs = [.verifyAppCheckToken]
+        }
+        return [
+            Comparison("verb", .text("\(path.verb)"), expected: .list(verbs.map(\.rawValue))),
+            Comparison("app", .text(name), expected: .text(Self.list(known))),
+        ]
+    }
+
+    private static let shownNames = 20
+
+    private static func list(_ names: [String]) -> String {
+        guard !names.isEmpty else { return "nothing of that kind is in apps.json" }
+        let rest = names.count > shownNames ? " and \(names.count - shownNames) others" : ""
+        return "one of " + names.prefix(shownNames).joined(separator: ", ") + rest
+    }
+}

@@ -1,0 +1,126 @@
+internal import AppAttest
+internal import AppCheck
+internal import Log
+
+/// Decode's checks of the record around a request.
+extension DecodeStage {
+    /// The reason why a record has no value that can be read.
+    func letter(
+        _ record: InboundRecord,
+        hasHeaders: Bool,
+        _ trace: some CheckTracer
+    ) -> DeadLetterReason? {
+        func size() -> Comparison {
+            let presented = record.value.map { Counted.text($0.count, "byte") } ?? "absent"
+            return Comparison("value", presented, expected: "1 to \(settings.limits.valueBytes) bytes")
+        }
+        guard let value = record.value else { return trace.failed("value", .nullValue, size) }
+        guard value.count <= settings.limits.valueBytes else { return trace.failed("value", .tooLarge, size) }
+        trace.passed("value", size)
+        guard hasHeaders else { return trace.failed("headers", .badHeaders) { .headers(of: record, settings.limits) } }
+        trace.passed("headers") { .headers(of: record, settings.limits) }
+        return nil
+    }
+
+    /// What a value asks for, if its record lies where that takes effect.
+    func placed(
+        _ decoded: RequestDecoding,
+        _ record: InboundRecord,
+        _ trace: some CheckTracer
+    ) -> DecodedRecord.Shape {
+        switch decoded {
+        case .deadLetter(let reason): return .deadLetter(reason)
+        case .refused(let reason, let path, let keyID, let status):
+            return .refused(reason, path: path, keyID: keyID, status: status)
+        case .command(let found, let path):
+            do throws(Reason) { try checkPlace(of: record, found.command, trace) } catch {
+                return .refused(error, path: path, keyID: nil, status: error.status(appID: nil))
+            }
+            return .command(found, path: path)
+        case .request(let request):
+            do throws(Reason) { try checkPlace(of: record, request.requiredRecordKey, trace) } catch {
+                let status = error.status(appID: request.appID)
+                return .refused(error, path: request.path, keyID: request.keyID, status: status)
+            }
+            return .request(request)
+        }
+    }
+
+    /// State lies where a command takes effect: on the partition of its key, or on the one that it names.
+    private func checkPlace(
+        of record: InboundRecord,
+        _ command: OperatorCommand,
+        _ trace: some CheckTracer
+    ) throws(Reason) {
+        try checkTime(of: record, trace)
+        if let partition = command.partition {
+            try trace.check("partition of the command", partition == record.partition, else: Reason.keyMismatch) {
+                let presented = ReportValue.number(Int64(record.partition))
+                return Comparison("partition", presented, expected: .number(Int64(partition)))
+            }
+        }
+        try checkKey(of: record, command.requiredRecordKey, trace)
+    }
+
+    private func checkPlace(
+        of record: InboundRecord,
+        _ required: [UInt8]?,
+        _ trace: some CheckTracer
+    ) throws(Reason) {
+        try checkTime(of: record, trace)
+        try checkKey(of: record, required, trace)
+    }
+
+    private func checkTime(of record: InboundRecord, _ trace: some CheckTracer) throws(Reason) {
+        let hasTime = InboundRecord.timestamps.contains(record.timestamp)
+        try trace.check("timestamp", hasTime, else: Reason.malformedRequest) {
+            let expected = "a time from 1970 to 9999 in milliseconds"
+            return Comparison("timestamp", "\(record.timestamp)", expected: expected)
+        }
+    }
+
+    /// The record key must be what is required, on the partition where the partitioner puts it.
+    private func checkKey(
+        of record: InboundRecord,
+        _ required: [UInt8]?,
+        _ trace: some CheckTracer
+    ) throws(Reason) {
+        guard let required else { return }
+        try trace.check("record key", record.key == required, else: Reason.keyMismatch) {
+            let key = record.key.map { Comparison.text($0) } ?? "absent"
+            return Comparison("record key", key, expected: Comparison.text(required))
+        }
+        guard let partitionOfKey = settings.partitionOfKey else {
+            return trace.notJudged("partition", "a replay does not judge the partition of a key")
+        }
+        let partition = partitionOfKey(required)
+        try trace.check("partition", partition == record.partition, else: Reason.keyMismatch) {
+            let presented = ReportValue.number(Int64(record.partition))
+            return Comparison("partition", presented, expected: .number(Int64(partition)))
+        }
+    }
+
+    /// Decodes a record once more, check by check.
+    ///
+    /// - Returns: the request, of a record with a wrong key or time too.
+    func explain(_ decoded: DecodedRecord, _ trace: CheckTrace) -> Request? {
+        let record = decoded.record
+        if let request = decoded.request {
+            trace.passed("request") { nil }
+            _ = placed(.request(request), record, trace)
+            return request
+        }
+        let limits = settings.limits
+        let headers = HeaderReading(
+            record.headers,
+            headerBytes: limits.headerBytes,
+            requestIDBytes: limits.requestIDBytes
+        )
+        let hasHeaders = headers != nil && record.hasReadableHeaders
+        guard letter(record, hasHeaders: hasHeaders, trace) == nil, let value = record.value else { return nil }
+        let read = decoder.decode(value, trace)
+        _ = placed(read, record, trace)
+        if case .request(let request) = read { return request }
+        return nil
+    }
+}
