@@ -80,6 +80,12 @@ let modules: [Target] = [
         dependencies: ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: whole
     ),
+    // What a replay found, how a rollout goes: facts, and the one page that shows them.
+    .target(
+        name: "Reports",
+        dependencies: ["Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        swiftSettings: whole
+    ),
     .target(name: "HTTP", dependencies: ["CMicrohttpd"], swiftSettings: core),
     // Calls to a gateway, many at once.
     .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: whole),
@@ -103,9 +109,9 @@ let modules: [Target] = [
     .target(
         name: "Worker",
         dependencies: [
-            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression",
-            "Kafka",
-            "KafkaPorts", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "CCrashMark",
+            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
+            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto",
+            "JSON", "CCrashMark",
         ],
         swiftSettings: whole
     ),
@@ -201,6 +207,13 @@ let tests: [Target] = [
         swiftSettings: whole
     ),
     .testTarget(
+        name: "ReportsTests",
+        dependencies: [
+            "Reports", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+        ],
+        swiftSettings: whole
+    ),
+    .testTarget(
         name: "TrafficTests",
         dependencies: ["Traffic", "Log", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
         swiftSettings: whole
@@ -253,9 +266,9 @@ let tests: [Target] = [
     .testTarget(
         name: "WorkerTests",
         dependencies: [
-            "Worker", "Telemetry", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Compression",
-            "Kafka",
-            "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "Worker", "Telemetry", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
+            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab", "TestKit",
             "SimulationKit", "BrokerKit",
         ],
         swiftSettings: whole
@@ -269,7 +282,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "TidyTests",
-        dependencies: ["Worker", "Telemetry", "AppCheck", "AppAttest"],
+        dependencies: ["Worker", "Telemetry", "Reports", "AppCheck", "AppAttest"],
         swiftSettings: whole
     ),
     // Ten promises on one real broker.
@@ -311,7 +324,8 @@ let soakTargets: [Target] = [
         name: "Benchmarks",
         // OpenSSL itself, as the baseline.
         dependencies: [
-            "Worker", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "DeviceLab",
+            "Worker", "Reports", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON",
+            "DeviceLab",
             "COpenSSL", "CMallocCounter", "CProcessorProbe",
         ],
         path: "Benchmarks/Suite",

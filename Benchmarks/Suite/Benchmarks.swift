@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Reports
 internal import Worker
 
 /// What a record costs: each path next to OpenSSL's bare signatures in the same process, in turns; medians.
@@ -30,16 +31,17 @@ struct Benchmarks {
 
     private static func all(_ isTiny: Bool, _ files: Options.Files) throws {
         // A path that cannot be written shows before minutes of work, not after them.
-        for path in [files.json, files.page, files.chart].compactMap({ $0 }) { write("", to: path) }
-        let report = try Suite(isTiny: isTiny).run(date: files.date) { print($0 + "\n") }
+        for path in [files.json, files.page, files.chart].compactMap({ $0 }) { write([], to: path) }
+        let figures = try Suite(isTiny: isTiny).run(date: files.date) { print($0 + "\n") }
+        let report = figures.report
         if let path = files.json { write(report.json, to: path) }
-        if let path = files.page { write(ReportPage(report).html, to: path) }
-        if let path = files.chart { write(report.picture, to: path) }
+        if let path = files.page { write(report.html, to: path) }
+        if let path = files.chart { write(figures.picture, to: path) }
     }
 
-    private static func write(_ text: String, to path: String) {
+    private static func write(_ bytes: [UInt8], to path: String) {
         // In place: it may be a device or a pipe.
-        do { try text.write(toFile: path, atomically: false, encoding: .utf8) } catch {
+        do { try Data(bytes).write(to: URL(filePath: path)) } catch {
             print("cannot write \(path): \(error.localizedDescription)")
             exit(1)
         }

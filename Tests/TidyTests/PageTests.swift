@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Foundation
+internal import Reports
 internal import Testing
 internal import Worker
 

@@ -5,10 +5,9 @@ extension Rules {
     static let landingFolders: Set<String> = [
         "AppAttestTests", "AppCheckTests", "BrokerKit", "BrokerTests", "CBORTests", "CompressionTests", "ContractKit",
         "ContractTests", "CryptoTests", "DeviceLabTests", "GatewayTests", "HTTPClientTests", "HTTPTests", "JSONTests",
-        "KafkaKit", "KafkaTests",
-        "MemberTests", "PipelineTests", "SettingsTests", "SimulationKit", "SimulationTests", "SmokeTests", "TestKit",
-        "TidyTests",
-        "TelemetryTests", "TrafficTests", "WorkerTests",
+        "KafkaKit", "KafkaTests", "MemberTests", "PipelineTests", "ReportsTests", "SettingsTests",
+        "SimulationKit", "SimulationTests", "SmokeTests", "TestKit", "TelemetryTests",
+        "TidyTests", "TrafficTests", "WorkerTests",
     ]
 
     /// The folders that only the soak builds.

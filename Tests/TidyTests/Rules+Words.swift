@@ -2,8 +2,7 @@
 extension Rules {
     /// Folders whose comments are older than these rules.
     static let unreadFolders = [
-        "AppAttest/Inspection/", "AppCheck/Checks/", "DeviceLab/Faults/", "Pipeline/Explain/", "Worker/ReplayReport/",
-        "Worker/Report/", "Worker/Rollout/",
+        "AppAttest/Inspection/", "AppCheck/Checks/", "DeviceLab/Faults/", "Pipeline/Explain/",
     ].map { "Sources/\($0)" }
 
     /// Words that begin a fragment instead of a name: "Of the token" is "The token's times".

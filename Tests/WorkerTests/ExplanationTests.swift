@@ -7,6 +7,7 @@ internal import TestKit
 internal import Testing
 
 @testable internal import Pipeline
+@testable internal import Reports
 @testable internal import Worker
 
 /// One replay of every reason, which several tests look at.

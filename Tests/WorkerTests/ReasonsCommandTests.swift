@@ -1,6 +1,7 @@
 internal import AppCheck
 internal import Testing
 
+@testable internal import Reports
 @testable internal import Worker
 
 @Suite("reasons")

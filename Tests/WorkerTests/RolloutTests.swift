@@ -6,6 +6,7 @@ internal import Pipeline
 internal import TestKit
 internal import Testing
 
+@testable internal import Reports
 @testable internal import Worker
 
 @Suite("rollout")

@@ -101,7 +101,7 @@ struct WrongTeamTests {
     @Test func `The report names the App ID, and says first why the keys are unknown`() throws {
         let (fixture, _) = try Self.replay()
         let page = String(decoding: try fixture.bytes("report.html"), as: UTF8.self)
-        #expect(page.contains("<td><bdi>\(Self.wrong)</bdi></td>"))
+        #expect(page.contains("<bdi>\(Self.wrong)</bdi></td>"))
         #expect(
             page.contains(
                 "2 records of keys whose attestation was refused earlier in this capture: app-id-mismatch 2. "
@@ -132,6 +132,6 @@ struct WrongTeamTests {
         #expect(lines[0]?["appleAppId"]?.string == hostile)
         #expect(try Self.results(fixture).first?["evidence"]?["presentedAppId"]?.string == hostile)
         let page = String(decoding: try fixture.bytes("report.html"), as: UTF8.self)
-        #expect(!page.contains("<script") && !page.contains("\u{202E}") && !page.contains("\u{1B}"))
+        #expect(page.ranges(of: "<script").count == 2 && !page.contains("\u{202E}") && !page.contains("\u{1B}"))
     }
 }

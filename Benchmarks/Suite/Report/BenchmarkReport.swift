@@ -1,4 +1,5 @@
 internal import Settings
+internal import Worker
 
 /// A token beside the bare signature in it, in microseconds of a core.
 struct TokenCost {

@@ -71,3 +71,17 @@ package struct RegistryFault: Error, Equatable, Sendable {
 
     package init(message: String) { self.message = message }
 }
+
+extension Registry {
+    /// The app with this resource name, in any of its forms; nil where there is none.
+    package func find(resource: String) -> RegisteredApp? {
+        let parts = resource.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let index: Int? =
+            switch (parts.count, parts.first) {
+            case (4, "projects") where parts[2] == "apps": find(project: ExactText(parts[1]), app: ExactText(parts[3]))
+            case (2, "oauthClients"): find(oauthClient: ExactText(parts[1]))
+            default: nil
+            }
+        return index.map { apps[$0] }
+    }
+}

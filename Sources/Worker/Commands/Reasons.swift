@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Reports
 internal import Settings
 
 extension Command {

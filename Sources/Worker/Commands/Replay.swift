@@ -24,7 +24,8 @@ extension Command {
             .value("--summary", "FILE", "write the counts as JSON as well; - for standard output"),
             .value("--explain", "FILE", "write a line for each record not accepted: why; - for standard output"),
             .value("--report", "FILE", "write what the replay found as one HTML page; - for standard output"),
-            .value("--diff", "RESULTS", "with --report: compare with results.ndjson of an earlier replay"),
+            .flag("--json", "one JSON object instead of the table: all that the page of --report shows"),
+            .value("--diff", "RESULTS", "with --report or --json: compare with results.ndjson of an earlier replay"),
             .flag("--skip-bad-lines", "skip and count lines that are not records"),
         ],
         operands: .init(
@@ -42,8 +43,8 @@ extension Command {
             requests that need an absent key are deferred.
             --explain writes JSON: the record, the reason, what its object has, and the values presented and
             expected. 'inspect --input CAPTURE --record P/O' explains one record in full.
-            --report writes a page that needs nothing else, without a token, artifact or challenge in it. With
-            --diff it says which verdicts changed, such as after a change of apps.json.
+            --report writes a page that needs nothing else, without a token, artifact or challenge in it; --json
+            prints its facts. With --diff both say which verdicts changed, such as after a change of apps.json.
             A last line that is cut off is skipped with a warning; any other line that is not a record ends
             the replay, unless --skip-bad-lines is given.
             """
@@ -66,8 +67,11 @@ extension Command {
         options.explain = arguments.string("--explain")
         options.report = try Self.report(arguments)
         let summaryPath = arguments.string("--summary")
-        let onOutput = [("--summary", summaryPath), ("--explain", options.explain), ("--report", options.report?.path)]
-            .filter { $0.1 == "-" }.map(\.0)
+        let onOutput = [
+            ("--summary", summaryPath), ("--explain", options.explain), ("--report", options.report?.path),
+            ("--json", arguments.has("--json") ? "-" : nil),
+        ]
+        .filter { $0.1 == "-" }.map(\.0)
         guard onOutput.count < 2 else {
             throw UsageFault("\(onOutput[0]) and \(onOutput[1]) cannot both be standard output.")
         }
@@ -87,6 +91,7 @@ extension Command {
         } else {
             console.print(summary.text)
         }
+        if let facts = summary.report { console.write(VisibleJSON.of(facts)) }
         try summaryFile?.write(summary.json)
         try summaryFile?.close()
         return ExitCode.done
@@ -103,14 +108,15 @@ extension Command {
     }
 
     private static func report(_ arguments: Arguments) throws(UsageFault) -> ReplaySession.ReportOptions? {
-        let old = arguments.string("--diff")
-        guard let path = arguments.string("--report") else {
-            guard old == nil else { throw UsageFault("--diff needs --report FILE, which shows what changed.") }
+        let (old, path, isJSON) = (arguments.string("--diff"), arguments.string("--report"), arguments.has("--json"))
+        guard path != nil || isJSON else {
+            guard old == nil else { throw UsageFault("--diff needs --report FILE or --json, which show what changed.") }
             return nil
         }
         guard old != "-" else { throw UsageFault("--diff takes a file, not standard input.") }
         return ReplaySession.ReportOptions(
             path: path,
+            isJSON: isJSON,
             configuration: try arguments.required("--config"),
             version: AttestWorker.version,
             old: old

@@ -1,5 +1,6 @@
 internal import Log
 internal import Pipeline
+internal import Reports
 internal import Settings
 
 extension Command {
@@ -18,7 +19,7 @@ extension Command {
                 "write the state of the rollout as one HTML page as well; - for standard output"
             ),
             .flag("--skip-bad-lines", "skip and count lines of --input that are not records"),
-            .flag("--json", "one JSON object instead of the table"),
+            .flag("--json", "one JSON object instead of the table, with all that the page of --report shows"),
         ],
         notes: """
             Without --input the command reads all committed events that the broker still holds. Failure rates are shares
@@ -39,7 +40,8 @@ extension Command {
         if let page { try keepWhatIsRead(arguments.string("--input"), page) }
         // Opened before the work: a path that cannot be written shows before a topic is read, not after it.
         let file = try page.map { path throws(CommandFault) in try OutputFile(path, .whole) }
-        var report = RolloutReport(configuration.registry, rule: rule, since: since, isDetailed: page != nil)
+        let isDetailed = page != nil || arguments.has("--json")
+        var report = RolloutReport(configuration.registry, rule: rule, since: since, isDetailed: isDetailed)
         var progress = ProgressMeter("rollout", unit: "event", total: nil, console: console)
         func add(_ value: [UInt8]?) {
             report.add(value)
@@ -62,17 +64,16 @@ extension Command {
         if report.unreadable > 0 {
             console.printError("warning: skipped because they are not events: \(report.unreadable.grouped)")
         }
+        let source = arguments.string("--input") ?? "the topic \(configuration.topics.outputs[.events] ?? "")"
+        lazy var shown = report.report(version: AttestWorker.version, source: source)
         if let file {
-            let source = arguments.string("--input") ?? "the topic \(configuration.topics.outputs[.events] ?? "")"
-            try file.write(
-                RolloutPage(report: report, since: since, version: AttestWorker.version, source: source).html
-            )
+            try file.write(shown.html)
             try file.close()
         }
         if page == "-" {
             console.printError(report.text)
         } else if arguments.has("--json") {
-            console.write(VisibleJSON.of(report.json))
+            console.write(VisibleJSON.of(shown.json))
         } else {
             console.print(report.text)
         }

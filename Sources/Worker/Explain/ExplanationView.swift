@@ -3,6 +3,7 @@ internal import AppCheck
 internal import JSON
 internal import Log
 internal import Pipeline
+internal import Reports
 internal import Settings
 
 /// One record explained, as text and as JSON.

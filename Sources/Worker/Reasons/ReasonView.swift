@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Reports
 
 /// Reasons as a terminal shows them, in 100 columns.
 enum ReasonView {

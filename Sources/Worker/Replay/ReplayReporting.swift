@@ -1,12 +1,15 @@
 internal import AppAttest
 internal import Log
 internal import Pipeline
+internal import Reports
 internal import Settings
 
 extension ReplaySession {
     struct ReportOptions: Sendable {
-        /// Where the page goes.
-        var path: String
+        /// Where the page goes; nil = no page is wanted.
+        var path: String?
+        /// Whether the facts are wanted as JSON.
+        var isJSON: Bool
         /// The configuration as the command named it.
         var configuration: String
         var version: String
@@ -15,11 +18,11 @@ extension ReplaySession {
     }
 }
 
-/// `replay --report`: counts while the replay runs, then writes the page.
+/// `replay --report` and `--json`: counts while the replay runs, then writes the page.
 struct ReplayReporting {
     let facts: ReplayFacts
     private let options: ReplaySession.ReportOptions
-    private let file: OutputFile
+    private let file: OutputFile?
 
     init(
         _ options: ReplaySession.ReportOptions,
@@ -31,7 +34,7 @@ struct ReplayReporting {
         let old = try options.old.map { path throws(CommandFault) in try Self.verdicts(path, outcomes) }
         let explainer = Explainer(settings: settings, anchors: anchors)
         facts = ReplayFacts(settings, explainer: explainer, outcomes: outcomes, old: old)
-        file = try OutputFile(options.path, .whole)
+        file = try options.path.map { path throws(CommandFault) in try OutputFile(path, .whole) }
     }
 
     /// - Parameter path: results.ndjson of a replay, or a capture of the results topic.
@@ -45,21 +48,17 @@ struct ReplayReporting {
         return verdicts
     }
 
-    func write(_ replay: ReplaySession.Options, _ summary: ReplaySummary) throws {
-        let run = RunFacts(
-            version: options.version,
-            configuration: options.configuration,
-            captures: replay.inputs.map { ($0, CaptureInputs.bytes(of: $0)) },
-            keys: replay.keys,
-            old: options.old,
-            mints: replay.mints,
-            seconds: summary.seconds,
-            lanes: summary.lanes,
-            engine: summary.engine,
-            warnings: summary.warnings,
-            skippedLines: replay.skipsBadLines ? summary.tally.skippedLines : nil
-        ).withCommand
-        try file.write(ReplayReport(facts: facts, run: run).html)
-        try file.close()
+    /// - Returns: the facts as JSON, if they are wanted.
+    func write(_ replay: ReplaySession.Options, _ summary: ReplaySummary) throws -> [UInt8]? {
+        var run = RunFacts(version: options.version, configuration: options.configuration)
+        run.captures = replay.inputs.map { ($0, CaptureInputs.bytes(of: $0)) }
+        (run.keys, run.old, run.mints) = (replay.keys, options.old, replay.mints)
+        (run.seconds, run.lanes, run.engine) = (summary.seconds, summary.lanes, summary.engine)
+        run.warnings = summary.warnings
+        run.skippedLines = replay.skipsBadLines ? summary.tally.skippedLines : nil
+        let report = ReplayReport(facts: facts, run: run).report
+        try file?.write(report.html)
+        try file?.close()
+        return options.isJSON ? report.json : nil
     }
 }

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Broker
 internal import Log
 internal import Pipeline
+internal import Reports
 internal import Settings
 
 /// A replay: a capture through the pipeline, with every file it writes.
@@ -89,7 +90,7 @@ struct ReplaySession {
         try log.close()
         try writer?.close()
         let elapsed = ContinuousClock.now - start
-        let summary = ReplaySummary(
+        var summary = ReplaySummary(
             tally: tally,
             warnings: alarms.withLock { $0 } + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
                 + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
@@ -101,7 +102,7 @@ struct ReplaySession {
             signatures: rig.meter.total,
             microsecondsPerSignature: rig.meter.microsecondsPerSignature
         )
-        try reporting?.write(options, summary)
+        summary.report = try reporting?.write(options, summary)
         return summary
     }
 

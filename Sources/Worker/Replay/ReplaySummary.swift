@@ -14,6 +14,8 @@ struct ReplaySummary {
     var engine: String
     var signatures: Int
     var microsecondsPerSignature: Double?
+    /// The report's facts as JSON; nil where nobody wants them.
+    var report: [UInt8]?
 
     private var recordsPerSecond: Double { seconds > 0 ? Double(tally.requests) / seconds : 0 }
 

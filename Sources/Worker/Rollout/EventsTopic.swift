@@ -7,7 +7,7 @@ internal import Settings
 
 /// The events topic from its oldest record to its end at the start: committed events only.
 struct EventsTopic {
-    /// After this long without a record the broker counts as gone: longer than a dead worker's transaction blocks.
+    /// How long without a record until the broker counts as gone: longer than a dead worker's transaction blocks.
     private static let patience = Duration.seconds(75)
 
     private let properties: KafkaProperties

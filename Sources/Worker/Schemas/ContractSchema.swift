@@ -1,3 +1,4 @@
+internal import Reports
 internal import Settings
 
 /// The JSON Schemas of what the worker reads and writes. Those of its outputs allow members that a later version adds.
@@ -32,6 +33,11 @@ enum ContractSchema {
                 name: "dead-letter-headers",
                 summary: "The headers that a dead letter adds, as an object of strings",
                 schema: deadLetterHeaders
+            ),
+            Entry(
+                name: "report",
+                summary: "What 'replay --json' prints, and 'rollout --json' behind members of its own",
+                schema: Report.schema
             ),
         ]
     }

@@ -181,13 +181,15 @@ struct RecordSchemaTests {
         values.append(("kafka.properties", #"{"bootstrap.servers":"a:9092"}"#))
         values.append(("result-headers", #"{"request-id":"a","status":"403"}"#))
         values.append(("dead-letter-headers", #"{"dlq.reason":"not-json","dlq.topic":"t","dlq.partition":"0"}"#))
+        let parts = #"[{"heading":"a"},{"tiles":[{"name":"b","value":1}]},{"reasons":[{"title":"c","pairs":[]}]}]"#
+        values.append(("report", #"{"title":"","lead":"","sections":[{"id":"a","title":"b","parts":\#(parts)}]}"#))
         let cases = try values.flatMap { name, text in try Self.cases(name, text) }.joined(separator: "\n")
         try Data((cases + "\n").utf8).write(to: URL(filePath: folder.path + "/cases.ndjson"))
         for entry in ContractSchema.all {
             try Data(entry.text.utf8).write(to: URL(filePath: folder.path + "/" + entry.name))
         }
         let run = PythonLab.run([try PythonLab.state.get(), "-c", Self.judge, folder.path])
-        #expect(String(decoding: run.output, as: UTF8.self) == "8 schemas\n", "\(run.error)")
+        #expect(String(decoding: run.output, as: UTF8.self) == "9 schemas\n", "\(run.error)")
     }
 
     /// A value and what becomes of it where one word of it is changed, each with our verdict.

@@ -1,0 +1,63 @@
+package import AppCheck
+internal import Settings
+
+/// A reason explained: the texts of the command `reasons` and of the page Reasons, which a test compares.
+package struct ReasonText: Sendable, Equatable {
+    /// Who to look at first.
+    package enum Party: String, Sendable, CaseIterable {
+        case app, device, gateway, `operator`, attacker
+
+        package var meaning: String {
+            switch self {
+            case .app: "the app's own code (this build of it), or the way it calls the App Attest API"
+            case .device: "the device or its operating system"
+            case .gateway: "the service that writes the requests topic"
+            case .operator: "the configuration or the state of the worker and its topics"
+            case .attacker: "a caller that forges or replays objects (a single case is often an app error)"
+            }
+        }
+    }
+
+    /// The meaning in Markdown, as ``action`` is.
+    package let meaning: String
+    package let parties: [Party]
+    package let action: String
+
+    init(_ meaning: String, _ parties: [Party], _ action: String) {
+        self.meaning = meaning
+        self.parties = parties
+        self.action = action
+    }
+
+    /// Markdown for a terminal.
+    package static func plain(_ markdown: String) -> String { PageText.plain(markdown) }
+}
+
+/// A reason with its name, its answer and its text.
+package struct ReasonEntry: Sendable {
+    package let code: String
+    /// nil for a dead letter, which has no answer.
+    package let status: Status?
+    package let verdict: String
+    package let text: ReasonText
+
+    private init(_ reason: Reason) {
+        code = reason.code
+        status = reason.status(appID: nil)
+        verdict = reason.isDeferral ? "deferred" : "refused"
+        text = .of(reason)
+    }
+
+    private init(_ reason: DeadLetterReason) {
+        code = reason.rawValue
+        status = nil
+        verdict = "dead letter"
+        text = .of(reason)
+    }
+
+    /// Every reason, checks of objects first, in the order in which they are judged.
+    package static let all: [ReasonEntry] =
+        Reason.allCases.map { ReasonEntry($0) } + DeadLetterReason.allCases.map { ReasonEntry($0) }
+
+    package static func find(_ code: String) -> ReasonEntry? { all.first { $0.code == code } }
+}

@@ -1,0 +1,60 @@
+/// What a report says of the run that made it.
+package struct RunFacts {
+    let version: String
+    let configuration: String
+    /// The captures in the order in which they were read; bytes are nil for what has no size.
+    package var captures: [(path: String, bytes: Int?)] = []
+    package var keys: String?
+    /// Results that verdicts are compared with.
+    package var old: String?
+    package var mints = false
+    package var seconds = 0.0
+    package var lanes = 1
+    package var engine = ""
+    package var warnings: [String] = []
+    /// nil = a line that is not a record ended the run.
+    package var skippedLines: Int?
+    /// What stands for each record's command, where that would be too long; nil where it is not.
+    private(set) var commandForAll: String?
+
+    package init(version: String, configuration: String) {
+        (self.version, self.configuration) = (version, configuration)
+    }
+
+    /// A longer command stands once, not with each record.
+    private static let mostCommandBytes = 320
+
+    static let mostCaptures = 20
+
+    /// The same with ``commandForAll``, which is too costly to make for each record.
+    var withCommand: RunFacts {
+        var run = self
+        let command = explains("PARTITION/OFFSET")
+        run.commandForAll = command.utf8.count > Self.mostCommandBytes ? command : nil
+        return run
+    }
+
+    /// A command that explains a record of these captures.
+    func explains(_ place: String) -> String {
+        var words = ["attest-worker", "inspect", "--config", configuration]
+        let paths = captures.prefix(Self.mostCaptures).map(\.path)
+        if let keys { words += ["--keys", keys == "-" ? "KEYS" : keys] }
+        if skippedLines != nil { words.append("--skip-bad-lines") }
+        words += ["--input", paths.count == 1 && paths[0] != "-" ? paths[0] : "-", "--record", place]
+        let command = words.map(Self.quoted).joined(separator: " ")
+        if paths.contains("-") { return "cat CAPTURE | " + command }
+        // The state comes from all captures before the record, so they are read as one again.
+        guard captures.count > 1 else { return command }
+        let rest = captures.count > paths.count ? " …" : ""
+        return "cat " + paths.map(Self.quoted).joined(separator: " ") + rest + " | " + command
+    }
+
+    /// A word of a shell's command line.
+    static func quoted(_ word: String) -> String {
+        let isPlain = word.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                || "-_./:=,+@%".unicodeScalars.contains(scalar)
+        }
+        return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,204 @@
+internal import AppAttest
+internal import AppCheck
+
+/// What became of a device's attestations, in a span of time.
+struct DeviceState: OptionSet, Hashable {
+    let rawValue: UInt8
+
+    static let succeeded = DeviceState(rawValue: 1)
+    static let failed = DeviceState(rawValue: 2)
+    static let notAdmitted = DeviceState(rawValue: 4)
+
+    /// A device counts once: a success makes up for what was before or after it, and any decision for being kept out.
+    var outcome: Outcome { contains(.succeeded) ? .succeeded : contains(.failed) ? .failed : .notAdmitted }
+
+    enum Outcome: Int, CaseIterable { case succeeded, failed, notAdmitted }
+}
+
+/// Devices by what became of them.
+struct DeviceCounts: Equatable {
+    var succeeded = 0
+    var failed = 0
+    var notAdmitted = 0
+
+    var decided: Int { succeeded + failed }
+
+    mutating func add(_ outcome: DeviceState.Outcome) {
+        switch outcome {
+        case .succeeded: succeeded += 1
+        case .failed: failed += 1
+        case .notAdmitted: notAdmitted += 1
+        }
+    }
+}
+
+/// The attestations of one app, device by device and day by day: what the page of `rollout --report` shows.
+struct RolloutFacts {
+    static let dayMilliseconds: Int64 = 86_400_000
+    /// Reasons and versions that are kept apart; the worker writes far fewer.
+    private static let mostReasons = 256
+
+    /// A device, or an event that names none and counts as one.
+    private struct Name: Hashable {
+        let device: UInt64
+        let nameless: UInt32
+    }
+
+    private struct DayName: Hashable {
+        let day: Int64
+        let name: Name
+    }
+
+    private struct Device {
+        var state: DeviceState = []
+        /// The first of its failures in the alphabet, whatever their order.
+        var reason: Int?
+        var values: [ValueTable.ID] = [ValueTable.unknown, ValueTable.unknown, ValueTable.unknown]
+    }
+
+    enum Value: Int, CaseIterable {
+        case platform, osVersion, bundleVersion
+
+        var name: String {
+            switch self {
+            case .platform: "platform"
+            case .osVersion: "OS version"
+            case .bundleVersion: "bundle version"
+            }
+        }
+    }
+
+    private var devices: [Name: Device] = [:]
+    private var days: [DayName: DeviceState] = [:]
+    private var reasons: [String] = []
+    private(set) var failures: [String: Int] = [:]
+    /// Highest share of each day, in parts of ``Rollout/whole``.
+    private(set) var shares: [Int64: Int64] = [:]
+    private var values = Value.allCases.map { _ in ValueTable(outcomes: 1) }
+    private var nameless: UInt32 = 0
+    /// Successes and failures of assertions, which no gate concerns.
+    private(set) var assertions = (succeeded: 0, failed: 0)
+
+    mutating func add(_ event: RolloutEvent) {
+        guard event.isAttestation else {
+            switch event.kind {
+            case .success: assertions.succeeded += 1
+            case .failure: assertions.failed += 1
+            case .notAdmitted: break
+            }
+            return
+        }
+        if event.device == nil { nameless &+= 1 }
+        let name = Name(device: event.device ?? 0, nameless: event.device == nil ? nameless : 0)
+        let state: DeviceState =
+            switch event.kind {
+            case .success: .succeeded
+            case .failure: .failed
+            case .notAdmitted: .notAdmitted
+            }
+        var device = devices[name] ?? Device()
+        device.state.formUnion(state)
+        if event.kind == .failure { note(event.reason ?? "unknown", &device) }
+        note(event, &device)
+        devices[name] = device
+        guard let at = event.at else { return }
+        let day = at / Self.dayMilliseconds
+        days[DayName(day: day, name: name), default: []].formUnion(state)
+        if let parts = event.parts { shares[day] = max(shares[day] ?? 0, parts) }
+    }
+
+    private mutating func note(_ reason: String, _ device: inout Device) {
+        let known = reasons.firstIndex(of: reason)
+        let name = known != nil || reasons.count < Self.mostReasons ? reason : "other"
+        failures[name, default: 0] += 1
+        let place = known ?? reasons.firstIndex(of: name) ?? reasons.count
+        if place == reasons.count { reasons.append(name) }
+        device.reason = device.reason.map { reasons[$0] < name ? $0 : place } ?? place
+    }
+
+    private mutating func note(_ event: RolloutEvent, _ device: inout Device) {
+        for (index, text) in [event.platform, event.osVersion, event.bundleVersion].enumerated() {
+            guard let text else { continue }
+            let id = values[index].id(of: text)
+            values[index].count(id, 0)
+            device.values[index] = id
+        }
+    }
+
+    // MARK: Counts
+
+    var total: DeviceCounts {
+        devices.values.reduce(into: DeviceCounts()) { $0.add($1.state.outcome) }
+    }
+
+    /// Devices that succeeded although they had failed.
+    var recovered: Int { devices.values.count { $0.state.isSuperset(of: [.succeeded, .failed]) } }
+
+    /// Devices that never succeeded, by reason, the most frequent first.
+    var failedDevices: [(reason: String, devices: Int)] {
+        var counts: [Int: Int] = [:]
+        for device in devices.values where device.state.outcome == .failed {
+            if let reason = device.reason { counts[reason, default: 0] += 1 }
+        }
+        return counts.map { (reasons[$0], $1) }.sorted { ($0.1, $1.0) > ($1.1, $0.0) }
+    }
+
+    /// Decided devices, those with most failures first; nil for devices whose objects do not say it.
+    func rows(_ value: Value, most: Int) -> (rows: [(text: ExactText?, counts: DeviceCounts)], rest: DeviceCounts) {
+        let table = values[value.rawValue]
+        var counts: [ValueTable.ID: DeviceCounts] = [:]
+        for device in devices.values where device.state.outcome != .notAdmitted {
+            let id = table.present(device.values[value.rawValue])
+            counts[id, default: DeviceCounts()].add(device.state.outcome)
+        }
+        var rest = counts.removeValue(forKey: ValueTable.other) ?? DeviceCounts()
+        let order = counts.sorted { left, right in
+            (left.value.failed, left.value.decided, right.key) > (right.value.failed, right.value.decided, left.key)
+        }
+        for (_, count) in order.dropFirst(most) {
+            rest.succeeded += count.succeeded
+            rest.failed += count.failed
+        }
+        let rows = order.prefix(most).map { id, count in
+            (id == ValueTable.unknown ? nil : table.values[Int(id)].text, count)
+        }
+        return (rows, rest)
+    }
+
+    /// Devices per column of days, each device once in a column.
+    struct Columns {
+        let axis: TimeAxis
+        let counts: [DeviceCounts]
+        /// Parts of ``Rollout/whole``; nil for a column without a gate.
+        let shares: [Int64?]
+    }
+
+    private static let mostColumns: Int64 = 92
+
+    /// - Returns: nil without an attestation that has a time.
+    var columns: Columns? {
+        let all = days.keys.lazy.map(\.day)
+        guard let first = all.min(), let last = all.max() else { return nil }
+        let widths: [Int64] = [1, 7, 28, 364, 3640, 36_400]
+        let width = widths.first { (last - first) / $0 < Self.mostColumns } ?? 364_000
+        let count = Int((last - first) / width) + 1
+        var states: [DayName: DeviceState] = [:]
+        if width == 1 {
+            states = days
+        } else {
+            for (key, state) in days {
+                let column = DayName(day: first + (key.day - first) / width * width, name: key.name)
+                states[column, default: []].formUnion(state)
+            }
+        }
+        var counts = [DeviceCounts](repeating: DeviceCounts(), count: count)
+        for (key, state) in states { counts[Int((key.day - first) / width)].add(state.outcome) }
+        var columns = [Int64?](repeating: nil, count: count)
+        for (day, parts) in shares {
+            let column = Int((day - first) / width)
+            if columns.indices.contains(column) { columns[column] = max(columns[column] ?? 0, parts) }
+        }
+        let axis = TimeAxis(start: first * Self.dayMilliseconds, width: width * Self.dayMilliseconds, count: count)
+        return Columns(axis: axis, counts: counts, shares: columns)
+    }
+}
