@@ -61,6 +61,17 @@ struct ManifestTests {
         }
     }
 
+    /// A module that holds more of the lines of Sources is several rooms in one.
+    private static let mostShare = 0.15
+
+    @Test func `No module holds more than 15 % of Sources`() {
+        let sources = SourceTree.files.filter { $0.isUnder(["Sources/"]) }
+        let lines = Dictionary(grouping: sources, by: \.folder).mapValues { $0.reduce(0) { $0 + $1.lines.count } }
+        let most = Self.mostShare * Double(lines.values.reduce(0, +))
+        let large = lines.filter { Double($0.value) > most }
+        #expect(large.isEmpty, "\(large) of \(Int(most)) lines at most")
+    }
+
     /// The lists of settings, and the list that each begins with.
     private static let settings = ["strict": "[", "core": "strict", "hot": "core", "whole": "strict"]
     /// Targets of C alone, beside those of `Sources`.
