@@ -114,7 +114,7 @@ extension BenchmarkReport {
                 [.text(cost.name)] + [cost.minted, cost.bare].map { .figure($0, digits: 2) } + [
                     .figure(cost.ratio.median, digits: 3), .text(cost.ratio.quartiles(3)),
                 ],
-                drawing: [cost.bare, cost.minted - cost.bare]
+                drawing: [cost.bare, max(0, cost.minted - cost.bare)]
             )
         }
         let columns = ["a token minted", "µs of a core", "bare signature", "of the bare cost", "quartiles"]
