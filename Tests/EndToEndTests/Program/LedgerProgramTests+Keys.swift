@@ -69,7 +69,7 @@ extension LedgerProgramTests {
         #expect(first.output == sums)
         let warnings = first.error.split(separator: "\n")
         #expect(warnings.count == 2 && warnings.allSatisfy { $0.hasPrefix("warning: ") }, "\(first.error)")
-        for words in ["line 7: publicKey is no key", "line 8: publicKey belongs"] {
+        for words in ["line 7: publicKey is not a key", "line 8: publicKey belongs"] {
             #expect(first.error.contains(words), "\(first.error)")
         }
         #expect(try workplace.exported() == KeySamples.sortedFile(KeySamples.variety))
