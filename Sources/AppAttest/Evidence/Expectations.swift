@@ -94,8 +94,8 @@ package struct EntryPolicy<Value: Hashable & Sendable>: Sendable {
             let presented = value.map { "\($0)" } ?? (isIgnored ? "none that counts" : "none")
             return Comparison(name, presented, expected: whenMissing == .accept ? list + ", or none" : list)
         }
-        guard value != nil || whenMissing == .accept else { throw trace.failed(name, refusals.missing, shown) }
+        guard value != nil || whenMissing == .accept else { throw trace.failed(name, refusals.missing) { shown() } }
         let isAllowed = value.map { allow?.contains($0) ?? true } ?? true
-        try trace.check(name, isAllowed, else: refusals.notAllowed, shown)
+        try trace.check(name, isAllowed, else: refusals.notAllowed) { shown() }
     }
 }

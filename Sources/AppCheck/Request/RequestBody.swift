@@ -64,9 +64,9 @@ struct RequestBody<Tracer: CheckTracer> {
             return Comparison("artifact", "\(Counted.text(artifact.count, "byte"))\(version)", expected: expected)
         }
         guard let keyID = KeyID(unverifiedArtifact: artifact) else {
-            throw trace.failed("artifact's form", .artifactInvalid, shown)
+            throw trace.failed("artifact's form", .artifactInvalid) { shown() }
         }
-        trace.passed("artifact's form", shown)
+        trace.passed("artifact's form") { shown() }
         return keyID
     }
 

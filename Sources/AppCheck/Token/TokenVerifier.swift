@@ -69,11 +69,11 @@ package struct TokenVerifier: Sendable {
         guard isSubject(claims) else {
             var other = claims
             other.isDebug = false
-            guard claims.isDebug, isSubject(other) else { throw trace.failed("sub", .app, subject) }
-            trace.passed("sub", subject)
+            guard claims.isDebug, isSubject(other) else { throw trace.failed("sub", .app) { subject() } }
+            trace.passed("sub") { subject() }
             throw trace.failed("provider", .app) { Self.provider(unverified.payload) }
         }
-        trace.passed("sub", subject)
+        trace.passed("sub") { subject() }
         return claims
     }
 
@@ -92,8 +92,10 @@ package struct TokenVerifier: Sendable {
                 expected: .list(keys.kids.map(\.shown), none: "no key is listed")
             )
         }
-        guard let kid = header["kid"]?.stringBytes, let key = keys[kid] else { throw trace.failed("kid", .key, known) }
-        trace.passed("kid", known)
+        guard let kid = header["kid"]?.stringBytes, let key = keys[kid] else {
+            throw trace.failed("kid", .key) { known() }
+        }
+        trace.passed("kid") { known() }
         func check(_ name: StaticString, _ expected: String) throws(TokenFault) {
             try trace.check("\(name)", header[name]?.holds(expected.utf8Span.span) ?? false, else: TokenFault.key) {
                 Comparison("\(name)", Self.text(header[name]), expected: expected)
@@ -163,15 +165,15 @@ package struct TokenVerifier: Sendable {
         func expiry() -> Comparison { row("exp", "after \(now)") }
         func issue() -> Comparison { row("iat", "at most \(latest), and before exp") }
         func beginning() -> Comparison { row("nbf", "at most \(latest)") }
-        guard let expiresAt = payload["exp"]?.integer else { throw trace.failed("exp", .claims, expiry) }
+        guard let expiresAt = payload["exp"]?.integer else { throw trace.failed("exp", .claims) { expiry() } }
         guard let issuedAt = payload["iat"]?.integer, issuedAt < expiresAt else {
-            throw trace.failed("iat", .claims, issue)
+            throw trace.failed("iat", .claims) { issue() }
         }
-        try trace.check("exp", expiresAt > now, else: TokenFault.expired, expiry)
-        try trace.check("iat", issuedAt <= latest, else: TokenFault.ahead, issue)
+        try trace.check("exp", expiresAt > now, else: TokenFault.expired) { expiry() }
+        try trace.check("iat", issuedAt <= latest, else: TokenFault.ahead) { issue() }
         guard let notBefore = payload["nbf"] else { return }
-        guard let seconds = notBefore.integer else { throw trace.failed("nbf", .claims, beginning) }
-        try trace.check("nbf", seconds <= latest, else: TokenFault.ahead, beginning)
+        guard let seconds = notBefore.integer else { throw trace.failed("nbf", .claims) { beginning() } }
+        try trace.check("nbf", seconds <= latest, else: TokenFault.ahead) { beginning() }
     }
 
     private static func provider(_ payload: JSONNode) -> Comparison {

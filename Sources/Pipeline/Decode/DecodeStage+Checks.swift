@@ -14,9 +14,9 @@ extension DecodeStage {
             let presented = record.value.map { Counted.text($0.count, "byte") } ?? "absent"
             return Comparison("value", presented, expected: "1 to \(settings.limits.valueBytes) bytes")
         }
-        guard let value = record.value else { return trace.failed("value", .nullValue, size) }
-        guard value.count <= settings.limits.valueBytes else { return trace.failed("value", .tooLarge, size) }
-        trace.passed("value", size)
+        guard let value = record.value else { return trace.failed("value", .nullValue) { size() } }
+        guard value.count <= settings.limits.valueBytes else { return trace.failed("value", .tooLarge) { size() } }
+        trace.passed("value") { size() }
         guard hasHeaders else { return trace.failed("headers", .badHeaders) { .headers(of: record, settings.limits) } }
         trace.passed("headers") { .headers(of: record, settings.limits) }
         return nil
