@@ -35,11 +35,11 @@ extension RealKafkaTests {
             return first.restored.count == 2 && second.restored.count == 1
         }
         try #require(isShared, "\(first.changes) \(second.changes)")
-        #expect(words(first.restored.last).isEmpty, "its own commits are known")
-        guard case .assigned(let theirs)? = second.changes.last else {
-            Issue.record("nothing was assigned: \(second.changes)")
+        guard case .assigned(let theirs)? = second.changes.last, case .assigned(let mine)? = first.changes.last else {
+            Issue.record("nothing was assigned: \(first.changes) \(second.changes)")
             return
         }
+        #expect(first.restored.last?.count == mine.count, "of its own commits only the last record of each ledger")
         #expect(second.restored.last?.count == batch.records.count { theirs.contains($0.partition) })
         #expect(try LogDriver.publish(12, to: fixture.names.requests, fixture.properties).isComplete)
         let more = try second.gather {
@@ -49,7 +49,7 @@ extension RealKafkaTests {
         try second.commit(more, more.outputs(.results, .ledger))
         try second.log.close()
         #expect(try first.steps { _ in first.restored.count == 3 }, "\(first.changes)")
-        #expect(first.restored.last?.count == more.records.count, "only what the other wrote")
+        #expect(first.restored.last?.count == 3 + more.records.count, "the last known records and what the other wrote")
         // A member that has kept nothing reads everything.
         let third = try LogDriver(.exactlyOnce, fixture.settings("three"))
         try first.log.close()
@@ -106,7 +106,9 @@ extension RealKafkaTests {
         try second.log.close()
         #expect(try driver.steps { _ in driver.restored.count >= 3 }, "\(driver.changes)")
         #expect(driver.dropped == [0, 1, 2], "\(driver.dropped)")
-        #expect(driver.restored.dropFirst().map { words($0)["others"] ?? 0 }.reduce(0, +) == 9)
+        // The last record of a ledger that was read already comes once more.
+        let found = driver.restored.dropFirst().map { words($0)["others"] ?? 0 }.reduce(0, +)
+        #expect((9...12).contains(found), "\(found)")
         try driver.log.close()
     }
 }
