@@ -1,5 +1,18 @@
+package import AppCheck
+
 /// Reasons of dead letters.
 extension ReasonText {
+    package static func of(_ reason: DeadLetterReason) -> ReasonText {
+        switch reason {
+        case .nullValue: .letterNullValue
+        case .tooLarge: .letterTooLarge
+        case .badHeaders: .letterBadHeaders
+        case .notJSON: .letterNotJson
+        case .noPath: .letterNoPath
+        case .internal: .letterInternal
+        }
+    }
+
     static let letterNullValue = ReasonText(
         "The record has no value.",
         [.gateway],

@@ -1,5 +1,44 @@
+internal import AppAttest
+
 /// Reasons that an attestation or assertion can have.
 extension ReasonText {
+    static func of(_ refusal: Refusal) -> ReasonText {
+        switch refusal {
+        case .expiredOrNotYetValid(.leaf): .datesLeaf
+        case .expiredOrNotYetValid(.intermediate): .datesIntermediate
+        case .expiredOrNotYetValid(.root): .datesRoot
+        case .receipt(let refusal): of(refusal)
+        case .malformedAttestation: .malformedAttestation
+        case .malformedAssertion: .malformedAssertion
+        case .badFormat: .badFormat
+        case .badCertificate: .badCertificate
+        case .chain: .chain
+        case .nonceMissing: .nonceMissing
+        case .nonceMalformed: .nonceMalformed
+        case .nonceMismatch: .nonceMismatch
+        case .flags: .flags
+        case .aclMissing: .aclMissing
+        case .aclMismatch: .aclMismatch
+        case .keyType: .keyType
+        case .keyIDMismatch: .keyidMismatch
+        case .appIDMismatch: .appIdMismatch
+        case .counterNotZero: .counterNotZero
+        case .aaguidUnknown: .aaguidUnknown
+        case .environmentMismatch: .environmentMismatch
+        case .credentialIDLength: .credentialIdLength
+        case .credentialIDMismatch: .credentialIdMismatch
+        case .coseKeyMismatch: .coseKeyMismatch
+        case .malformedAuthData: .malformedAuthdata
+        case .extensionsNotExpected: .extensionsNotExpected
+        case .categoryMissing: .categoryMissing
+        case .categoryNotAllowed: .categoryNotAllowed
+        case .bundleVersionMissing: .bundleVersionMissing
+        case .bundleVersionNotAllowed: .bundleVersionNotAllowed
+        case .signatureInvalid: .signatureInvalid
+        case .keyInvalid: .keyInvalid
+        }
+    }
+
     static let malformedAttestation = ReasonText(
         """
         The object is not strict CBOR of the expected shape or is too large (see \

@@ -1,5 +1,26 @@
+internal import AppAttest
+
 /// Reasons that the receipt of an attestation can have.
 extension ReasonText {
+    static func of(_ refusal: ReceiptRefusal) -> ReasonText {
+        switch refusal {
+        case .missing: .receiptMissing
+        case .malformed: .receiptMalformed
+        case .badCertificate: .receiptBadCertificate
+        case .chain: .receiptChain
+        case .expiredOrNotYetValid: .receiptExpiredOrNotYetValid
+        case .signature: .receiptSignature
+        case .type: .receiptType
+        case .appID: .receiptAppIdMismatch
+        case .environment: .receiptEnvironmentMismatch
+        case .keyMismatch: .receiptKeyMismatch
+        case .clientHash: .receiptClientHashMismatch
+        case .fromFuture: .receiptFromFuture
+        case .tooOld: .receiptTooOld
+        case .expired: .receiptExpired
+        }
+    }
+
     static let receiptMissing = ReasonText(
         "The attestation has no receipt.",
         [.app],

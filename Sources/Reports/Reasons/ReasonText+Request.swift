@@ -1,5 +1,39 @@
+internal import AppAttest
+package import AppCheck
+
 /// Reasons of the worker's own: about requests, keys, artifacts, challenges and tokens.
 extension ReasonText {
+    /// Every reason has a text: a new one without it does not compile.
+    package static func of(_ reason: Reason) -> ReasonText {
+        switch reason {
+        case .object(let refusal): of(refusal)
+        case .malformedRequest: .malformedRequest
+        case .unknownMethod: .unknownMethod
+        case .unknownApp: .unknownApp
+        case .keyMismatch: .keyMismatch
+        case .tooOld: .tooOld
+        case .fromFuture: .fromFuture
+        case .unknownKey: .unknownKey
+        case .keyAlreadyBound: .keyAlreadyBound
+        case .counterNotGreater: .counterNotGreater
+        case .artifactInvalid: .artifactInvalid
+        case .sealingKeyUnknown: .sealingKeyUnknown
+        case .challengeInvalid: .challengeInvalid
+        case .challengeKeyUnknown: .challengeKeyUnknown
+        case .challengeExpired: .challengeExpired
+        case .challengeAhead: .challengeAhead
+        case .challengeConsumed: .challengeConsumed
+        case .banned: .banned
+        case .debugTokenInvalid: .debugTokenInvalid
+        case .debugTokenExpired: .debugTokenExpired
+        case .tokenInvalid: .tokenInvalid
+        case .sessionToken: .sessionToken
+        case .rolloutNotAdmitted: .rolloutNotAdmitted
+        case .attestationRate: .attestationRate
+        case .noActiveKey: .noActiveKey
+        }
+    }
+
     static let unknownKey = ReasonText(
         "The ledger has no key of this key ID, and no artifact may restore it.",
         [.app, .operator],
