@@ -34,7 +34,7 @@ struct AssertionInputs {
         let code = Self.code(verdict(fault, UInt32(1 + random.below(1000)), circumstances, way))
         tally.count(code)
         if code != fault.expected.code {
-            tally.mistake("\(device.shape.rawValue), assertion \(fault.rawValue): \(code), not \(fault.expected.code)")
+            tally.mistake("\(device.shape.rawValue), assertion \(fault.name): \(code), not \(fault.expected.code)")
         }
     }
 

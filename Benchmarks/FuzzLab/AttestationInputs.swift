@@ -30,7 +30,7 @@ struct AttestationInputs {
         let code = Self.code(verdict(fault, nil, circumstances, way))
         tally.count(code)
         if code != fault.expected.code {
-            tally.mistake("\(device.shape.rawValue), \(fault.rawValue): \(code), not \(fault.expected.code)")
+            tally.mistake("\(device.shape.rawValue), \(fault.name): \(code), not \(fault.expected.code)")
         }
     }
 
@@ -47,13 +47,13 @@ struct AttestationInputs {
         case .failure(let refusal):
             tally.count(refusal.code)
             if !isRequired || refusal != expected {
-                tally.mistake("receipt \(fault.rawValue): \(refusal.code), not \(expected.code)")
+                tally.mistake("receipt \(fault.name): \(refusal.code), not \(expected.code)")
             }
         case .success(let evidence):
             let found = evidence.receipt?.refusal ?? (evidence.receipt == nil ? .missing : nil)
             tally.count(found.map { Refusal.receipt($0).code } ?? "accepted")
             if isRequired || found != fault.expected {
-                tally.mistake("receipt \(fault.rawValue): \(found?.rawValue ?? "accepted"), not \(expected.code)")
+                tally.mistake("receipt \(fault.name): \(found?.rawValue ?? "accepted"), not \(expected.code)")
             }
         }
     }

@@ -19,15 +19,9 @@ struct FaultMenu<Fault: Sendable>: Sendable {
     }
 }
 
-extension FaultMenu<AttestationFault> {
-    static func of(_ shape: DeviceShape) -> FaultMenu {
-        FaultMenu(AttestationFault.allCases.filter { $0.applies(to: shape) }) { $0.expected.code }
-    }
-}
-
-extension FaultMenu<AssertionFault> {
-    static func of(_ shape: DeviceShape) -> FaultMenu {
-        FaultMenu(AssertionFault.allCases.filter { $0.applies(to: shape) }) { $0.expected.code }
+extension FaultMenu {
+    static func of<Object>(_ shape: DeviceShape) -> Self where Fault == ObjectFault<Object>, Object.Reason == Refusal {
+        FaultMenu(Fault.allCases.filter { $0.applies(to: shape) }) { $0.expected.code }
     }
 }
 

@@ -27,7 +27,7 @@ struct ReceiptInputs {
         let code = Self.code(verdict(receipt(type, fault, circumstances, way), type, circumstances, way))
         tally.count(code)
         let expected = Refusal.receipt(fault.expected).code
-        if code != expected { tally.mistake("\(type.rawValue) receipt \(fault.rawValue): \(code), not \(expected)") }
+        if code != expected { tally.mistake("\(type.rawValue) receipt \(fault.name): \(code), not \(expected)") }
     }
 
     /// What is accepted after damage says the same: parts of a CMS message are not signed.

@@ -35,10 +35,10 @@ internal import Testing
         {
             let evidence = try Self.verdict(device, receiptFault: fault).get()
             let counts = Self.ages.contains(fault.expected)
-            #expect(evidence.validationCategory == (counts ? device.category : nil), "\(fault.rawValue)")
-            #expect(evidence.ignoresExtensions == !counts, "\(fault.rawValue)")
+            #expect(evidence.validationCategory == (counts ? device.category : nil), "\(fault.name)")
+            #expect(evidence.ignoresExtensions == !counts, "\(fault.name)")
             let strict = try Self.verdict(device, receiptFault: fault) { $0.categories.whenMissing = .refuse }
-            #expect(reason(strict) == (counts ? nil : "category-missing"), "\(fault.rawValue)")
+            #expect(reason(strict) == (counts ? nil : "category-missing"), "\(fault.name)")
         }
     }
 

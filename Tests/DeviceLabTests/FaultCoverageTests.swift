@@ -27,12 +27,12 @@ internal import Testing
         let attestation = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon)
         for fault in AttestationFault.allCases where fault.applies(to: shape) && !fault.needsPolicy {
             let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault)
-            #expect(object != attestation, "\(fault.rawValue)")
+            #expect(object != attestation, "\(fault.name)")
         }
         let assertion = device.assertion(clientDataHash: Lab.clientDataHash, counter: 1)
         for fault in AssertionFault.allCases where fault.applies(to: shape) && !fault.needsPolicy {
             let object = device.assertion(clientDataHash: Lab.clientDataHash, counter: 1, fault: fault)
-            #expect(object != assertion, "\(fault.rawValue)")
+            #expect(object != assertion, "\(fault.name)")
         }
     }
 }

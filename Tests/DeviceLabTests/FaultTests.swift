@@ -53,7 +53,7 @@ internal import Testing
                 expectations: fault.neededExpectations(device.expectations, for: device),
                 at: Lab.noon
             ).verified(by: engine)
-            #expect(reason(verdict) == fault.expected.code, "\(fault.rawValue)")
+            #expect(reason(verdict) == fault.expected.code, "\(fault.name)")
         }
     }
 
@@ -72,7 +72,7 @@ internal import Testing
                 expectations: expectations,
                 at: Lab.noon
             ).verified(by: OpenSSLEngine())
-            #expect(reason(verdict) == nil, "\(fault.rawValue)")
+            #expect(reason(verdict) == nil, "\(fault.name)")
         }
         for fault in AssertionFault.allCases where fault.needsPolicy {
             let object = device.assert(clientDataHash: Lab.clientDataHash, fault: fault)
@@ -82,7 +82,7 @@ internal import Testing
                 key: device.publicKey,
                 expectations: device.expectations
             ).verified(by: OpenSSLEngine())
-            #expect(reason(verdict) == nil, "\(fault.rawValue)")
+            #expect(reason(verdict) == nil, "\(fault.name)")
         }
     }
 
@@ -131,7 +131,7 @@ internal import Testing
                 key: device.publicKey,
                 expectations: fault.neededExpectations(device.expectations, for: device)
             ).verified(by: engine)
-            #expect(reason(verdict) == fault.expected.code, "\(fault.rawValue)")
+            #expect(reason(verdict) == fault.expected.code, "\(fault.name)")
         }
     }
 }

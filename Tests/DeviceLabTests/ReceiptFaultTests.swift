@@ -26,15 +26,15 @@ internal import Testing
                     at: Lab.noon
                 ).verified(by: engine)
             }
-            #expect(reason(verdict(.require)) == Refusal.receipt(fault.expected).code, "\(fault.rawValue)")
-            #expect(reason(verdict(.ignore)) == nil, "\(fault.rawValue)")
+            #expect(reason(verdict(.require)) == Refusal.receipt(fault.expected).code, "\(fault.name)")
+            #expect(reason(verdict(.ignore)) == nil, "\(fault.name)")
             guard fault != .otherClientHash else {
                 // A receipt for another client hash refuses the attestation even where receipts are only reported.
                 #expect(reason(verdict(.report)) == "receipt:client-hash-mismatch")
                 continue
             }
             let reported = try verdict(.report).get().receipt
-            #expect(fault == .missing ? reported == nil : reported?.refusal == fault.expected, "\(fault.rawValue)")
+            #expect(fault == .missing ? reported == nil : reported?.refusal == fault.expected, "\(fault.name)")
         }
     }
 
@@ -58,7 +58,7 @@ internal import Testing
         #expect(accepted.createdAt == Lab.noon)
         #expect((accepted.riskMetric == nil) == (type == .attest))
         for fault in ReceiptFault.allCases where fault.applies(to: type, isAlone: true) {
-            #expect(try verdict(fault).get().refusal == fault.expected, "\(fault.rawValue)")
+            #expect(try verdict(fault).get().refusal == fault.expected, "\(fault.name)")
         }
     }
 

@@ -1,7 +1,7 @@
 internal import Crypto
 
 /// An assertion before it is signed.
-struct AssertionDraft {
+package struct AssertionDraft {
     let device: FakeDevice
     var authData: AuthDataDraft
     var clientDataHash: [UInt8]
@@ -56,7 +56,7 @@ struct UnsignedAssertion {
 }
 
 /// An assertion after signing, before it becomes CBOR.
-struct AssertionParts {
+package struct AssertionParts {
     let ecdsa: LabSignature
     var signature: [UInt8]
     var authData: [UInt8]

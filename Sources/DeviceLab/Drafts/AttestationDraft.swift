@@ -2,7 +2,7 @@ internal import AppAttest
 internal import Crypto
 
 /// An attestation before anything in it is signed.
-struct AttestationDraft {
+package struct AttestationDraft {
     enum Nonce {
         /// SHA-256(authData ‖ clientDataHash), as Apple makes it.
         case computed
@@ -97,7 +97,7 @@ struct AttestationDraft {
 }
 
 /// An attestation after signing, before it becomes CBOR.
-struct AttestationParts {
+package struct AttestationParts {
     var format: String
     /// Leaf first.
     var certificates: [[UInt8]]

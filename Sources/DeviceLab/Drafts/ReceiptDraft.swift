@@ -12,7 +12,8 @@ struct ReceiptField {
 }
 
 /// A receipt before it is signed: CMS SignedData (RFC 5652) around a set of fields.
-struct ReceiptDraft {
+package struct ReceiptDraft {
+    let context: ReceiptContext
     var fields: [ReceiptField]
     /// Tag of the payload: a SET.
     var payloadTag: UInt8 = 0x31
@@ -35,6 +36,8 @@ struct ReceiptDraft {
     var attributes = Attributes.none
     var signerInfoCount = 1
     var isDER = false
+    /// No receipt is made: in attestations only.
+    var isAbsent = false
 
     var content: [UInt8] { DER.element(payloadTag, joining: fields.map(\.der) + [payloadSuffix]) }
 
@@ -126,4 +129,11 @@ struct ReceiptDraft {
         let digest = DER.octetString(SHA256.hash(content).bytes)
         return DER.sequence(OID.contentType, DER.set(type)) + DER.sequence(OID.messageDigest, DER.set(digest))
     }
+}
+
+/// A receipt after signing, before it becomes a container.
+package struct ReceiptParts {
+    let ecdsa: LabSignature
+    var signature: [UInt8]
+    var content: [UInt8]
 }

@@ -17,7 +17,11 @@ extension AuthDataDraft {
     }
 }
 
-extension AttestationDraft {
+extension AssertionDraft: AuthenticatedDraft {
+    mutating func announce(map: [UInt8]) { authData.announce(map: map) }
+}
+
+extension AttestationDraft: AuthenticatedDraft {
     /// Writes a map as a device of iOS 27 does, and lets the leaf name a system that writes one.
     mutating func announce(map: [UInt8]) {
         authData.announce(map: map)

@@ -9,16 +9,12 @@ enum SignatureDamage {
     ]
 
     /// `SEQUENCE` of two INTEGERs with the contents given.
-    static func sequence(_ r: [UInt8], _ s: [UInt8]) -> [UInt8] {
+    private static func sequence(_ r: [UInt8], _ s: [UInt8]) -> [UInt8] {
         DER.sequence(DER.element(0x02, r), DER.element(0x02, s))
     }
 
     /// The shortest two's complement form of a positive number.
-    static func content(_ magnitude: [UInt8]) -> [UInt8] { Array(DER.integer(magnitude).dropFirst(2)) }
-
-    static func flippingR(_ signature: LabSignature) -> [UInt8] {
-        LabSignature(r: signature.r.flippingLastBit(), s: signature.s).der
-    }
+    private static func content(_ magnitude: [UInt8]) -> [UInt8] { Array(DER.integer(magnitude).dropFirst(2)) }
 
     static func paddedR(_ signature: LabSignature) -> [UInt8] {
         sequence([0] + content(signature.r), content(signature.s))
@@ -34,13 +30,6 @@ enum SignatureDamage {
         r[0] |= 0x80
         return sequence(r, content(signature.s))
     }
-
-    /// 30 81 ll where ll is below 80.
-    static func longForm(_ der: [UInt8]) -> [UInt8] { [0x30, 0x81] + der.dropFirst() }
-
-    static func innerTrailingByte(_ der: [UInt8]) -> [UInt8] { [0x30, der[1] + 1] + der.dropFirst(2) + [0] }
-
-    static func indefinite(_ der: [UInt8]) -> [UInt8] { [0x30, 0x80] + der.dropFirst(2) + [0, 0] }
 
     /// s + n: the same residue, out of range.
     static func plusOrder(_ s: [UInt8]) -> [UInt8] {

@@ -10,8 +10,8 @@ package enum FleetFault: Sendable, Hashable {
 
     package var name: String {
         switch self {
-        case .attestation(let fault): "attestation/\(fault.rawValue)"
-        case .assertion(let fault): "assertion/\(fault.rawValue)"
+        case .attestation(let fault): "attestation/\(fault.name)"
+        case .assertion(let fault): "assertion/\(fault.name)"
         case .replay: "replay"
         }
     }

@@ -18,23 +18,21 @@ extension FakeDevice {
         counter: UInt32,
         fault: AssertionFault? = nil
     ) -> UnfinishedObject {
-        let effect = fault?.effect ?? .none
         var draft = AssertionDraft(device: self, clientDataHash: clientDataHash, counter: counter)
-        if case .draft(let edit) = effect { edit(&draft) }
+        fault?.edit(&draft)
         let unsigned = draft.unsigned()
         return .awaiting(unsigned.signingRequest) { signature in
-            .finished(Self.assertion(unsigned.signed(signature), effect))
+            .finished(Self.assertion(unsigned.signed(signature), fault))
         }
     }
 
-    private static func assertion(_ parts: AssertionParts, _ effect: AssertionEffect) -> [UInt8] {
+    private static func assertion(_ parts: AssertionParts, _ fault: AssertionFault?) -> [UInt8] {
         var parts = parts
-        if case .parts(let edit) = effect { edit(&parts) }
-        if case .signature(let edit) = effect { parts.signature = edit(parts.ecdsa) }
+        fault?.edit(&parts)
         var entries = parts.entries
-        if case .topLevel(let edit) = effect { edit(&entries) }
+        fault?.edit(topLevel: &entries)
         var object = CBORBytes.map(entries)
-        if case .bytes(let edit) = effect { edit(&object) }
+        fault?.edit(&object)
         return object
     }
 }

@@ -25,13 +25,12 @@ extension FakeDevice {
         fault: AttestationFault? = nil,
         receiptFault: ReceiptFault? = nil
     ) -> UnfinishedObject {
-        let effect = fault?.effect ?? .none
         var draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
-        if case .draft(let edit) = effect { edit(&draft) }
+        fault?.edit(&draft)
         let leaf = draft.leafToSign
         return .awaiting(leaf.signingRequest) { [draft] signature in
             var parts = draft.parts(leaf: leaf.signed(signature))
-            guard draft.hasReceipt else { return .finished(Self.attestation(parts, effect)) }
+            guard draft.hasReceipt else { return .finished(Self.attestation(parts, fault)) }
             return unfinishedReceipt(
                 .attest,
                 leaf: parts.certificates.first ?? [],
@@ -40,20 +39,20 @@ extension FakeDevice {
                 fault: receiptFault
             ) { receipt in
                 parts.receipt = receipt
-                return .finished(Self.attestation(parts, effect))
+                return .finished(Self.attestation(parts, fault))
             }
         }
     }
 
-    private static func attestation(_ parts: AttestationParts, _ effect: AttestationEffect) -> [UInt8] {
+    private static func attestation(_ parts: AttestationParts, _ fault: AttestationFault?) -> [UInt8] {
         var parts = parts
-        if case .parts(let edit) = effect { edit(&parts) }
+        fault?.edit(&parts)
         var statement = parts.statement
-        if case .statement(let edit) = effect { edit(&statement) }
+        fault?.edit(statement: &statement)
         var topLevel = parts.topLevel(statement: statement)
-        if case .topLevel(let edit) = effect { edit(&topLevel) }
+        fault?.edit(topLevel: &topLevel)
         var object = CBORBytes.map(topLevel)
-        if case .bytes(let edit) = effect { edit(&object) }
+        fault?.edit(&object)
         return object
     }
 

@@ -29,29 +29,18 @@ extension FakeDevice {
         fault: ReceiptFault?,
         next: @escaping ([UInt8]?) -> UnfinishedObject
     ) -> UnfinishedObject {
-        let effect = fault?.effect ?? .none
-        if case .absent = effect { return next(nil) }
         let context = ReceiptContext(device: self, type: type, leaf: leaf, clientDataHash: clientDataHash, time: time)
         var draft = receiptDraft(context)
-        if case .draft(let edit) = effect { edit(&draft, context) }
+        fault?.edit(&draft)
+        if draft.isAbsent { return next(nil) }
         let content = draft.content
         return .awaiting(draft.signingRequest(over: content)) { [draft] signature in
-            next(Self.receipt(draft, content, signature, effect))
+            var parts = ReceiptParts(ecdsa: signature, signature: signature.der, content: content)
+            fault?.edit(&parts)
+            var receipt = draft.encoded(content: parts.content, signature: parts.signature)
+            fault?.edit(&receipt)
+            return next(receipt)
         }
-    }
-
-    private static func receipt(
-        _ draft: ReceiptDraft,
-        _ content: [UInt8],
-        _ ecdsa: LabSignature,
-        _ effect: ReceiptEffect
-    ) -> [UInt8] {
-        var (content, signature) = (content, ecdsa.der)
-        if case .signature(let edit) = effect { signature = edit(ecdsa) }
-        if case .content(let edit) = effect { edit(&content) }
-        var receipt = draft.encoded(content: content, signature: signature)
-        if case .bytes(let edit) = effect { edit(&receipt) }
-        return receipt
     }
 
     /// The expectations under which a verifier accepts a receipt of this device.
@@ -67,6 +56,7 @@ extension FakeDevice {
     func receiptDraft(_ context: ReceiptContext) -> ReceiptDraft {
         let signer = ca.receipts.signer(at: context.time)
         return ReceiptDraft(
+            context: context,
             fields: context.fields,
             certificates: [
                 signer.certificate, ca.receipts.intermediate.certificate, ca.receipts.root.certificate,
