@@ -15,38 +15,20 @@ struct RequestContent {
     }
 
     init(
-        attestation members: RequestBody<some CheckTracer>,
+        objectOf method: Method,
+        _ members: RequestBody<some CheckTracer>,
         _ limits: RequestLimits,
         _ length: ClientDataHashLength
     ) throws(Reason) {
-        keyID = try members.keyID()
-        body = .object(
-            .attestation(try members.attestation()),
-            .clientDataHash(try members.clientDataHash(limits, length))
-        )
-    }
-
-    init(
-        assertion members: RequestBody<some CheckTracer>,
-        _ limits: RequestLimits,
-        _ length: ClientDataHashLength
-    ) throws(Reason) {
-        keyID = try members.keyID()
-        body = .object(
-            .assertion(try members.assertion()),
-            .clientDataHash(try members.clientDataHash(limits, length))
-        )
-    }
-
-    init(attestationExchange members: RequestBody<some CheckTracer>) throws(Reason) {
-        keyID = try members.keyID()
-        body = .object(.attestation(try members.attestation()), .exchange(try members.exchange()))
-    }
-
-    init(assertionExchange members: RequestBody<some CheckTracer>) throws(Reason) {
-        let artifact = try members.artifact()
-        body = .object(.assertion(try members.assertion()), .exchange(try members.exchange(artifact)))
-        keyID = try members.keyID(of: artifact)
+        let artifact = method.keySource == .artifact ? try members.artifact() : nil
+        if artifact == nil { keyID = try members.keyID() }
+        let object: Request.DeviceObject =
+            method.bringsAttestation ? .attestation(try members.attestation()) : .assertion(try members.assertion())
+        let binding: Request.Binding =
+            method.isExchange
+            ? .exchange(try members.exchange(artifact)) : .clientDataHash(try members.clientDataHash(limits, length))
+        body = .object(object, binding)
+        if let artifact { keyID = try members.keyID(of: artifact) }
     }
 
     init(debugExchange members: RequestBody<some CheckTracer>) throws(Reason) {

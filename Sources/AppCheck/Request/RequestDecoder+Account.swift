@@ -31,7 +31,7 @@ extension RequestDecoder {
             }
         let method = Method(verb: parsed.verb)
         // Apps without debug tokens do not serve the verb.
-        let isServed = method != .exchangeDebugToken || app.map { !registry.apps[$0].debugTokens.isEmpty } == true
+        let isServed = method?.token != .debug || app.map { !registry.apps[$0].debugTokens.isEmpty } == true
         return RequestAccount(app: app, method: isServed ? method : nil)
     }
 }

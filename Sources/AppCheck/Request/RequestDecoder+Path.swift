@@ -29,7 +29,7 @@ extension RequestDecoder {
     private func rows(of path: RequestPath) -> [Comparison] {
         let name: String
         let known: [String]
-        var verbs = Method.allCases.filter { $0 != .verifyAppCheckToken }
+        var kind = Method.Resource.app
         switch path.resource {
         case .app(let project, let app):
             name = "projects/\(project)/apps/\(app)"
@@ -40,10 +40,11 @@ extension RequestDecoder {
         case .project(let project):
             name = "projects/\(project)"
             known = registry.apps.map { "projects/\($0.projectNumber)" }
-            verbs = [.verifyAppCheckToken]
+            kind = .project
         }
+        let verbs = Method.allCases.filter { $0.resource == kind }.map(\.rawValue)
         return [
-            Comparison("verb", .text("\(path.verb)"), expected: .list(verbs.map(\.rawValue))),
+            Comparison("verb", .text("\(path.verb)"), expected: .list(verbs)),
             Comparison("app", .text(name), expected: .text(Self.list(known))),
         ]
     }

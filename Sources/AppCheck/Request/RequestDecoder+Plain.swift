@@ -36,15 +36,16 @@ extension RequestDecoder {
     ) -> Request? {
         guard case .success(let target) = path.target, let assertion = body.assertion else { return nil }
         let binding: Request.Binding
-        switch target.method {
-        case .verifyAssertion:
+        guard target.method.bringsAssertion else { return nil }
+        switch target.method.keySource {
+        case .keyID:
             guard body.artifact == nil, body.challenge == nil, body.limitedUse == nil,
                 let named = body.keyID, Bytes.areEqual(value.extracting(named), recordKey),
                 let text = body.clientDataHash, let hash = Base64.decode(value.extracting(text)),
                 hashLength(target).allows(hash.count), hash.count <= limits.clientDataHashBytes
             else { return nil }
             binding = .clientDataHash(hash)
-        case .exchangeAppAttestAssertion:
+        case .artifact:
             guard body.keyID == nil, body.clientDataHash == nil,
                 let text = body.artifact, let artifact = Base64.decode(value.extracting(text)),
                 KeyID(unverifiedArtifact: artifact) == keyID,
@@ -52,7 +53,7 @@ extension RequestDecoder {
             else { return nil }
             let exchange = Request.Exchange(artifact: artifact, challenge: challenge, limitedUse: body.limitedUse)
             binding = .exchange(exchange)
-        default: return nil
+        case .absent, .tokenID: return nil
         }
         guard let object = Base64.decode(value.extracting(assertion)) else { return nil }
         return Request(

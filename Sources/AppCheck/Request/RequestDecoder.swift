@@ -151,10 +151,10 @@ package struct RequestDecoder: Sendable {
     /// The key ID for a refusal's result, if the body names one unambiguously.
     private static func readableKeyID(_ root: JSONNode, method: Method?) -> KeyID? {
         guard !root.hasDuplicateMembers, let body = try? RequestBody(root["body"], NoTrace()) else { return nil }
-        switch method {
-        case .exchangeAppAttestAssertion: return (try? body.artifact()).flatMap { KeyID(unverifiedArtifact: $0) }
-        case .generateAppAttestChallenge, .exchangeDebugToken, .verifyAppCheckToken: return nil
-        case .exchangeAppAttestAttestation, .verifyAttestation, .verifyAssertion, nil: return try? body.keyID()
+        switch method?.keySource {
+        case .artifact: return (try? body.artifact()).flatMap { KeyID(unverifiedArtifact: $0) }
+        case .absent, .tokenID: return nil
+        case .keyID, nil: return try? body.keyID()
         }
     }
 
@@ -165,18 +165,15 @@ package struct RequestDecoder: Sendable {
         _ trace: some CheckTracer
     ) throws(Reason) -> Request {
         let content: RequestContent
-        switch target.method {
-        case .generateAppAttestChallenge:
+        switch target.method.content {
+        case .nothing:
             try RequestBody.checkEmpty(body, trace)
             content = RequestContent(body: .generateChallenge)
-        case .exchangeAppAttestAttestation: content = try RequestContent(attestationExchange: RequestBody(body, trace))
-        case .exchangeAppAttestAssertion: content = try RequestContent(assertionExchange: RequestBody(body, trace))
-        case .exchangeDebugToken: content = try RequestContent(debugExchange: RequestBody(body, trace))
-        case .verifyAppCheckToken: content = try RequestContent(tokenCheck: RequestBody(body, trace))
-        case .verifyAttestation:
-            content = try RequestContent(attestation: RequestBody(body, trace), limits, hashLength(target))
-        case .verifyAssertion:
-            content = try RequestContent(assertion: RequestBody(body, trace), limits, hashLength(target))
+        case .attestation, .assertion:
+            let members = try RequestBody(body, trace)
+            content = try RequestContent(objectOf: target.method, members, limits, hashLength(target))
+        case .debugToken: content = try RequestContent(debugExchange: RequestBody(body, trace))
+        case .appCheckToken: content = try RequestContent(tokenCheck: RequestBody(body, trace))
         }
         return Request(
             path: path,
@@ -206,18 +203,18 @@ package struct RequestDecoder: Sendable {
         }
         var isProject = false
         if case .project = path.resource { isProject = true }
-        switch method {
-        case .verifyAttestation, .verifyAssertion:
-            guard !isProject, !path.hasEmptyName else { throw .malformedRequest }
-        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion:
-            guard !isProject else { throw .unknownApp }
-        case .exchangeDebugToken:
+        switch method.resource {
+        case .project:
+            guard isProject else { throw .malformedRequest }
+        case .app where method.token == .debug:
             // As a verb that is not served, unless the app has debug tokens.
             guard let app = try resource(path).app, !registry.apps[app].debugTokens.isEmpty else {
                 throw path.hasEmptyName ? .malformedRequest : .unknownMethod
             }
-        case .verifyAppCheckToken:
-            guard isProject else { throw .malformedRequest }
+        case .app where method.tellsReason:
+            guard !isProject, !path.hasEmptyName else { throw .malformedRequest }
+        case .app:
+            guard !isProject else { throw .unknownApp }
         }
         return method
     }

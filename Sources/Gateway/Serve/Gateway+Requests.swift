@@ -13,15 +13,8 @@ extension Gateway {
         guard let id else { return reject(.request, .badRequest, verb, arrival) }
         // A request without a key may lie on any partition.
         let key = request.requiredRecordKey ?? ids.fresh()
-        let answer: WaitingCall.Answer =
-            switch request.method {
-            case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
-                .exchangeDebugToken:
-                .token
-            case .verifyAppCheckToken: .response
-            case .verifyAttestation, .verifyAssertion: .result
-            }
-        submit(Submission(id: id, key: key, value: value, answer: answer, verb: verb), arrival)
+        let submission = Submission(id: id, key: key, value: value, answer: request.method.answer, verb: verb)
+        submit(submission, arrival)
     }
 
     /// A request that is ready for its topic.
@@ -29,7 +22,7 @@ extension Gateway {
         let id: [UInt8]
         let key: [UInt8]
         let value: [UInt8]
-        let answer: WaitingCall.Answer
+        let answer: Method.Answer
         let verb: Verb
         /// Makes the reply of another one: `/v1/verify` answers in its own way.
         var translate: (@Sendable (HTTPReply) -> HTTPReply)?

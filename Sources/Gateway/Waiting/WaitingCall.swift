@@ -5,21 +5,11 @@ internal import JSON
 
 /// A call whose request is produced and whose answer is open.
 struct WaitingCall {
-    /// The source of an accepted request's answer.
-    enum Answer {
-        /// The record on the tokens topic.
-        case token
-        /// The result's `response`.
-        case response
-        /// The whole result.
-        case result
-    }
-
     let id: [UInt8]
     /// The key of the record, and so of its answers.
     let key: [UInt8]
     let partition: Int32
-    let answer: Answer
+    let answer: Method.Answer
     /// The value as it was produced.
     let value: [UInt8]
     let responder: any HTTPResponder
@@ -54,7 +44,7 @@ struct WaitingCall {
 enum ResultReading {
     /// - Parameter value: of the results topic: `run`'s own, so what does not fit the contract is a fault of ours.
     /// - Returns: nil for a record that is not a result.
-    static func reply(_ value: [UInt8], _ answer: WaitingCall.Answer, id: [UInt8]) -> HTTPReply? {
+    static func reply(_ value: [UInt8], _ answer: Method.Answer, id: [UInt8]) -> HTTPReply? {
         guard let root = try? JSONDocument(parsing: value).root, let status = root["status"],
             let code = status["code"]?.integer, let name = status["status"]?.string,
             let message = status["message"]?.string, HTTPReply.statuses.contains(Int(code))

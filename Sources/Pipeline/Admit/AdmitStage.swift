@@ -12,35 +12,24 @@ package struct AdmitStage: Sendable {
     /// The environments that the apps accept: asking an app's expectations would copy them.
     private let accepted: [(production: Bool, development: Bool)]
     #if DEBUG
-        private let sabotage: Sabotage?
+        private var sabotage: Sabotage?
+
+        init(settings: PipelineSettings, sabotage: Sabotage?) {
+            self.init(settings: settings)
+            self.sabotage = sabotage
+        }
     #endif
 
     package init(settings: PipelineSettings) {
         self.settings = settings
         names = settings.registry.apps.map(\.name)
-        accepted = Self.environments(settings)
-        #if DEBUG
-            sabotage = nil
-        #endif
-    }
-
-    #if DEBUG
-        init(settings: PipelineSettings, sabotage: Sabotage?) {
-            self.settings = settings
-            names = settings.registry.apps.map(\.name)
-            accepted = Self.environments(settings)
-            self.sabotage = sabotage
+        accepted = settings.registry.apps.map { app in
+            (app.expectations.accepts(.production), app.expectations.accepts(.development))
         }
-    #endif
+    }
 
     func accepts(_ environment: Environment, _ app: Int) -> Bool {
         environment == .production ? accepted[app].production : accepted[app].development
-    }
-
-    private static func environments(_ settings: PipelineSettings) -> [(production: Bool, development: Bool)] {
-        settings.registry.apps.map { app in
-            (app.expectations.accepts(.production), app.expectations.accepts(.development))
-        }
     }
 
     /// - Parameters:
@@ -93,8 +82,13 @@ package struct AdmitStage: Sendable {
             return Verdict(outcome: .applied)
         }
         if let method = record.method {
-            let own = EvaluationTime(milliseconds: record.record.timestamp)
-            return judge(Admission(record: record, finding: finding, now: now ?? own, trace: trace), method, &state)
+            let item = Admission(record: record, finding: finding, now: now ?? record.time, trace: trace)
+            switch method.content {
+            case .nothing: return challenge(item, &state)
+            case .debugToken: return debugToken(item, &state)
+            case .appCheckToken: return token(item, &state)
+            case .attestation, .assertion: return judgeObject(item, method, &state)
+            }
         }
         switch record.shape {
         case .refused(let reason, _, _, let status):
@@ -102,16 +96,6 @@ package struct AdmitStage: Sendable {
         case .command(let command, _): return self.command(command, record, &state, trace)
         case .deadLetter(let reason): return Verdict(outcome: .deadLetter(reason))
         case .request: preconditionFailure("a request has a verb")
-        }
-    }
-
-    private func judge(_ item: Admission<some CheckTracer>, _ method: Method, _ state: inout BatchState) -> Verdict {
-        switch method {
-        case .generateAppAttestChallenge: challenge(item, &state)
-        case .exchangeDebugToken: debugToken(item, &state)
-        case .verifyAppCheckToken: token(item, &state)
-        case .exchangeAppAttestAttestation, .exchangeAppAttestAssertion, .verifyAttestation, .verifyAssertion:
-            judgeObject(item, method, &state)
         }
     }
 
@@ -129,7 +113,13 @@ package struct AdmitStage: Sendable {
         var verdict = Verdict(outcome: .accepted, environment: environment, previousCounter: key?.counter)
         do throws(Reason) {
             try checkBan(item, &state)
-            try admit(item, method, key: &key, &state, &verdict)
+            switch (method.bringsAttestation, method.isExchange) {
+            case (true, true): try exchangeAttestation(item, item.exchange(), key: &key, &state, &verdict)
+            case (false, true): try exchangeAssertion(item, item.exchange(), key: &key, &state, &verdict)
+            case (let bringsAttestation, false):
+                try checkAge(item)
+                if bringsAttestation { try attestation(item, key: &key) } else { try assertion(item, key: &key) }
+            }
             verdict.environment = key?.environment
             // Taken out, so that the record moves.
             if let changed = key.take() { state.set(changed, of: keyID, on: item.partition) }
@@ -140,28 +130,6 @@ package struct AdmitStage: Sendable {
             verdict.order = nil
             verdict.isRestored = false
             return refuse(item, error, verdict)
-        }
-    }
-
-    private func admit(
-        _ item: Admission<some CheckTracer>,
-        _ method: Method,
-        key: inout KeyRecord?,
-        _ state: inout BatchState,
-        _ verdict: inout Verdict
-    ) throws(Reason) {
-        switch method {
-        case .verifyAttestation:
-            try checkAge(item)
-            try attestation(item, key: &key)
-        case .verifyAssertion:
-            try checkAge(item)
-            try assertion(item, key: &key)
-        case .exchangeAppAttestAttestation:
-            try exchangeAttestation(item, item.exchange(), key: &key, &state, &verdict)
-        case .exchangeAppAttestAssertion:
-            try exchangeAssertion(item, item.exchange(), key: &key, &state, &verdict)
-        case .generateAppAttestChallenge, .exchangeDebugToken, .verifyAppCheckToken: throw .malformedRequest
         }
     }
 
@@ -198,7 +166,7 @@ package struct AdmitStage: Sendable {
         note(exchange, of: item, &state)
         do throws(Reason) {
             try checkSigningKey(item)
-            if method == .exchangeAppAttestAttestation {
+            if method.bringsAttestation {
                 // The active key may have changed since the first answer: the artifact is sealed under today's key.
                 if let active = try sealingKey(item.trace) {
                     state.note(sealingKey: active.id.value, at: item.time, on: item.partition)

@@ -109,7 +109,7 @@ struct EventEncoder {
 
     /// The event's name. Debug tokens have separate names: no device is involved, so no rollout counts them.
     private static func name(of verdict: Verdict, _ method: Method) -> (String, Reason?)? {
-        let isDebug = method == .exchangeDebugToken
+        let isDebug = method.token == .debug
         return switch verdict.outcome {
         case .accepted: (isDebug ? "DebugTokenSuccess" : "AppAttestSuccess", nil)
         case .refused(let reason, let status):

@@ -44,7 +44,7 @@ struct GrainCounts {
             answers.add(AnswerCounts.Key(app: -1, verb: nil, event: .replyIgnored))
         }
         if verdict.isRestored { count(.restored, app) }
-        if verb == .verifyAppCheckToken, let use = Self.use(finding, verdict) {
+        if verb?.content == .appCheckToken, let use = Self.use(finding, verdict) {
             count(.tokenUse(use), Self.subject(finding, in: registry))
         }
         guard app >= 0 else { return }
@@ -52,7 +52,7 @@ struct GrainCounts {
         if hasAnswer, let times = verdict.order?.times {
             let algorithm = registry.apps[Int(app)].tokens.algorithm
             count(.minted(limitedUse: times.isLimitedUse, algorithm), app)
-            if verb == .exchangeDebugToken { count(.debugToken, app) }
+            if verb?.token == .debug { count(.debugToken, app) }
         }
         if let decision = verdict.rollout {
             let mode = registry.apps[Int(app)].rollout.mode

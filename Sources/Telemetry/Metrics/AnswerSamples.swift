@@ -45,9 +45,9 @@ struct AnswerSamples {
     private mutating func begin(_ places: [Int32]) {
         let watched: [AnswerCounts.Event] = [.accepted, .deferred(.noActiveKey)]
         // Most apps have no debug tokens, and no alert is about them.
-        for verb in Method.allCases where verb != .exchangeDebugToken {
-            // The path of that verb names a project, and no app.
-            for app in verb == .verifyAppCheckToken ? [-1] : places {
+        for verb in Method.allCases where verb.token != .debug {
+            // A path that names a project names no app.
+            for app in verb.resource == .project ? [-1] : places {
                 for event in watched { add(AnswerCounts.Key(app: app, verb: verb, event: event), 0) }
             }
             add(AnswerCounts.Key(app: -1, verb: verb, event: .duplicate), 0)

@@ -45,12 +45,12 @@ package enum ExchangeFault: String, CaseIterable, Sendable {
     static func pool(_ verb: Method, judgesChallenges: Bool) -> [ExchangeFault] {
         let challenges: [ExchangeFault] =
             judgesChallenges ? [.challengeAltered, .challengeExpired, .challengeOfOtherApp] : []
-        return switch verb {
-        case .exchangeAppAttestAttestation: challenges + [.unknownApp]
-        case .exchangeAppAttestAssertion: challenges + [.artifactAltered, .artifactOfOtherApp, .unknownApp]
-        case .verifyAppCheckToken: [.tokenAltered, .tokenExpired, .tokenOfOddLife, .tokenOfOtherProject, .unknownApp]
-        case .generateAppAttestChallenge: [.unknownApp]
-        case .exchangeDebugToken, .verifyAttestation, .verifyAssertion: []
+        return switch verb.content {
+        case .attestation where verb.isExchange: challenges + [.unknownApp]
+        case .assertion where verb.isExchange: challenges + [.artifactAltered, .artifactOfOtherApp, .unknownApp]
+        case .appCheckToken: [.tokenAltered, .tokenExpired, .tokenOfOddLife, .tokenOfOtherProject, .unknownApp]
+        case .nothing: [.unknownApp]
+        case .debugToken, .attestation, .assertion: []
         }
     }
 }
@@ -73,15 +73,5 @@ enum ExchangeTimes {
 
 extension Method {
     /// The methods that a device can call: a debug token needs no device.
-    package static let simulated = allCases.filter { $0 != .exchangeDebugToken }
-
-    var isAttestation: Bool { self == .verifyAttestation || self == .exchangeAppAttestAttestation }
-
-    /// Whether an app's SDK calls it, so that a gateway knows the installation.
-    var isClientExchange: Bool {
-        switch self {
-        case .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion: true
-        case .exchangeDebugToken, .verifyAppCheckToken, .verifyAttestation, .verifyAssertion: false
-        }
-    }
+    package static let simulated = allCases.filter { $0.token != .debug }
 }

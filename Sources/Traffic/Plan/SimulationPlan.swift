@@ -109,7 +109,7 @@ extension SimulationPlan {
     }
 
     private func faulty(_ step: FleetStep, _ verb: Method) -> SimulatedStep {
-        let hasObject = verb != .generateAppAttestChallenge && verb != .verifyAppCheckToken
+        let hasObject = verb.bringsAttestation || verb.bringsAssertion
         let pool = ExchangeFault.pool(verb, judgesChallenges: challengeLife != nil)
         var random = generator(.fault, step.index)
         if pool.isEmpty || (hasObject && random.next() % 3 > 0), let fault = step.fault {
@@ -126,7 +126,7 @@ extension SimulationPlan {
     /// An assertion again; without one to repeat, an assertion whose counter is 0.
     private func replay(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
         let verb = pick(later, .verb, step.index)
-        guard verb == .verifyAssertion || verb == .exchangeAppAttestAssertion else { return faulty(step, verb) }
+        guard verb.bringsAssertion else { return faulty(step, verb) }
         let earlier = last(verb, of: step.device, before: round) { _ in true }
         let counter = earlier.flatMap { fleet.round(of: $0) }.map { UInt32(clamping: $0 + 1) } ?? 0
         // Bytes sealed at another time are not known any more: only the counter is repeated.

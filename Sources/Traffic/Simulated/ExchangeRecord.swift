@@ -29,17 +29,17 @@ struct ExchangeRecord {
     }
 
     func draft() -> Draft {
-        switch simulated.verb {
-        case .generateAppAttestChallenge: return Draft(nil, call(resource, body: nil))
-        case .verifyAppCheckToken:
+        let verb = simulated.verb
+        switch verb.content {
+        case .nothing: return Draft(nil, call(resource, body: nil))
+        case .appCheckToken:
             let (id, token) = token()
             var body = StockBody()
             body.add("app_check_token", text: token)
             return Draft(Array(id.utf8), call(project, version: "v1beta", body: body))
-        case .exchangeAppAttestAttestation: return attestation()
-        case .exchangeAppAttestAssertion: return assertion()
-        case .verifyAttestation, .verifyAssertion: return verification()
-        case .exchangeDebugToken: preconditionFailure("no device simulates it")
+        case .attestation: return verb.isExchange ? attestation() : verification()
+        case .assertion: return verb.isExchange ? assertion() : verification()
+        case .debugToken: preconditionFailure("no device simulates it")
         }
     }
 }
@@ -74,7 +74,7 @@ extension ExchangeRecord {
     /// Ours: no SDK writes it.
     private func verification() -> Draft {
         let hash = SHA256.hash(Array("simulated client data".utf8) + random(.challenge, 32)).bytes
-        let isAttestation = simulated.verb == .verifyAttestation
+        let isAttestation = simulated.verb.bringsAttestation
         return Draft(object: isAttestation ? attestationObject(hash) : assertionObject(hash)) { object in
             var body = StockBody()
             body.add(isAttestation ? "attestation_statement" : "assertion", base64: object)
@@ -132,7 +132,7 @@ extension ExchangeRecord {
 
     private var projectName: String {
         let name = app.projectID ?? app.projectNumber
-        return has == .unknownApp && simulated.verb == .verifyAppCheckToken ? name + "-unknown" : name
+        return has == .unknownApp && simulated.verb.resource == .project ? name + "-unknown" : name
     }
 
     private var project: String { "projects/\(projectName)" }

@@ -94,7 +94,7 @@ final class SimulationLane: @unchecked Sendable {
             let step = steps[index]
             record.timestamp = step.step.time.milliseconds
             (record.key, record.value) = drafts[index].request(objects[index])
-            if step.verb.isClientExchange {
+            if !step.verb.isVerifiers {
                 record.headers.append(RecordHeader("installation-id", "sim-\(seed)-\(which)-\(step.step.device)"))
             }
             return record
