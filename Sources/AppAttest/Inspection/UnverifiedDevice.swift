@@ -1,6 +1,6 @@
 package import Crypto
 
-/// What an object says of itself, before anything about it is verified: evidence of nothing, for reports and events on
+/// An object's own account, before anything about it is verified: evidence of nothing, for reports and events on
 /// refused requests. A part that cannot be read is nil, and so is everything behind it.
 package struct UnverifiedDevice: Sendable, Equatable {
     package private(set) var platform: ExactText?
@@ -11,7 +11,7 @@ package struct UnverifiedDevice: Sendable, Equatable {
     package private(set) var environment: Environment?
     /// SHA-256 of the App ID.
     package private(set) var appIDHash: Digest?
-    /// What the hash stands for, where an attestation says it.
+    /// The App ID behind the hash, where an attestation says it.
     package private(set) var appID: ExactText?
     package private(set) var counter: UInt32?
     /// The leaf's dates.

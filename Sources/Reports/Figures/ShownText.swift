@@ -1,6 +1,6 @@
 internal import Settings
 
-/// What a record or a file says, fit for a reader: nothing in it hides, turns the line around or fills the page.
+/// Text of a record or a file, made fit for a reader: nothing in it hides, turns the line around or fills the page.
 enum ShownText {
     /// Scalars; the rest is counted.
     static let mostScalars = 160

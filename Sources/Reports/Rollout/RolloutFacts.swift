@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 
-/// What became of a device's attestations, in a span of time.
+/// The outcomes of a device's attestations in a span of time.
 struct DeviceState: OptionSet, Hashable {
     let rawValue: UInt8
 

@@ -60,11 +60,11 @@ package struct RolloutTally: Equatable {
     }
 }
 
-/// When a share may grow: enough devices have attested at the present one, and few of them failed.
+/// The rule by which a share may grow: enough devices have attested at the present one, and few of them failed.
 package struct GrowthRule: Equatable {
     package init() {}
 
-    /// When 200 are decided and none failed, the true rate is below 1.5 % (95 % sure).
+    /// If 200 are decided and none failed, the true rate is below 1.5 % (95 % sure).
     package var minAttestations = 200
     /// Percent.
     package var maxFailureRate = 1.0

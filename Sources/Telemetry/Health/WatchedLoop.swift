@@ -6,12 +6,12 @@ internal import Synchronization
 package protocol WatchedLoop: AnyObject, Sendable {
     /// The state as of the loop's last step.
     var state: LoopState { get }
-    /// When the loop's thread last showed life.
+    /// The time at which the loop's thread last showed life.
     var life: LifeSign { get }
     var hasEnded: Bool { get }
 }
 
-/// What a loop has committed, and how far a restore is.
+/// The counts of what a loop has committed, and a restore's progress.
 package struct LoopState: Sendable {
     package var tally = LoopTally()
     package var restoring: RestoreProgress?
@@ -24,7 +24,7 @@ package struct LoopState: Sendable {
     package init() {}
 }
 
-/// When a thread last showed life: noted by it, read by any other.
+/// The time at which a thread last showed life: noted by it, read by any other.
 package final class LifeSign: Sendable {
     /// A time that only goes on while the machine is awake.
     package typealias Stopwatch = @Sendable () -> Duration

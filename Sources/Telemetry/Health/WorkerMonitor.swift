@@ -6,7 +6,7 @@ internal import Member
 internal import Pipeline
 package import Settings
 
-/// What a running worker shows of itself. Fed by the thread that runs the command, asked by the server's thread; it
+/// Metrics and health of a running worker. Fed by the thread that runs the command, asked by the server's thread; it
 /// never waits for a loop.
 package final class WorkerMonitor: Sendable {
     /// The worker's course, besides what its loops do.
@@ -174,6 +174,33 @@ extension LoopState {
             // The first request would wait for a connection, and for the library's look at the partition.
             let unread = log?.unread ?? []
             return unread.isEmpty ? (.running, nil) : (.starting, WorkerSnapshot.text(unread: unread))
+        }
+    }
+}
+
+/// Metrics and health of a program, served on a separate port.
+package protocol ProgramMonitor: Sendable {
+    /// How long the quietest of the threads that must not hang has shown no life.
+    var silence: Duration { get }
+    /// The answers of the port's paths.
+    var pages: HTTPServer.Handler { get }
+    /// The port, and the setting of worker.json that names it.
+    func port(in configuration: Configuration) -> (number: Int, setting: String)
+}
+
+extension ProgramMonitor {
+    /// Serves metrics and health until the server is released.
+    ///
+    /// - Parameter warn: takes a line where nothing can listen: the program works without.
+    /// - Returns: nil where nothing is served.
+    package func serve(_ configuration: Configuration, warn: (String) -> Void) -> HTTPServer? {
+        let (number, setting) = port(in: configuration)
+        guard let port = UInt16(exactly: number), port > 0 else { return nil }
+        do throws(HTTPFault) {
+            return try HTTPServer(address: configuration.metricsAddress, port: port, handler: pages)
+        } catch {
+            warn("metrics and health are not served: \(error.description); change \(setting) in worker.json")
+            return nil
         }
     }
 }
