@@ -106,13 +106,13 @@ struct ChaosLab {
     }
 
     private static func number<Number: LosslessStringConvertible>(_ option: String, _ text: String) throws -> Number {
-        guard let number = Number(text) else { throw Usage(description: "\(option) \(text) is no number") }
+        guard let number = Number(text) else { throw Usage(description: "\(option) \(text) is not a number") }
         return number
     }
 
     private static func kind(_ name: Substring) throws -> ChaosFault {
         guard let kind = ChaosFault.allCases.first(where: { "\($0)" == name }) else {
-            throw Usage(description: "\(name) is no kind of fault")
+            throw Usage(description: "\(name) is not a kind of fault")
         }
         return kind
     }

@@ -17,7 +17,7 @@ extension AttestWorker {
     }
 }
 
-/// What is made of the table of commands.
+/// Commands that are made of the table of commands.
 extension Command {
     static let completions = Command(
         name: "completions",

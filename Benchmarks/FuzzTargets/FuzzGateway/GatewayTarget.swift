@@ -81,7 +81,7 @@ final class GatewayTarget {
         insist(gateway.counts.waiting == 0, "no call waits for ever")
     }
 
-    /// The answers to what is strict; what is none has been read by then.
+    /// The answers to strict requests; all others have been read by then.
     private func read(_ client: Loopback, _ strict: StrictReader, _ input: [UInt8]) -> [UInt8] {
         var answers: [UInt8] = []
         let methods = strict.requests.map(\.method)

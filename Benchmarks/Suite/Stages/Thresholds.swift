@@ -16,7 +16,7 @@ struct Thresholds {
     init(path: String) throws {
         guard let data = FileManager.default.contents(atPath: path),
             let root = try? JSONDocument(parsing: Array(data)).root
-        else { throw Fault(sentence: "\(path) is no JSON file") }
+        else { throw Fault(sentence: "\(path) is not a JSON file") }
         for shape in root.members {
             for stage in shape.value.members {
                 func figure(_ name: StaticString) throws -> Double {

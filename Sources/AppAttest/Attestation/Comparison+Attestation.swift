@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// What an attestation presents where that needs words.
+/// An attestation's presented values, where they need words.
 extension Comparison {
     static func attestation(
         _ object: [UInt8],

@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// What a receipt and its signers present.
+/// The presented values of a receipt and its signers.
 extension Comparison {
     static func receipt(_ receipt: [UInt8], maxBytes: Int, isRead: Bool) -> Comparison {
         Comparison(

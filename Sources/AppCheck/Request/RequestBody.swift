@@ -195,7 +195,7 @@ extension RequestBody {
         return Comparison("client data", "clientDataHash \(hash), clientData \(data)", expected: expected)
     }
 
-    /// What a member holds: its size, never its content.
+    /// Describes a member: its size, never its content.
     private func shown(_ name: StaticString, or other: StaticString?, _ expected: String) -> Comparison {
         let found = [present(name), other.flatMap { present($0) }].compactMap(\.self)
         let presented: String

@@ -1,6 +1,6 @@
 internal import AppAttest
 
-/// What a path has in place of what it needs.
+/// Shows a path, and the form that it needs.
 extension RequestDecoder {
     /// The checks of a path, the last of them the one that its refusal is about.
     func note<Tracer: CheckTracer>(_ path: RequestPaths.Path, _ trace: Tracer) {

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 
-/// What a request needs before its object is looked at: a place in the rollout and under the rate, and active keys.
+/// Checks before a request's object is looked at: a place in the rollout and under the rate, and active keys.
 extension AdmitStage {
     func checkRollout(
         _ item: Admission<some CheckTracer>,

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 
-/// What a request meets in the ledger, at the gates and of an operator.
+/// Checks of a request against the ledger, the gates and an operator's bans.
 extension Comparison {
     static func ban(_ ban: Ban?) -> Comparison {
         let subject = ban?.kind == .key ? "the key" : "the installation"

@@ -22,7 +22,7 @@ extension DecodeStage {
         return nil
     }
 
-    /// What a value asks for, if its record lies where that takes effect.
+    /// The request of a value, if its record lies where that takes effect.
     func placed(
         _ decoded: RequestDecoding,
         _ record: InboundRecord,

@@ -8,7 +8,7 @@ package struct EarlierRefusals: Sendable {
         package let place: RecordPlace
         package let reason: Reason
 
-        /// For a report on a later record of the key.
+        /// The row in a report on a later record of the key.
         var comparison: Comparison {
             Comparison(
                 "attestation",

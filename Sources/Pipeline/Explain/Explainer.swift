@@ -29,7 +29,7 @@ package final class Explainer {
         decode = DecodeStage(settings: settings)
     }
 
-    /// To be called with each record, in order: what happened to one explains later ones.
+    /// Must be called with each record, in order: what happened to one explains later ones.
     package func note(_ observation: Observation) { earlier.note(observation) }
 
     /// The attestation that has left a record's key unknown.

@@ -4,13 +4,13 @@ internal import Log
 
 /// Why a record got its verdict: the checks that gave it, with what was presented and expected.
 package struct Explanation: Sendable {
-    /// As in a result: `accepted`, `refused`, `deferred`; or `dead-letter`.
+    /// The result's verdict: `accepted`, `refused`, `deferred`; or `dead-letter`.
     package let verdict: String
     package let reason: String?
     package let record: DecodedRecord
     /// A request that was answered before.
     package let isDuplicate: Bool
-    /// As ``RegisteredApp/name``; nil where the path names no configured app.
+    /// The ``RegisteredApp/name``; nil where the path names no configured app.
     package let app: String?
     package let method: Method?
     package let keyID: KeyID?
@@ -22,7 +22,7 @@ package struct Explanation: Sendable {
     package let object: ObjectReport?
     /// What the object says of the device; nil for a request without one.
     package let device: UnverifiedDevice?
-    /// Of an unknown key: its attestation, which was not accepted.
+    /// The attestation of an unknown key, which was not accepted.
     package let attestation: EarlierRefusals.Refusal?
     package let checks: [TracedCheck]
 

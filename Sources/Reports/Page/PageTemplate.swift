@@ -6,7 +6,7 @@ package enum PageTemplate {
     /// How many of a list of records paper shows, and explained reasons: three hundred would fill forty sheets.
     package static let paperRecords = 16
 
-    /// What stands before the title, before the body, before the facts and behind them.
+    /// The text before the title, before the body, before the facts and behind them.
     static let parts = html.split(separator: "§").map { String($0) }
 
     /// Nothing is loaded, and nothing runs but this script, whatever the page says.

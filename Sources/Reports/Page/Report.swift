@@ -1,4 +1,4 @@
-/// What a report says, as data: its tables are written from it, its charts drawn from it, and tools read it as JSON.
+/// A report as data: its tables are written from it, its charts drawn from it, and tools read it as JSON.
 package struct Report {
     let title: String
     /// Stands below the title; may be empty.
@@ -77,7 +77,7 @@ extension Report {
     /// One object and a newline: the members of this kind of report, then what every report has.
     package var json: [UInt8] { Facts.object(own + members).json + [0x0A] }
 
-    /// What the page's script draws from: no chart needs the members of a kind.
+    /// The facts that the page's script draws from: no chart needs the members of a kind.
     var facts: Facts { .object(members) }
 
     private var members: [Facts.Member] {

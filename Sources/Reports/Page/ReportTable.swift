@@ -5,7 +5,7 @@ extension Report {
         /// Drawn behind the first column of each row.
         var drawing: Drawing?
         var legend: [Mark] = []
-        /// What a chart shows, as numbers: closed until a reader opens it.
+        /// A chart's numbers: closed until a reader opens it.
         var isFolded = false
 
         package init(_ columns: [String], _ rows: [Row]) { (self.columns, self.rows) = (columns, rows) }

@@ -4,7 +4,7 @@ internal import Kafka
 internal import Pipeline
 package import Settings
 
-/// What a running gateway shows of itself. Fed by the thread that runs the command, asked by the server's thread.
+/// The metrics and health of a running gateway. Fed by the thread that runs the command, asked by the server's thread.
 package final class GatewayMonitor: Sendable {
     private struct Known {
         var state = WorkerState.starting
@@ -13,7 +13,7 @@ package final class GatewayMonitor: Sendable {
         var reloadedAt = WallClock.milliseconds()
         var gateway: Gateway?
         var server: HTTPExchangeServer?
-        /// When the command's thread last showed life.
+        /// The time at which the command's thread last showed life.
         var life = ContinuousClock.now
     }
 

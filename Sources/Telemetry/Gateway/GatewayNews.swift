@@ -1,7 +1,7 @@
 package import Gateway
 internal import Settings
 
-/// What a running gateway logs of its own accord: changes of its readiness, and workers that lag behind its files.
+/// Log lines of a running gateway: changes of its readiness, and workers that lag behind its files.
 package struct GatewayNews {
     /// Calls without any answer that are not chance.
     static let mostUnanswered = 3

@@ -80,7 +80,7 @@ package struct LogEvent: Sendable, Equatable {
         }
     }
 
-    /// What makes two lines the same: librdkafka's carry times and numbers of clients that change.
+    /// The text by which two lines are the same: librdkafka's carry times and numbers of clients that change.
     var pattern: String {
         let text = name == .clientLine ? String(message.filter { !$0.isNumber }) : message
         return "\(name.rawValue) \(partition.map(String.init) ?? "") \(text)"

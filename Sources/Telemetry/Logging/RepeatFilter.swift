@@ -10,7 +10,7 @@ struct RepeatFilter {
         let pattern: String
         /// The newest of them.
         var event: LogEvent
-        /// When it was last written.
+        /// The time at which it was last written.
         var since: Int64
         var repeats = 0
     }
@@ -18,7 +18,7 @@ struct RepeatFilter {
     /// The oldest first.
     private var lines: [Line] = []
 
-    /// What is to be written now because of an event.
+    /// The lines to be written now because of an event.
     ///
     /// - Parameter now: milliseconds of a clock that never goes back.
     mutating func take(_ event: LogEvent, at now: Int64) -> [LogEvent] {

@@ -18,7 +18,7 @@ package struct RestoreMeter {
     private var reported = 0
     private var started: ContinuousClock.Instant
     private var printed: ContinuousClock.Instant
-    /// When the restore last moved; nil once the standstill was reported.
+    /// The time at which the restore last moved; nil once the standstill was reported.
     private var moved: ContinuousClock.Instant?
 
     package init(log: EventLog, now: @escaping () -> ContinuousClock.Instant = { .now }) {

@@ -4,7 +4,7 @@ internal import Member
 package import Pipeline
 internal import Settings
 
-/// What a running worker logs of its own accord: the connection's changes, a line a minute, progress on a terminal.
+/// Log lines of a running worker: the connection's changes, a line a minute, progress on a terminal.
 package struct RunNews {
     /// The pause between two lines of progress, in milliseconds.
     private static let progressPause: Int64 = 500

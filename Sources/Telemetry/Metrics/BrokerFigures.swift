@@ -1,6 +1,6 @@
 internal import JSON
 
-/// What librdkafka's statistics say of brokers and partitions; of several clients together.
+/// Figures of brokers and partitions from librdkafka's statistics, those of several clients together.
 struct BrokerFigures {
     struct Broker: Equatable {
         var id: Int64
@@ -15,7 +15,7 @@ struct BrokerFigures {
 
     /// The brokers by name. Those that no client has needed are left out.
     private(set) var brokers: [String: Broker] = [:]
-    /// Where the requests' partitions begin and end.
+    /// The bounds of the requests' partitions.
     private(set) var ends: [Int32: PartitionEnds] = [:]
 
     /// A thousand partitions have a tenth of them.
@@ -61,7 +61,7 @@ struct BrokerFigures {
     }
 }
 
-/// Where a partition of the requests begins and ends, as a client knows it without asking.
+/// The first offset and the end of a partition of the requests, as a client knows it without asking.
 struct PartitionEnds: Equatable {
     /// The first offset.
     var low: Int64 = 0

@@ -1,4 +1,4 @@
-/// What the loops do, and what their partitions hold.
+/// The work of the loops, and the content of their partitions.
 extension MetricFamily {
     static let state = gauge(
         "attest_state",

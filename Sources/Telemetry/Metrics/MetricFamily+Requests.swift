@@ -1,4 +1,4 @@
-/// What the worker answered, and how fast.
+/// The worker's answers, and their delays.
 extension MetricFamily {
     static let requests = counter(
         "attest_requests",

@@ -35,7 +35,7 @@ package struct WorkerSnapshot {
     }
 
     var state = WorkerState.starting
-    /// What the state waits for or why it pauses; nil = nothing more is to be said.
+    /// The cause of a wait or a pause; nil = nothing more is to be said.
     var reason: String?
     var build = Build()
     /// Configured app ids.
@@ -91,7 +91,7 @@ extension WorkerSnapshot {
     }
 }
 
-/// What a worker does, from its start to its end.
+/// A worker's states, from its start to its end.
 package enum WorkerState: String, Sendable, CaseIterable {
     // In the order in which one outweighs those behind it, where several loops differ.
     case stopping, starting

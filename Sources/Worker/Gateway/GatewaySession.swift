@@ -44,7 +44,7 @@ final class GatewaySession {
         shell.log.name(instance: instance)
     }
 
-    /// What is doubtful about the configuration and the files: one line each.
+    /// Doubts about the configuration and the files, one line each.
     var warnings: [String] { loaded.warnings(now: WallClock.milliseconds()) }
 
     /// Runs until a signal asks for the end.

@@ -7,7 +7,7 @@ internal import Settings
 /// Asks the brokers beside the thread that serves whether one answers, and now and then how many partitions the topics
 /// have: keys of a topic with another number lie elsewhere, and answers would not be found.
 final class TopicsWatch: Sendable {
-    /// What a question found.
+    /// The outcome of a question.
     enum Answer: Sendable {
         /// A broker answered.
         case present
@@ -30,11 +30,11 @@ final class TopicsWatch: Sendable {
         var isAsking = false
         var askedAt: Int64
         var countedAt: Int64
-        /// When the first question was asked that no broker has answered; nil = the last one was answered.
+        /// The time of the first question that no broker has answered; nil = the last one was answered.
         var silentSince: Int64?
         /// Why no broker answered last.
         var fault: String?
-        /// What is wrong with the topics, and how often in a row it was found: a broker that starts knows none.
+        /// The fault of the topics, and how often in a row it was found: a broker that starts knows none.
         var wrong: (sentence: String, times: Int)?
     }
 

@@ -62,7 +62,7 @@ extension Configuration {
 
 /// The partitions of a worker's topics.
 struct TopicPartitions {
-    /// What all topics have but the replies.
+    /// The count of all topics but the replies.
     var requests: Int32
     /// 0 = no such topic.
     var replies: Int32 = 0

@@ -14,7 +14,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     /// How often the loop looks while an answer is waited for, which wakes it.
     private static let answerPoll = DispatchTimeInterval.milliseconds(25)
 
-    /// Where the loop and its log live.
+    /// The queue that the loop and its log live on.
     let queue = DispatchQueue(label: "loop", qos: .userInitiated)
     private let idleWaitMilliseconds: Int
     private let eagerPoll: DispatchTimeInterval
@@ -33,10 +33,10 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     /// Says what the loop's log knows; nil = the loop is not looked at.
     private var logSight: (() -> LogSight)?
     private var sighted: ContinuousClock.Instant?
-    /// When the loop's thread last showed life.
+    /// The time at which the loop's thread last showed life.
     let life: LifeSign
 
-    /// What other threads may know.
+    /// The part that other threads may know.
     private struct Shared {
         var state = LoopState()
         var outcome: Result<Void, any Error>?

@@ -12,7 +12,7 @@ final class LoopSet {
     struct Member {
         let driver: LoopDriver
         let loop: BatchLoop
-        /// What the loop's log knows, asked on the loop's thread; nil = it is not asked.
+        /// The log's view of the loop, asked on the loop's thread; nil = it is not asked.
         var logSight: (() -> LogSight)?
         let close: () throws -> Void
     }
@@ -26,7 +26,7 @@ final class LoopSet {
 
     var loops: [BatchLoop] { members.map(\.loop) }
 
-    /// What all loops have committed, once they have ended.
+    /// The sum of what all loops have committed, once they have ended.
     var tally: LoopTally { members.reduce(into: LoopTally()) { $0.add($1.loop.tally) } }
 
     /// Whether a stop left a batch whose commit had failed.

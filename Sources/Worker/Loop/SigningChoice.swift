@@ -2,7 +2,7 @@ internal import AppCheck
 internal import Crypto
 internal import Settings
 
-/// What this process signs tokens with: OpenSSL, and the library that worker.json names.
+/// The signers of this process: OpenSSL, and the library that worker.json names.
 struct SigningChoice {
     private let library: MultiBufferLibrary?
     private let path: String

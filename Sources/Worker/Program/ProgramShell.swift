@@ -6,7 +6,7 @@ internal import Settings
 internal import Synchronization
 internal import Telemetry
 
-/// What `run` and `gateway` do alike from their start to their end: the log, signals, readiness, the wait for the
+/// The frame of `run` and `gateway` from their start to their end: the log, signals, readiness, the wait for the
 /// broker, warnings and the last line.
 final class ProgramShell {
     /// How long every broker may take to hear of a topic: just created ones appear one after the other.

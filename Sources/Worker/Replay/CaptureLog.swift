@@ -57,7 +57,7 @@ final class CaptureLog: RequestSource, PackedUnit {
         return read * min(1, Double(records) / polled)
     }
 
-    /// Where a line stands that was polled.
+    /// The file and line of a record that was polled.
     func place(ofLine number: Int) -> (path: String, line: Int) { inputs.place(ofLine: number) }
 
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {

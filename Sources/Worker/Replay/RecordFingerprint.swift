@@ -4,7 +4,7 @@ internal import JSON
 internal import Log
 internal import Pipeline
 
-/// What is kept of a record to know its copies by, which another tool may have captured: the request's meaning, the
+/// The part of a record by which its copies are known, which another tool may have captured: the request's meaning, the
 /// timestamp and the headers that a worker reads. A tool writes JSON in its own way, and may leave out the latter two.
 struct RecordFingerprint: Equatable {
     /// The hash of key and request, without its lowest bit, which says whether the record names its topic.

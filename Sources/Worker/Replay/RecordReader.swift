@@ -6,7 +6,7 @@ internal import Settings
 /// or an array of objects, as other tools write them.
 final class RecordReader {
     private let lines: LineReader
-    /// What is left of the line read last.
+    /// The rest of the line read last.
     private var rest: Range<Int>?
     private var isInArray = false
     /// A record that stands on several lines.

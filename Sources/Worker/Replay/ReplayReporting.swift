@@ -6,7 +6,7 @@ internal import Settings
 
 extension ReplaySession {
     struct ReportOptions: Sendable {
-        /// Where the page goes; nil = no page is wanted.
+        /// The file of the page; nil = no page is wanted.
         var path: String?
         /// Whether the facts are wanted as JSON.
         var isJSON: Bool

@@ -9,7 +9,7 @@ final class SecondCopies: Sendable {
     /// Copies whose timestamps or headers say something else than the record judged.
     private struct Differing {
         var count = 0
-        /// Where the first of them stands.
+        /// The place of the first of them.
         var first = ""
     }
 

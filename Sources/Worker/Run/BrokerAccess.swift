@@ -65,7 +65,7 @@ final class BrokerAccess {
 
     var isEmbedded: Bool { embedded != nil }
 
-    /// Where clients of the embedded broker connect, on loopback.
+    /// The embedded broker's address for clients, on loopback.
     var embeddedAddress: String? { embedded?.bootstrapServers }
 
     /// The faults of the topics, as far as the broker reports them.

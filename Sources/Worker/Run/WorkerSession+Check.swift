@@ -30,7 +30,7 @@ extension WorkerSession {
         console.printError("warning: \(event.message)")
     }
 
-    /// What is doubtful about the configuration: one line each.
+    /// Doubts about the configuration, one line each.
     var doubts: [String] {
         // The embedded broker makes it a trial run, whatever else is configured.
         let lab = configuration.embeddedBroker ? [] : LabAnchors.warnings(configuration.anchors)

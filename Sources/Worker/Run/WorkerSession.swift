@@ -123,7 +123,7 @@ final class WorkerSession {
         ])
     }
 
-    /// What signs tokens.
+    /// The signer of tokens, with its library.
     private func signer() -> (SigningLibrary?, TokenSigner) {
         let tokens = loaded.keys.rings.tokens
         let library = signing.make(rig.engine, rig.watch, alarm: shell.alarm)
