@@ -61,7 +61,7 @@ extension AnswerCounts.Event {
     fileprivate var isOutcome: Bool {
         switch self {
         case .accepted, .refused, .deferred, .deadLetter: true
-        case .duplicate, .minted, .debugToken, .rollout, .restored, .tokenUse, .outdated, .replyIgnored: false
+        default: false
         }
     }
 }
