@@ -36,15 +36,8 @@ package struct LoopRun {
         log = SimulatedLog(records: records, seed: seed, chances: chances)
         var options = BatchLoop.Options()
         options.batch.records = batchRecords
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log),
-            settings: settings,
-            lanes: lanes,
-            options: options,
-            ledgers: ledgers,
-            post: lanes.post,
-            wallClock: { now }
-        )
+        let roles = LogRoles(source: log, unit: log)
+        let loop = lanes.loop(roles, settings, options, ledgers: ledgers, wallClock: { now })
         guard try lanes.run(loop) else { throw Unfinished() }
         outputs = log.visible
         tally = loop.tally

@@ -1,6 +1,7 @@
-internal import AppAttest
+package import AppAttest
 internal import Crypto
 internal import DeviceLab
+package import Log
 package import Pipeline
 
 /// Lanes and loop thread in one, under a seed: jobs finish in an order that the seed chooses, on one real thread.
@@ -46,6 +47,29 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
         guard !jobs.isEmpty else { return false }
         jobs.remove(at: Int.random(in: 0..<jobs.count, using: &random))()
         return true
+    }
+
+    /// A loop on these lanes; without a clock as in a replay.
+    package func loop(
+        _ log: LogRoles,
+        _ settings: PipelineSettings,
+        _ options: BatchLoop.Options = BatchLoop.Options(),
+        ledgers: [Int32: PartitionLedger] = [:],
+        wallClock: @escaping @Sendable () -> EvaluationTime? = { nil },
+        uptime: (@Sendable () -> Int64?)? = nil,
+        notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
+    ) -> BatchLoop {
+        BatchLoop(
+            log: log,
+            settings: settings,
+            lanes: self,
+            options: options,
+            ledgers: ledgers,
+            post: post,
+            wallClock: wallClock,
+            uptime: uptime,
+            notice: notice
+        )
     }
 
     /// Runs a loop to its end, interleaving its ticks with the jobs as the seed says.

@@ -37,14 +37,7 @@ struct BatchWindowTests {
         let (source, unit) = (AskedSource(6), MemoryUnit())
         var options = BatchLoop.Options()
         options.batch.milliseconds = milliseconds
-        let loop = BatchLoop(
-            log: LogRoles(source: source, unit: unit),
-            settings: traffic.settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
-            wallClock: { nil }
-        )
+        let loop = lanes.loop(LogRoles(source: source, unit: unit), traffic.settings, options)
         // Three batches fill the loop, whose lanes have done nothing yet.
         while try loop.tick(waitMilliseconds: milliseconds) == .worked {}
         #expect(source.waits == [milliseconds, 0, 0])
@@ -63,15 +56,7 @@ struct BatchWindowTests {
         let (source, unit) = (AskedSource(6), MemoryUnit())
         var options = BatchLoop.Options()
         options.smallBatch = smallBatch
-        let log = LogRoles(source: source, unit: unit)
-        let loop = BatchLoop(
-            log: log,
-            settings: traffic.settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
-            wallClock: { nil }
-        )
+        let loop = lanes.loop(LogRoles(source: source, unit: unit), traffic.settings, options)
         while try loop.tick(waitMilliseconds: 0) == .worked {}
         #expect(source.waits.count == begun)
         #expect(try lanes.run(loop))

@@ -47,15 +47,7 @@ struct CaptureLineTests {
         let lanes = SimulatedLanes(scratch: scratch, seed: seed)
         var options = BatchLoop.Options()
         options.batch.records = 4
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log.unit),
-            settings: settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
-            wallClock: { nil }
-        )
-        return (loop, lanes)
+        return (lanes.loop(LogRoles(source: log, unit: log.unit), settings, options), lanes)
     }
 
     @Test(arguments: LoopTests.seeds)

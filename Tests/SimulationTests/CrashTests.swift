@@ -42,14 +42,8 @@ struct CrashTests {
         options.batch.records = 16
         options.suspects = CrashSuspects(suspects)
         options.passed = { passed.items += $0 }
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log),
-            settings: traffic.settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
-            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) }
-        )
+        let roles = LogRoles(source: log, unit: log)
+        let loop = lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
         #expect(try lanes.run(loop))
         var outcome = Outcome(passed: passed.items, commits: log.commits)
         for record in log.visible {
@@ -106,14 +100,8 @@ struct CrashTests {
             options.work = loopWork
             options.suspects = CrashSuspects([suspect: CrashSuspects.Count(total: 1)])
             let log = SimulatedLog(records: records, seed: seed)
-            let loop = BatchLoop(
-                log: LogRoles(source: log, unit: log),
-                settings: traffic.settings,
-                lanes: lanes,
-                options: options,
-                post: lanes.post,
-                wallClock: { EvaluationTime(milliseconds: RequestRecords.time) }
-            )
+            let roles = LogRoles(source: log, unit: log)
+            let loop = lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
             #expect(try lanes.run(loop))
             #expect(seen.items.count >= 4, "decoded, resolved, verified and judged")
         #endif

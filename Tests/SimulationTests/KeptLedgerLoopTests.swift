@@ -39,12 +39,10 @@ struct KeptLedgerLoopTests {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let (log, clock) = (ReturningLog(), Clock())
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: MemoryUnit(), hasLedgers: true),
-            settings: traffic.settings,
-            lanes: lanes,
-            post: lanes.post,
-            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) },
+        let loop = lanes.loop(
+            LogRoles(source: log, unit: MemoryUnit(), hasLedgers: true),
+            traffic.settings,
+            wallClock: { RequestRecords.now },
             uptime: { clock.milliseconds }
         )
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }

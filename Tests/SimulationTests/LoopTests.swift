@@ -161,7 +161,7 @@ struct LoopTests {
         )
         let attestation = RequestRecords.value(
             verb: .verifyAttestation,
-            object: device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: RequestRecords.time)),
+            object: device.attest(clientDataHash: hash, at: RequestRecords.now),
             keyID: device.keyID,
             clientDataHash: hash,
             path: path

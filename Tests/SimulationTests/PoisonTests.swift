@@ -90,87 +90,15 @@ struct PoisonTests {
         #expect(Set(letters.keys) == Set(without.keys).union(refused))
     }
 
-    /// A log that refuses whatever it is given, for the record's sake.
-    private final class RefusingLog: RequestSource, RecordUnit {
-        private var record: InboundRecord?
-        private var isOpen = false
-        init(_ record: InboundRecord) { self.record = record }
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            round.records = record.map { [.record($0)] } ?? []
-            return round
-        }
-        func write(
-            _ records: [[OutboundRecord]],
-            _ positions: [PartitionPosition],
-            of generation: Generation
-        ) throws {
-            precondition(!isOpen, "one unit at a time")
-            isOpen = true
-            throw SimulatedFault(.recordFault)
-        }
-        func abort() -> Bool {
-            isOpen = false
-            return true
-        }
-        let member: (any GroupMember)? = nil
-        let isAtomic = true
-        let timeShare = 0.0
-    }
-
     @Test func `a log that refuses even a dead letter ends the work, and the message names the record`() throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let log = RefusingLog(RequestRecords.record([1], key: nil, partition: 3, offset: 17))
-        let settings = traffic.settings
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log),
-            settings: settings,
-            lanes: lanes,
-            post: lanes.post,
-            wallClock: { nil }
-        )
+        let log = ListLog([RequestRecords.record([1], key: nil, partition: 3, offset: 17)]) { _ in
+            throw SimulatedFault(.recordFault)
+        }
+        let loop = lanes.loop(LogRoles(source: log, unit: log), traffic.settings)
         let fault = #expect(throws: RefusedRecordFault.self) { _ = try lanes.run(loop, steps: 1_000) }
         #expect(fault?.description.contains("partition 3, offset 17") == true)
-    }
-
-    /// A log that takes of one request nothing but the shortest dead letter, and counts its commits.
-    private final class PickyLog: RequestSource, RecordUnit {
-        private let records: [InboundRecord]
-        private let refused: Int64
-        private var (read, committed) = (0, 0)
-        private(set) var commits = 0
-        private var isOpen = false
-
-        init(_ records: [InboundRecord], refused: Int64) { (self.records, self.refused) = (records, refused) }
-
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            round.records = records[read...].prefix(limits.records).map { .record($0) }
-            read += round.records.count
-            round.ended = committed == records.count
-            return round
-        }
-        func write(
-            _ records: [[OutboundRecord]],
-            _ positions: [PartitionPosition],
-            of generation: Generation
-        ) throws {
-            precondition(!isOpen, "one unit at a time")
-            isOpen = true
-            let isRefused = records.joined().contains { $0.sourceOffset == refused && $0.value != nil }
-            if isRefused { throw SimulatedFault(.recordFault) }
-            isOpen = false
-            commits += 1
-            committed = positions.first.map { Int($0.offset) } ?? committed
-        }
-        func abort() -> Bool {
-            (isOpen, read) = (false, committed)
-            return true
-        }
-        let member: (any GroupMember)? = nil
-        let isAtomic = true
-        let timeShare = 0.0
     }
 
     @Test(arguments: [0, 1, 500, 999] as [Int64])
@@ -178,20 +106,16 @@ struct PoisonTests {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let records = (0..<1_000 as Range<Int64>).map { RequestRecords.record([1], key: nil, offset: $0) }
-        let log = PickyLog(records, refused: refused)
+        // Of one request it takes nothing but the shortest dead letter.
+        let log = ListLog(records) { outputs in
+            let isRefused = outputs.contains { $0.sourceOffset == refused && $0.value != nil }
+            if isRefused { throw SimulatedFault(.recordFault) }
+        }
         var options = BatchLoop.Options()
         options.batch.records = 1_000
-        let settings = traffic.settings
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log),
-            settings: settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
-            wallClock: { nil }
-        )
+        let loop = lanes.loop(LogRoles(source: log, unit: log), traffic.settings, options)
         #expect(try lanes.run(loop))
         #expect(loop.tally.deadLetters == ["not-json": 999, "too-large": 1])
-        #expect(log.commits <= 25)
+        #expect(log.units.count <= 25)
     }
 }

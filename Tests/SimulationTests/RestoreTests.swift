@@ -124,17 +124,10 @@ struct RestoreTests {
     ) throws -> BatchLoop {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
-        let settings = traffic.settings
         let unit = MemoryUnit()
         if isUnknown { unit.rewind = { log.assignAgain() } }
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: unit, hasLedgers: true),
-            settings: settings,
-            lanes: lanes,
-            post: lanes.post,
-            wallClock: { EvaluationTime(milliseconds: RequestRecords.time) },
-            notice: notice
-        )
+        let roles = LogRoles(source: log, unit: unit, hasLedgers: true)
+        let loop = lanes.loop(roles, traffic.settings, wallClock: { RequestRecords.now }, notice: notice)
         #expect(try lanes.run(loop, steps: 10_000))
         return loop
     }

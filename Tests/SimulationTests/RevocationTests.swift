@@ -11,25 +11,20 @@ struct RevocationTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
     /// Assigns a partition, gives three batches of one record each, then takes the partition back.
-    private final class RevokingLog: RequestSource {
-        private var offset: Int64 = 0
-        private var step = 0
+    private final class RevokingLog {
         let (unit, memory) = (MemoryUnit(), MemoryMember())
-        var member: (any GroupMember)? { memory }
         var isReleased: Bool { memory.releases > 0 }
 
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            step += 1
-            switch step {
-            case 1: round.events = [memory.event(.assigned([0]))]
-            case 2...4:
-                round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: offset))]
-                offset += 1
-            case 5: round.events = [.revoked([0])]
-            default: round.ended = true
+        var roles: LogRoles {
+            let source = PolledSource(memory) { [memory] round, number, _ in
+                switch number {
+                case 0: round.events = [memory.event(.assigned([0]))]
+                case 1...3: round.records = [.record(RequestRecords.junk(at: Int64(number - 1)))]
+                case 4: round.events = [.revoked([0])]
+                default: round.ended = true
+                }
             }
-            return round
+            return LogRoles(source: source, unit: unit, hasLedgers: true)
         }
     }
 
@@ -43,12 +38,10 @@ struct RevocationTests {
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         var options = BatchLoop.Options()
         options.batchesInFlight = 4
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log.unit, hasLedgers: true),
-            settings: traffic.settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
+        let loop = lanes.loop(
+            log.roles,
+            traffic.settings,
+            options,
             wallClock: { EvaluationTime(milliseconds: clock.milliseconds) }
         )
         // No job of the lanes is run: the batches stay where they are.

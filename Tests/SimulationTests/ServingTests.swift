@@ -20,32 +20,25 @@ struct ServingTests {
     }
 
     /// Gives records as long as it is polled; the group wants the partition back, which only ``MemoryMember/serve()`` says.
-    private final class QuietLog: RequestSource {
-        private var offset: Int64 = 0
-        private var isAssigned = false
-        private let wait: Wait
+    private final class QuietLog {
         let (unit, memory) = (MemoryUnit(), MemoryMember())
-        var member: (any GroupMember)? { memory }
 
         init(_ wait: Wait) {
-            self.wait = wait
             guard wait == .restoring else { return }
             let record = StoredRecords([StoredRecord(partition: 0, key: [4], value: nil)])
             memory.reading = { _ in [.ledger(record, left: 0)] }
         }
 
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            guard isAssigned else {
-                isAssigned = true
-                round.events = [memory.event(.assigned([0]))]
-                return round
+        var roles: LogRoles {
+            let source = PolledSource(memory) { [memory] round, number, _ in
+                switch number {
+                case 0: round.events = [memory.event(.assigned([0]))]
+                // At most three batches, so that a loop that polls on shows.
+                case 1...3: round.records = [.record(RequestRecords.junk(at: Int64(number - 1)))]
+                default: break
+                }
             }
-            // At most three batches, so that a loop that polls on shows.
-            guard offset < 3 else { return round }
-            round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: offset))]
-            offset += 1
-            return round
+            return LogRoles(source: source, unit: unit, hasLedgers: true)
         }
     }
 
@@ -57,11 +50,9 @@ struct ServingTests {
     private static func loop(_ log: LogRoles, _ clock: Clock) throws -> (BatchLoop, SimulatedLanes) {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let loop = BatchLoop(
-            log: log,
-            settings: traffic.settings,
-            lanes: lanes,
-            post: lanes.post,
+        let loop = lanes.loop(
+            log,
+            traffic.settings,
             wallClock: { EvaluationTime(milliseconds: clock.milliseconds) }
         )
         return (loop, lanes)
@@ -73,7 +64,7 @@ struct ServingTests {
     func `revoked partitions are released while lanes hang, the breaker is open or ledgers are read`(wait: Wait) throws
     {
         let (log, clock) = (QuietLog(wait), Clock())
-        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, hasLedgers: true), clock)
+        let (loop, lanes) = try Self.loop(log.roles, clock)
         if wait == .breakerOpen {
             loop.breaker.add(records: 100, internal: 100, at: EvaluationTime(milliseconds: clock.milliseconds))
         }
@@ -90,10 +81,8 @@ struct ServingTests {
     }
 
     /// Two partitions: the ledger of one is there, that of the other does not come to its end.
-    private final class HalfRestoredLog: RequestSource {
-        private var step = 0
+    private final class HalfRestoredLog {
         let (unit, memory) = (MemoryUnit(), MemoryMember())
-        var member: (any GroupMember)? { memory }
         var isWhole = false
 
         init() {
@@ -104,20 +93,18 @@ struct ServingTests {
             }
         }
 
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            step += 1
-            if step == 1 { round.events = [memory.event(.assigned([0, 1]))] }
-            if step == 2 {
-                round.records = [.record(RequestRecords.record(Array("junk".utf8), key: nil, offset: 0))]
+        var roles: LogRoles {
+            let source = PolledSource(memory) { [memory] round, number, _ in
+                if number == 0 { round.events = [memory.event(.assigned([0, 1]))] }
+                if number == 1 { round.records = [.record(RequestRecords.junk(at: 0))] }
             }
-            return round
+            return LogRoles(source: source, unit: unit, hasLedgers: true)
         }
     }
 
     @Test func `a partition with a complete ledger is judged while another's is still being read`() throws {
         let log = HalfRestoredLog()
-        let (loop, lanes) = try Self.loop(LogRoles(source: log, unit: log.unit, hasLedgers: true), Clock())
+        let (loop, lanes) = try Self.loop(log.roles, Clock())
         for _ in 0..<50 {
             _ = try loop.tick(waitMilliseconds: 0)
             _ = lanes.finishOne()

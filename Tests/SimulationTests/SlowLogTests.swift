@@ -14,58 +14,25 @@ struct SlowLogTests {
         let acknowledgedShare: Double?
     }
 
-    private final class SlowLog: RequestSource, RecordUnit {
-        private let records: [InboundRecord]
-        /// Records that fit into the time of a unit.
+    /// Takes so many records in the time of a unit.
+    private final class SlowLog {
+        let log: ListLog
         var capacity: Int
-        private var (read, committed) = (0, 0)
-        private(set) var timeShare = 0.0
-        /// Outputs of each unit that was committed.
-        private(set) var units: [Int] = []
-        private(set) var aborts = 0
 
-        init(_ records: [InboundRecord], capacity: Int) { (self.records, self.capacity) = (records, capacity) }
-
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            round.records = records[read...].prefix(limits.records).map { .record($0) }
-            read += round.records.count
-            round.ended = committed == records.count
-            return round
-        }
-        func write(
-            _ records: [[OutboundRecord]],
-            _ positions: [PartitionPosition],
-            of generation: Generation
-        ) throws {
-            let pending = records.reduce(0) { $0 + $1.count }
-            guard pending <= capacity else {
-                aborts += 1
-                throw Overdue(acknowledgedShare: Double(capacity) / Double(pending))
+        init(_ records: [InboundRecord], capacity: Int) {
+            (log, self.capacity) = (ListLog(records) { _ in }, capacity)
+            log.take = { [unowned self] outputs in
+                let share = Double(outputs.count) / Double(self.capacity)
+                guard share <= 1 else { throw Overdue(acknowledgedShare: 1 / share) }
+                log.timeShare = share
             }
-            units.append(pending)
-            timeShare = Double(pending) / Double(capacity)
-            committed = positions.first.map { Int($0.offset) } ?? committed
         }
-        func abort() -> Bool {
-            read = committed
-            return true
-        }
-        let member: (any GroupMember)? = nil
-        let isAtomic = true
-    }
 
-    private func loop(_ log: SlowLog, _ lanes: SimulatedLanes, _ settings: PipelineSettings) -> BatchLoop {
-        var options = BatchLoop.Options()
-        options.batch.records = Self.batchRecords
-        return BatchLoop(
-            log: LogRoles(source: log, unit: log),
-            settings: settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
-            wallClock: { nil }
-        )
+        func loop(_ lanes: SimulatedLanes, _ settings: PipelineSettings) -> BatchLoop {
+            var options = BatchLoop.Options()
+            options.batch.records = SlowLogTests.batchRecords
+            return lanes.loop(LogRoles(source: log, unit: log), settings, options)
+        }
     }
 
     private static let batchRecords = 1_000
@@ -80,23 +47,23 @@ struct SlowLogTests {
     ) throws {
         let traffic = try FleetTraffic(.imitated)
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
-        let log = SlowLog(Self.records(5_000), capacity: 300)
-        let loop = loop(log, lanes, traffic.settings)
+        let slow = SlowLog(Self.records(5_000), capacity: 300)
+        let loop = slow.loop(lanes, traffic.settings)
         #expect(try lanes.run(loop))
         #expect(loop.tally.deadLettersTotal == 5_000)
-        #expect(log.units.reduce(0, +) == 5_000)
-        #expect(log.aborts == 1)
+        #expect(slow.log.units.reduce(0, +) == 5_000)
+        #expect(slow.log.aborts == 1)
     }
 
     @Test func `when the log is fast again, the batches grow again`() throws {
         let traffic = try FleetTraffic(.imitated)
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let log = SlowLog(Self.records(30_000), capacity: 300)
-        let loop = loop(log, lanes, traffic.settings)
-        while log.units.count < 5 { #expect(try !lanes.run(loop, steps: 1)) }
-        log.capacity = 1_000_000
+        let slow = SlowLog(Self.records(30_000), capacity: 300)
+        let loop = slow.loop(lanes, traffic.settings)
+        while slow.log.units.count < 5 { #expect(try !lanes.run(loop, steps: 1)) }
+        slow.capacity = 1_000_000
         #expect(try lanes.run(loop))
-        #expect(log.units.reduce(0, +) == 30_000)
-        #expect(log.units.max() == Self.batchRecords)
+        #expect(slow.log.units.reduce(0, +) == 30_000)
+        #expect(slow.log.units.max() == Self.batchRecords)
     }
 }

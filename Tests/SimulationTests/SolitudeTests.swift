@@ -43,14 +43,8 @@ struct SolitudeTests {
                 options.batch.records = 8
                 options.seat = solitude.seats[number]
                 options.suspects = CrashSuspects(Dictionary(uniqueKeysWithValues: counts))
-                return BatchLoop(
-                    log: LogRoles(source: log, unit: log),
-                    settings: traffic.settings,
-                    lanes: lanes,
-                    options: options,
-                    post: lanes.post,
-                    wallClock: { EvaluationTime(milliseconds: RequestRecords.time) }
-                )
+                let roles = LogRoles(source: log, unit: log)
+                return lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
             }
             (self.logs, self.lanes) = (logs, lanes)
             random = SeededRandom(seed: seed)

@@ -38,11 +38,9 @@ struct WrongClockTests {
         }
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let log = SimulatedLog(records: records, seed: 1)
-        let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log),
-            settings: traffic.settings,
-            lanes: lanes,
-            post: lanes.post,
+        let loop = lanes.loop(
+            LogRoles(source: log, unit: log),
+            traffic.settings,
             wallClock: clock.now,
             uptime: { 1_000 },
             notice: clock.note

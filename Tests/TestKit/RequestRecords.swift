@@ -9,6 +9,7 @@ package import Log
 package enum RequestRecords {
     package static let path = "v1/projects/123456789012/apps/1:123456789012:ios:0123456789abcdef"
     package static let time: Int64 = 1_790_000_000_000
+    package static var now: EvaluationTime { EvaluationTime(milliseconds: time) }
 
     /// One app that accepts these App IDs in production.
     package static func registry(
@@ -91,4 +92,7 @@ package enum RequestRecords {
             headers: id.map { [RecordHeader("request-id", $0)] } ?? []
         )
     }
+
+    /// A record that is not a request.
+    package static func junk(at offset: Int64) -> InboundRecord { record(Array("junk".utf8), key: nil, offset: offset) }
 }

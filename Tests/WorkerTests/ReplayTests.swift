@@ -22,7 +22,7 @@ struct ReplayTests {
             appIDs: [appleAppID],
             devices: devices,
             records: records,
-            start: EvaluationTime(milliseconds: RequestRecords.time)
+            start: RequestRecords.now
         )
         plan.faultShare = 0.4
         return FakeFleet(plan)

@@ -68,7 +68,7 @@ struct WrongTeamTests {
     @Test(arguments: DeviceShape.allCases)
     func `Every shape of attestation names its App ID, by its leaf or its receipt`(shape: DeviceShape) {
         let device = FakeDevice(ca: LabCA(seed: 21), appID: Self.wrong, shape: shape, seed: 6)
-        let time = EvaluationTime(milliseconds: RequestRecords.time)
+        let time = RequestRecords.now
         let object = device.attest(clientDataHash: [UInt8](repeating: 1, count: 32), at: time)
         #expect(UnverifiedDevice(attestation: object).appID == ExactText(Self.wrong))
         #expect(UnverifiedDevice(assertion: device.assertion(clientDataHash: [1], counter: 1)).appID == nil)

@@ -31,9 +31,6 @@ struct BenchmarkReport {
             case .exchangeES256: "App Check exchange with ES256, one core"
             }
         }
-
-        /// Whether ratios are of rates on the wall, not of the processor's time.
-        var isByWall: Bool { self == .lanes || self == .allCores }
     }
 
     struct Group {

@@ -5,8 +5,6 @@ internal import Log
 ///
 /// What it does not understand is left to ``CaptureCodec``, which reads the same record from what it does.
 struct PlainCaptureLine {
-    static let mostHeaders = 8
-
     private(set) var partition: Int32 = 0
     private(set) var offset: Int64 = 0
     private(set) var timestamp: Int64 = -1

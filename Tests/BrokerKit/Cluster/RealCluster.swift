@@ -158,9 +158,6 @@ extension RealCluster {
         try tell("start \(id)")
     }
 
-    /// Changes the size of a broker's memory disk.
-    package func resizeDisk(_ id: Int = 1, megabytes: Int) throws { try tell("disk \(id) \(megabytes)") }
-
     package func isServing(_ id: Int) -> Bool { BrokerPorts.accepts(ports[id - 1].plain) }
 
     package func isRunning(_ id: Int) -> Bool { !FileManager.default.fileExists(atPath: path(id, "ended")) }

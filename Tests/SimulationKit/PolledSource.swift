@@ -1,0 +1,69 @@
+package import Log
+
+/// A source of requests that a test writes, poll by poll.
+package final class PolledSource: RequestSource {
+    /// Fills the round of a poll, by the number of polls before it.
+    package typealias Fill = (_ round: inout PollRound, _ number: Int, _ limits: BatchLimits) throws -> Void
+
+    package let member: (any GroupMember)?
+    package private(set) var polls = 0
+    private let fill: Fill
+
+    package init(_ member: (any GroupMember)? = nil, _ fill: @escaping Fill) {
+        (self.member, self.fill) = (member, fill)
+    }
+
+    package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        defer { polls += 1 }
+        var round = PollRound()
+        try fill(&round, polls, limits)
+        return round
+    }
+}
+
+/// A list of records as a log without a group: hands out again what was not committed.
+package final class ListLog: RequestSource, RecordUnit {
+    private let records: [InboundRecord]
+    /// Takes a unit's outputs, or throws what the log fails with.
+    package var take: (_ outputs: [OutboundRecord]) throws -> Void
+    private var (read, committed) = (0, 0)
+    private var isOpen = false
+    /// The number of outputs of each committed unit.
+    package private(set) var units: [Int] = []
+    package private(set) var aborts = 0
+    package var timeShare = 0.0
+    package let member: (any GroupMember)? = nil
+    package let isAtomic = true
+
+    package init(_ records: [InboundRecord], take: @escaping (_ outputs: [OutboundRecord]) throws -> Void) {
+        (self.records, self.take) = (records, take)
+    }
+
+    package func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+        var round = PollRound()
+        round.records = records[read...].prefix(limits.records).map { .record($0) }
+        read += round.records.count
+        round.ended = committed == records.count
+        return round
+    }
+
+    package func write(
+        _ records: [[OutboundRecord]],
+        _ positions: [PartitionPosition],
+        of generation: Generation
+    ) throws {
+        precondition(!isOpen, "one unit at a time")
+        isOpen = true
+        let outputs = Array(records.joined())
+        try take(outputs)
+        isOpen = false
+        units.append(outputs.count)
+        committed = positions.first.map { Int($0.offset) } ?? committed
+    }
+
+    package func abort() -> Bool {
+        (isOpen, read) = (false, committed)
+        aborts += 1
+        return true
+    }
+}
