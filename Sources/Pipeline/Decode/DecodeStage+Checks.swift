@@ -33,12 +33,13 @@ extension DecodeStage {
         case .refused(let reason, let path, let keyID, let status):
             return .refused(reason, path: path, keyID: keyID, status: status)
         case .command(let found, let path):
-            do throws(Reason) { try checkPlace(of: record, found.command, trace) } catch {
+            let (required, named) = (found.command.requiredRecordKey, found.command.partition)
+            do throws(Reason) { try checkPlace(of: record, required, named, trace) } catch {
                 return .refused(error, path: path, keyID: nil, status: error.status(appID: nil))
             }
             return .command(found, path: path)
         case .request(let request):
-            do throws(Reason) { try checkPlace(of: record, request.requiredRecordKey, trace) } catch {
+            do throws(Reason) { try checkPlace(of: record, request.requiredRecordKey, nil, trace) } catch {
                 let status = error.status(appID: request.appID)
                 return .refused(error, path: request.path, keyID: request.keyID, status: status)
             }
@@ -46,45 +47,26 @@ extension DecodeStage {
         }
     }
 
-    /// State lies where a command takes effect: on the partition of its key, or on the one that it names.
-    private func checkPlace(
-        of record: InboundRecord,
-        _ command: OperatorCommand,
-        _ trace: some CheckTracer
-    ) throws(Reason) {
-        try checkTime(of: record, trace)
-        if let partition = command.partition {
-            try trace.check("partition of the command", partition == record.partition, else: Reason.keyMismatch) {
-                let presented = ReportValue.number(Int64(record.partition))
-                return Comparison("partition", presented, expected: .number(Int64(partition)))
-            }
-        }
-        try checkKey(of: record, command.requiredRecordKey, trace)
-    }
-
+    /// State lies where a record takes effect: the record key must be what is required, on the partition where the
+    /// partitioner puts it, and a command on the partition that it names.
     private func checkPlace(
         of record: InboundRecord,
         _ required: [UInt8]?,
+        _ named: Int32?,
         _ trace: some CheckTracer
     ) throws(Reason) {
-        try checkTime(of: record, trace)
-        try checkKey(of: record, required, trace)
-    }
-
-    private func checkTime(of record: InboundRecord, _ trace: some CheckTracer) throws(Reason) {
         let hasTime = InboundRecord.timestamps.contains(record.timestamp)
         try trace.check("timestamp", hasTime, else: Reason.malformedRequest) {
             let expected = "a time from 1970 to 9999 in milliseconds"
             return Comparison("timestamp", "\(record.timestamp)", expected: expected)
         }
-    }
-
-    /// The record key must be what is required, on the partition where the partitioner puts it.
-    private func checkKey(
-        of record: InboundRecord,
-        _ required: [UInt8]?,
-        _ trace: some CheckTracer
-    ) throws(Reason) {
+        func check(_ name: String, _ partition: Int32) throws(Reason) {
+            try trace.check(name, partition == record.partition, else: Reason.keyMismatch) {
+                let presented = ReportValue.number(Int64(record.partition))
+                return Comparison("partition", presented, expected: .number(Int64(partition)))
+            }
+        }
+        if let named { try check("partition of the command", named) }
         guard let required else { return }
         try trace.check("record key", record.key == required, else: Reason.keyMismatch) {
             let key = record.key.map { Comparison.text($0) } ?? "absent"
@@ -93,11 +75,7 @@ extension DecodeStage {
         guard let partitionOfKey = settings.partitionOfKey else {
             return trace.notJudged("partition", "a replay does not judge the partition of a key")
         }
-        let partition = partitionOfKey(required)
-        try trace.check("partition", partition == record.partition, else: Reason.keyMismatch) {
-            let presented = ReportValue.number(Int64(record.partition))
-            return Comparison("partition", presented, expected: .number(Int64(partition)))
-        }
+        try check("partition", partitionOfKey(required))
     }
 
     /// Decodes a record once more, check by check.
