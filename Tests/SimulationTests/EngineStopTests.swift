@@ -74,22 +74,6 @@ struct EngineStopTests {
         }
     }
 
-    /// All records, in polls of one batch's size.
-    private final class Source: RequestSource {
-        let member: (any GroupMember)? = nil
-        private var records: ArraySlice<InboundRecord>
-
-        init(_ records: [InboundRecord]) { self.records = records[...] }
-
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            round.ended = records.isEmpty
-            round.records = records.prefix(limits.records).map { .record($0) }
-            records = records.dropFirst(limits.records)
-            return round
-        }
-    }
-
     private final class Alarms: @unchecked Sendable {
         // Called by the test's own thread.
         var count = 0
@@ -146,10 +130,15 @@ struct EngineStopTests {
             engine: wrong ?? OracleEngine()
         )
         let (lanes, unit) = (HeldLanes(scratch, watch), MemoryUnit())
+        var rest = records[...]
+        let source = PolledSource { round, _, limits in
+            (round.ended, round.records) = (rest.isEmpty, rest.prefix(limits.records).map { .record($0) })
+            rest = rest.dropFirst(limits.records)
+        }
         var options = BatchLoop.Options()
         options.batch.records = batchRecords
         let loop = BatchLoop(
-            log: LogRoles(source: Source(records), unit: unit),
+            log: LogRoles(source: source, unit: unit),
             settings: settings,
             lanes: lanes,
             options: options,

@@ -10,23 +10,24 @@ import Testing
 
 @testable import Worker
 
-@Suite("The loop's driver")
-struct LoopDriverTests {
-    /// Never has a record and never ends.
-    private final class SilentSource: RequestSource {
-        let member: (any GroupMember)? = nil
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound { PollRound() }
-    }
-
-    private static func loop(_ driver: LoopDriver) throws -> BatchLoop {
-        let rig = try LoopRig.lab(lanes: 1)
-        return BatchLoop(
-            log: LogRoles(source: SilentSource(), unit: MemoryUnit()),
+extension LoopDriver {
+    /// A loop that this driver can run, on a rig's lanes.
+    func loop(_ source: any RequestSource, _ rig: LoopRig) throws -> BatchLoop {
+        BatchLoop(
+            log: LogRoles(source: source, unit: MemoryUnit()),
             settings: PipelineSettings(registry: try RequestRecords.registry()),
             lanes: rig.lanes,
-            post: driver.post,
+            post: post,
             wallClock: { nil }
         )
+    }
+}
+
+@Suite("The loop's driver")
+struct LoopDriverTests {
+    /// It never has a record and never ends.
+    private static func loop(_ driver: LoopDriver) throws -> BatchLoop {
+        try driver.loop(PolledSource { _, _, _ in }, LoopRig.lab(lanes: 1))
     }
 
     @Test func `a stop before the loop runs takes effect`() throws {

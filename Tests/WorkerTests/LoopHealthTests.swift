@@ -16,20 +16,6 @@ import Testing
 
 @Suite("A running loop's health over HTTP")
 struct LoopHealthTests {
-    /// Has no record and never ends; a poll may hang until it is released.
-    private final class Source: RequestSource, @unchecked Sendable {
-        let member: (any GroupMember)? = nil
-        let gate = DispatchSemaphore(value: 0)
-        private let hangs: Bool
-
-        init(hangs: Bool) { self.hangs = hangs }
-
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            if hangs { gate.wait() }
-            return PollRound()
-        }
-    }
-
     /// A clock that the test moves.
     private final class Watch: Sendable {
         private let seconds = Locked(0)
@@ -46,28 +32,20 @@ struct LoopHealthTests {
         return (answer.status, answer.contentType, String(decoding: answer.body, as: UTF8.self))
     }
 
-    private static func loop(_ driver: LoopDriver, _ source: Source, _ rig: LoopRig) throws -> BatchLoop {
-        BatchLoop(
-            log: LogRoles(source: source, unit: MemoryUnit()),
-            settings: PipelineSettings(registry: try RequestRecords.registry()),
-            lanes: rig.lanes,
-            post: driver.post,
-            wallClock: { nil }
-        )
-    }
-
     @Test func `a running loop is ready; one that hangs for a minute is not healthy`() throws {
         let (monitor, watch) = (try Self.monitor(), Watch())
         let endpoints = Endpoints(monitor)
-        let source = Source(hangs: true)
+        // Each poll hangs until it is released.
+        let gate = DispatchSemaphore(value: 0)
+        let source = PolledSource { _, _, _ in gate.wait() }
         let driver = LoopDriver(idleWaitMilliseconds: 1, life: LifeSign(elapsed: watch.elapsed))
         let rig = try LoopRig.lab(lanes: 1)
         let ended = DispatchSemaphore(value: 0)
         monitor.noteRunning([driver], addLanes: rig.describe)
         #expect(Self.get(endpoints, "/readyz").0 == 503)
-        driver.start(try Self.loop(driver, source, rig), logSight: { LogSight() }) { ended.signal() }
+        driver.start(try driver.loop(source, rig), logSight: { LogSight() }) { ended.signal() }
         // Twice: the first poll's step is published once it has returned.
-        source.gate.signal()
+        gate.signal()
         #expect(eventually({ Self.get(endpoints, "/readyz").2 }, until: { $0 == "{\"state\":\"running\"}\n" }))
         #expect(Self.get(endpoints, "/readyz").0 == 200)
         watch.pass(59)
@@ -79,10 +57,10 @@ struct LoopHealthTests {
             )
         )
         // It goes on, and that is life.
-        source.gate.signal()
+        gate.signal()
         #expect(eventually({ Self.get(endpoints, "/healthz").0 }, until: { $0 == 200 }))
         driver.stop()
-        for _ in 0..<8 { source.gate.signal() }
+        for _ in 0..<8 { gate.signal() }
         ended.wait()
         watch.pass(600)
         // A loop that has ended needs no life.
@@ -101,7 +79,7 @@ struct LoopHealthTests {
             sight.unread = Array(0..<Int32(unread.withLock { $0 }))
             return sight
         }
-        let loop = try Self.loop(driver, Source(hangs: false), try LoopRig.lab(lanes: 1))
+        let loop = try driver.loop(PolledSource { _, _, _ in }, LoopRig.lab(lanes: 1))
         driver.start(loop, logSight: sight) { ended.signal() }
         let waits =
             #"{"state":"starting","reason":"2 partitions not read yet (0, 1): nothing has come from them yet"}"# + "\n"

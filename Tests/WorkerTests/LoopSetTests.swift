@@ -14,27 +14,15 @@ import Testing
 
 @Suite("The loops of one process")
 struct LoopSetTests {
+    private struct Broken: Error {}
+
     /// Returns `count` records, then throws if `breaks` is set; never ends.
-    private final class Source: RequestSource {
-        struct Broken: Error {}
-
-        let member: (any GroupMember)? = nil
-        private let (partition, count, breaks): (Int32, Int64, Bool)
-        private var offset: Int64 = 0
-
-        init(_ partition: Int32, count: Int64, breaks: Bool = false) {
-            (self.partition, self.count, self.breaks) = (partition, count, breaks)
-        }
-
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
-            var round = PollRound()
-            guard offset < count else {
-                if breaks { throw Broken() }
-                return round
-            }
-            round.records = [.record(RequestRecords.record([1], key: nil, partition: partition, offset: offset))]
-            offset += 1
-            return round
+    private static func source(_ partition: Int32, count: Int, breaks: Bool = false) -> PolledSource {
+        PolledSource { round, number, _ in
+            if breaks, number >= count { throw Broken() }
+            guard number < count else { return }
+            let record = RequestRecords.record([1], key: nil, partition: partition, offset: Int64(number))
+            round.records = [.record(record)]
         }
     }
 
@@ -42,20 +30,12 @@ struct LoopSetTests {
         var count = 0
     }
 
-    private static func set(_ sources: [Source], _ closed: Closed = Closed()) throws -> LoopSet {
+    private static func set(_ sources: [PolledSource], _ closed: Closed = Closed()) throws -> LoopSet {
         let rig = try LoopRig.lab(lanes: 2)
-        let settings = PipelineSettings(registry: try RequestRecords.registry())
         return LoopSet(
-            sources.map { source in
+            try sources.map { source in
                 let driver = LoopDriver(idleWaitMilliseconds: 1)
-                let loop = BatchLoop(
-                    log: LogRoles(source: source, unit: MemoryUnit()),
-                    settings: settings,
-                    lanes: rig.lanes,
-                    post: driver.post,
-                    wallClock: { nil }
-                )
-                return LoopSet.Member(driver: driver, loop: loop) { closed.count += 1 }
+                return LoopSet.Member(driver: driver, loop: try driver.loop(source, rig)) { closed.count += 1 }
             }
         )
     }
@@ -63,7 +43,7 @@ struct LoopSetTests {
     @Test(arguments: [1, 2, 5])
     func `a stop ends all, and the counts are sums`(count: Int) throws {
         let closed = Closed()
-        let set = try Self.set((0..<count).map { Source(Int32($0), count: 20) }, closed)
+        let set = try Self.set((0..<count).map { Self.source(Int32($0), count: 20) }, closed)
         var last = 0
         try set.run(stopping: { Issue.record("no loop failed") }) { tally, _ in
             last = tally.requests
@@ -77,9 +57,11 @@ struct LoopSetTests {
     }
 
     @Test func `a loop's fault stops the others in order, and is thrown`() throws {
-        let set = try Self.set([Source(0, count: 7), Source(1, count: 5, breaks: true), Source(2, count: 3)])
+        let set = try Self.set([
+            Self.source(0, count: 7), Self.source(1, count: 5, breaks: true), Self.source(2, count: 3),
+        ])
         var stops = 0
-        #expect(throws: Source.Broken.self) { try set.run(stopping: { stops += 1 }) { _, _ in } }
+        #expect(throws: Broken.self) { try set.run(stopping: { stops += 1 }) { _, _ in } }
         #expect(stops == 1)
         // The broken loop's last batches may be uncommitted; nothing of the others is.
         #expect(set.loops[0].tally.requests <= 7 && set.loops[2].tally.requests <= 3)
@@ -87,7 +69,7 @@ struct LoopSetTests {
     }
 
     @Test func `new settings are taken by every loop`() throws {
-        let set = try Self.set((0..<3).map { Source($0, count: 5) })
+        let set = try Self.set((0..<3).map { Self.source($0, count: 5) })
         let settings = PipelineSettings(registry: try RequestRecords.registry())
         let answers = Locked<[MissingSealingKeys?]>([])
         var isAsked = false
