@@ -1,4 +1,6 @@
+package import AppAttest
 package import Log
+internal import TestKit
 
 /// A source of requests that a test writes, poll by poll.
 package final class PolledSource: RequestSource {
@@ -19,6 +21,14 @@ package final class PolledSource: RequestSource {
         try fill(&round, polls, limits)
         return round
     }
+}
+
+/// A clock that a test moves. Confined to the test's thread.
+package final class MovedClock: @unchecked Sendable {
+    package var milliseconds: Int64
+    package var now: EvaluationTime { EvaluationTime(milliseconds: milliseconds) }
+
+    package init(_ milliseconds: Int64 = RequestRecords.time) { self.milliseconds = milliseconds }
 }
 
 /// A list of records as a log without a group: hands out again what was not committed.

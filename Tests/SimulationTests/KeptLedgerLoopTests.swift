@@ -26,11 +26,6 @@ struct KeptLedgerLoopTests {
         }
     }
 
-    /// Confined to the test's thread.
-    private final class Clock: @unchecked Sendable {
-        var milliseconds: Int64 = 1_000
-    }
-
     @Test(arguments: [(away: 0 as Int64, isKept: true), (away: 1, isKept: false)])
     func `a ledger of a partition that was away for more than a quarter of an hour is read again`(
         away: Int64,
@@ -38,7 +33,7 @@ struct KeptLedgerLoopTests {
     ) throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (log, clock) = (ReturningLog(), Clock())
+        let (log, clock) = (ReturningLog(), MovedClock(1_000))
         let loop = lanes.loop(
             LogRoles(source: log, unit: MemoryUnit(), hasLedgers: true),
             traffic.settings,

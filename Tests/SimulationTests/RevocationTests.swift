@@ -28,29 +28,22 @@ struct RevocationTests {
         }
     }
 
-    /// The worker's clock, moved by the test. Confined to the test's thread.
-    private final class Clock: @unchecked Sendable {
-        var milliseconds = RequestRecords.time
-    }
-
-    private static func revoked(_ log: RevokingLog, _ clock: Clock) throws -> (loop: BatchLoop, lanes: SimulatedLanes) {
+    private static func revoked(
+        _ log: RevokingLog,
+        _ clock: MovedClock
+    ) throws -> (loop: BatchLoop, lanes: SimulatedLanes) {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         var options = BatchLoop.Options()
         options.batchesInFlight = 4
-        let loop = lanes.loop(
-            log.roles,
-            traffic.settings,
-            options,
-            wallClock: { EvaluationTime(milliseconds: clock.milliseconds) }
-        )
+        let loop = lanes.loop(log.roles, traffic.settings, options, wallClock: { clock.now })
         // No job of the lanes is run: the batches stay where they are.
         for _ in 0..<50 { _ = try loop.tick(waitMilliseconds: 0) }
         return (loop, lanes)
     }
 
     @Test func `the oldest batch is committed before its partition is released, newer ones are not`() throws {
-        let (log, clock) = (RevokingLog(), Clock())
+        let (log, clock) = (RevokingLog(), MovedClock())
         let (loop, lanes) = try Self.revoked(log, clock)
         #expect(!log.isReleased && log.unit.commits.isEmpty)
         while !log.isReleased {
@@ -61,7 +54,7 @@ struct RevocationTests {
     }
 
     @Test func `a batch that takes too long is abandoned, and its partition is released without a commit`() throws {
-        let (log, clock) = (RevokingLog(), Clock())
+        let (log, clock) = (RevokingLog(), MovedClock())
         let (loop, lanes) = try Self.revoked(log, clock)
         clock.milliseconds += 1_999
         _ = try loop.tick(waitMilliseconds: 0)

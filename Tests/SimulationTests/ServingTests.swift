@@ -42,20 +42,10 @@ struct ServingTests {
         }
     }
 
-    /// The worker's clock, moved by the test. Confined to the test's thread.
-    private final class Clock: @unchecked Sendable {
-        var milliseconds = RequestRecords.time
-    }
-
-    private static func loop(_ log: LogRoles, _ clock: Clock) throws -> (BatchLoop, SimulatedLanes) {
+    private static func loop(_ log: LogRoles, _ clock: MovedClock) throws -> (BatchLoop, SimulatedLanes) {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let loop = lanes.loop(
-            log,
-            traffic.settings,
-            wallClock: { EvaluationTime(milliseconds: clock.milliseconds) }
-        )
-        return (loop, lanes)
+        return (lanes.loop(log, traffic.settings, wallClock: { clock.now }), lanes)
     }
 
     @Test(
@@ -63,10 +53,10 @@ struct ServingTests {
     )
     func `revoked partitions are released while lanes hang, the breaker is open or ledgers are read`(wait: Wait) throws
     {
-        let (log, clock) = (QuietLog(wait), Clock())
+        let (log, clock) = (QuietLog(wait), MovedClock())
         let (loop, lanes) = try Self.loop(log.roles, clock)
         if wait == .breakerOpen {
-            loop.breaker.add(records: 100, internal: 100, at: EvaluationTime(milliseconds: clock.milliseconds))
+            loop.breaker.add(records: 100, internal: 100, at: clock.now)
         }
         // No job of the lanes is run: what they have stays with them.
         _ = lanes
@@ -104,7 +94,7 @@ struct ServingTests {
 
     @Test func `a partition with a complete ledger is judged while another's is still being read`() throws {
         let log = HalfRestoredLog()
-        let (loop, lanes) = try Self.loop(log.roles, Clock())
+        let (loop, lanes) = try Self.loop(log.roles, MovedClock())
         for _ in 0..<50 {
             _ = try loop.tick(waitMilliseconds: 0)
             _ = lanes.finishOne()

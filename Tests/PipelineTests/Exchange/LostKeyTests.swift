@@ -135,12 +135,7 @@ import Testing
         #expect(rig.key(device)?.app == ExchangeKit.name)
     }
 
-    @Test(arguments: [1, 10_000])
-    func `a restored key serves the assertion after it, in the same batch or the next`(most: Int) throws {
-        var (device, artifact) = try Self.orphan()
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let challenge = try rig.challenge()
-        let back = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+    private static func verification(of device: inout FakeDevice) -> ExchangeRequest {
         let hash = [UInt8](repeating: 4, count: 32)
         let value = RequestRecords.value(
             verb: .verifyAssertion,
@@ -149,7 +144,16 @@ import Testing
             clientDataHash: hash,
             path: "v1/\(ExchangeKit.resource)"
         )
-        let behind = ExchangeRequest(value, key: device.keyID.recordKey)
+        return ExchangeRequest(value, key: device.keyID.recordKey)
+    }
+
+    @Test(arguments: [1, 10_000])
+    func `a restored key serves the assertion after it, in the same batch or the next`(most: Int) throws {
+        var (device, artifact) = try Self.orphan()
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let challenge = try rig.challenge()
+        let back = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        let behind = Self.verification(of: &device)
         let answers = most == 1 ? try [rig.send(back), rig.send(behind)] : try rig.send([back, behind])
         #expect(answers.map(\.verdict) == ["accepted", "accepted"])
         #expect(answers.map(\.counter) == [4, 5])
@@ -159,15 +163,7 @@ import Testing
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
         let challenge = try rig.challenge()
-        let hash = [UInt8](repeating: 4, count: 32)
-        let value = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: device.assert(clientDataHash: hash),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        let before = ExchangeRequest(value, key: device.keyID.recordKey)
+        let before = Self.verification(of: &device)
         let back = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
         #expect(try rig.send([before, back]).map { $0.reason ?? $0.verdict } == ["unknown-key", "accepted"])
     }
