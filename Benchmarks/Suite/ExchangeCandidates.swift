@@ -172,8 +172,7 @@ struct ExchangeCandidates {
             let object = device.assertion(clientDataHash: hash, counter: 1)
             var writer = JSONWriter()
             writer.beginObject()
-            writer.key("path")
-            writer.string(Self.resource + ":exchangeAppAttestAssertion")
+            writer.member("path", Self.resource + ":exchangeAppAttestAssertion")
             writer.key("body")
             writer.beginObject()
             let members: [(StaticString, [UInt8])] = [

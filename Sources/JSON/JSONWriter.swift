@@ -59,6 +59,41 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    package mutating func member(_ name: StaticString, _ text: String) {
+        key(name)
+        string(text)
+    }
+
+    package mutating func member(_ name: StaticString, validUTF8 utf8: [UInt8]) {
+        key(name)
+        string(validUTF8: utf8)
+    }
+
+    package mutating func member(_ name: StaticString, utf8: [UInt8]) {
+        key(name)
+        string(utf8: utf8)
+    }
+
+    package mutating func member(_ name: StaticString, base64 bytes: [UInt8]) {
+        key(name)
+        base64(bytes)
+    }
+
+    package mutating func member(_ name: StaticString, raw json: [UInt8]) {
+        key(name)
+        raw(json)
+    }
+
+    package mutating func member(_ name: StaticString, _ flag: Bool) {
+        key(name)
+        value(flag)
+    }
+
+    package mutating func member(_ name: StaticString, _ integer: some FixedWidthInteger) {
+        key(name)
+        if let small = Int64(exactly: integer) { value(small) } else { value(integer) }
+    }
+
     /// Text of the syntax as it stands, commas and names included: fewer and larger pieces than member by member.
     ///
     /// - Parameter endsValue: whether the next key or value needs a comma.

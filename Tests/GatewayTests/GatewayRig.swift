@@ -141,23 +141,14 @@ final class GatewayRig: Sendable {
     ) -> TopicRecord {
         var json = JSONWriter()
         json.beginObject()
-        if let reason {
-            json.key("reason")
-            json.string(reason)
-        }
+        if let reason { json.member("reason", reason) }
         json.key("status")
         json.beginObject()
-        json.key("code")
-        json.value(status.code)
-        json.key("status")
-        json.string(status.status)
-        json.key("message")
-        json.string(validUTF8: status.message.utf8)
+        json.member("code", status.code)
+        json.member("status", status.status)
+        json.member("message", validUTF8: status.message.utf8)
         json.endObject()
-        if let response {
-            json.key("response")
-            json.raw(Array(response.utf8))
-        }
+        if let response { json.member("response", raw: Array(response.utf8)) }
         json.endObject()
         return record(of: request, json.takeBytes(), status: status.code, id: id)
     }

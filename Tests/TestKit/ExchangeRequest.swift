@@ -111,8 +111,7 @@ package struct ExchangeRequest: Sendable {
     ) -> Self {
         var json = JSONWriter()
         json.beginObject()
-        json.key("app_check_token")
-        json.string(token)
+        json.member("app_check_token", token)
         json.endObject()
         let claimed = ExchangeToken(token).map { Array($0.id.utf8) }
         return Self(value("v1beta/\(project):verifyAppCheckToken", body: json.takeBytes()), key: key ?? claimed)
@@ -122,12 +121,8 @@ package struct ExchangeRequest: Sendable {
     package static func value(_ path: String, body: [UInt8]?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("path")
-        json.string(path)
-        if let body {
-            json.key("body")
-            json.raw(body)
-        }
+        json.member("path", path)
+        if let body { json.member("body", raw: body) }
         json.endObject()
         return json.takeBytes()
     }

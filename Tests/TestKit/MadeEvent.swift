@@ -34,30 +34,16 @@ package struct MadeEvent {
             writer.key(named: name)
             writer.string(text)
         }
-        if let reason {
-            writer.key("reason")
-            writer.string(reason)
-        }
-        writer.key("requestId")
-        writer.string("r")
-        writer.key("limitedUse")
-        writer.value(false)
+        if let reason { writer.member("reason", reason) }
+        writer.member("requestId", "r")
+        writer.member("limitedUse", false)
         if let percent {
-            writer.key("bucket")
-            writer.value(7)
-            writer.key("percent")
-            writer.raw(Array(percent.utf8))
+            writer.member("bucket", 7)
+            writer.member("percent", raw: Array(percent.utf8))
         }
-        if let device {
-            writer.key("device")
-            writer.string(device)
-        }
-        if let bundleVersion {
-            writer.key("bundleVersion")
-            writer.string(bundleVersion)
-        }
-        writer.key("at")
-        writer.string(at)
+        if let device { writer.member("device", device) }
+        if let bundleVersion { writer.member("bundleVersion", bundleVersion) }
+        writer.member("at", at)
         writer.endObject()
         return writer.takeBytes()
     }

@@ -52,8 +52,7 @@ struct ForeignTextTests {
         for (offset, text) in Self.texts.enumerated() {
             var value = JSONWriter()
             value.beginObject()
-            value.key("path")
-            value.string("v1/projects/\(text)/apps/x:verifyAssertion")
+            value.member("path", "v1/projects/\(text)/apps/x:verifyAssertion")
             value.endObject()
             let record = InboundRecord(
                 topic: "requests",

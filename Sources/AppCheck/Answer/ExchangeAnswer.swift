@@ -7,10 +7,8 @@ package enum ExchangeAnswer {
     /// generateAppAttestChallenge.
     package static func challenge(_ challenge: [UInt8], ttl: ProtoDuration) -> [UInt8] {
         body { writer in
-            writer.key("challenge")
-            writer.base64(challenge)
-            writer.key("ttl")
-            writer.string(ttl.text)
+            writer.member("challenge", base64: challenge)
+            writer.member("ttl", ttl.text)
         }
     }
 
@@ -19,8 +17,7 @@ package enum ExchangeAnswer {
     /// - Parameter token: the JWT's text.
     package static func attestation(artifact: [UInt8], token: [UInt8], ttl: ProtoDuration, isBeta: Bool) -> [UInt8] {
         body { writer in
-            writer.key("artifact")
-            writer.base64(artifact)
+            writer.member("artifact", base64: artifact)
             writer.key("appCheckToken")
             writer.beginObject()
             members(&writer, token, ttl, mirror: isBeta, original: true)
@@ -44,8 +41,7 @@ package enum ExchangeAnswer {
     package static func verification(alreadyConsumed: Bool) -> [UInt8] {
         body { writer in
             guard alreadyConsumed else { return }
-            writer.key("alreadyConsumed")
-            writer.value(true)
+            writer.member("alreadyConsumed", true)
         }
     }
 
@@ -56,16 +52,10 @@ package enum ExchangeAnswer {
         body { writer in
             writer.key("error")
             writer.beginObject()
-            writer.key("code")
-            writer.value(status.code)
-            writer.key("message")
-            writer.string(validUTF8: status.message.utf8)
-            writer.key("status")
-            writer.string(status.status)
-            if let reason {
-                writer.key("reason")
-                writer.string(reason)
-            }
+            writer.member("code", status.code)
+            writer.member("message", validUTF8: status.message.utf8)
+            writer.member("status", status.status)
+            if let reason { writer.member("reason", reason) }
             writer.endObject()
         }
     }
@@ -77,16 +67,9 @@ package enum ExchangeAnswer {
         mirror: Bool,
         original: Bool
     ) {
-        if mirror {
-            writer.key("attestationToken")
-            writer.string(utf8: token)
-        }
-        if original {
-            writer.key("token")
-            writer.string(utf8: token)
-        }
-        writer.key("ttl")
-        writer.string(ttl.text)
+        if mirror { writer.member("attestationToken", utf8: token) }
+        if original { writer.member("token", utf8: token) }
+        writer.member("ttl", ttl.text)
     }
 
     private static func body(_ members: (inout JSONWriter) -> Void) -> [UInt8] {

@@ -30,12 +30,9 @@ package struct TokenKey: Sendable {
         self.key = key
         var header = JSONWriter(capacity: 64)
         header.beginObject()
-        header.key("kid")
-        header.string(kid)
-        header.key("typ")
-        header.string("JWT")
-        header.key("alg")
-        header.string(algorithm.rawValue)
+        header.member("kid", kid)
+        header.member("typ", "JWT")
+        header.member("alg", algorithm.rawValue)
         header.endObject()
         encodedHeader = Base64URL.encode(header.takeBytes()) + [UInt8(ascii: ".")]
     }

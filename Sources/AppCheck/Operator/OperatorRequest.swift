@@ -22,24 +22,16 @@ package enum OperatorRequest {
             json.base64(value)
         }
         json.beginObject()
-        json.key("path")
-        json.string(path(command.verb))
+        json.member("path", path(command.verb))
         json.key("body")
         json.beginObject()
         switch command.subject {
         case .key(let keyID): bytes("keyId", keyID.bytes)
         case .installation(let id): bytes("installation", id.bytes)
         }
-        if command.keepsBan {
-            json.key("keepBan")
-            json.value(true)
-        }
-        if let partition = command.partition {
-            json.key("partition")
-            json.value(partition)
-        }
-        json.key("issuedAt")
-        json.value(command.issuedAt.milliseconds)
+        if command.keepsBan { json.member("keepBan", true) }
+        if let partition = command.partition { json.member("partition", partition) }
+        json.member("issuedAt", command.issuedAt.milliseconds)
         bytes("nonce", command.nonce)
         bytes("key", key.id.bytes)
         bytes("code", key.code(command).bytes)

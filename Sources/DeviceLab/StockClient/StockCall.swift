@@ -47,12 +47,8 @@ package struct StockCall: Sendable, Equatable {
     package var value: [UInt8] {
         var json = JSONWriter(capacity: 128 + path.utf8.count + (body?.count ?? 0))
         json.beginObject()
-        json.key("path")
-        json.string(path)
-        if let body {
-            json.key("body")
-            json.raw(body)
-        }
+        json.member("path", path)
+        if let body { json.member("body", raw: body) }
         json.endObject()
         return json.takeBytes()
     }

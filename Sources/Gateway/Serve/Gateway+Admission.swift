@@ -76,14 +76,16 @@ extension Gateway {
         guard known == nil else { return isInTime(wait, .debugRate, verb, arrival) }
         let (reason, id) = (Reason.debugTokenInvalid, ids.fresh())
         if wait == nil {
-            let refusal = DeviceGate.Refusal(
-                event: "DebugTokenFailure",
+            var event = ExchangeEvent(
+                name: "DebugTokenFailure",
                 app: app.name,
                 method: request.method,
                 reason: reason,
-                limitedUse: limitedUse
+                requestID: id,
+                time: now
             )
-            produce(event: DeviceGate.event(refusal, installation: arrival.installationID, id: id, at: now))
+            (event.limitedUse, event.device) = (limitedUse, arrival.installationID.map { Array($0.utf8) })
+            produce(event: event.bytes)
         }
         reject(.debugToken, GatewayReply.error(reason.status(appID: request.appID), id: id), verb, arrival)
         return false

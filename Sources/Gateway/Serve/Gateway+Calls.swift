@@ -165,14 +165,16 @@ extension Gateway {
         _ installation: ExactText,
         id: [UInt8]
     ) {
-        let refusal = DeviceGate.Refusal(
-            event: "AppAttestNotAdmitted",
+        var event = ExchangeEvent(
+            name: "AppAttestNotAdmitted",
             app: app.name,
             method: .exchangeAppAttestAttestation,
             reason: .rolloutNotAdmitted,
-            decision: decision
+            requestID: id,
+            time: now
         )
-        produce(event: DeviceGate.event(refusal, installation: installation, id: id, at: now))
+        (event.rollout, event.device) = (decision, Array(installation.utf8))
+        produce(event: event.bytes)
     }
 }
 
@@ -185,13 +187,11 @@ enum RequestValue {
     static func make(_ path: [UInt8], _ body: [UInt8]) -> [UInt8]? {
         var json = JSONWriter(capacity: path.count + body.count + 64)
         json.beginObject()
-        json.key("path")
-        json.string(utf8: Array(path.dropFirst()))
+        json.member("path", utf8: Array(path.dropFirst()))
         if !body.isEmpty {
             var beginning: JSONBeginning?
             guard (try? JSONDocument(parsing: body, .record, beginning: &beginning)) != nil else { return nil }
-            json.key("body")
-            json.raw(body)
+            json.member("body", raw: body)
         }
         json.endObject()
         return json.takeBytes()

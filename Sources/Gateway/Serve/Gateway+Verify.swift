@@ -39,8 +39,7 @@ extension Gateway {
     private func consume(_ token: [UInt8], _ claims: TokenClaims, _ arrival: Arrival) {
         var body = JSONWriter(capacity: token.count + 32)
         body.beginObject()
-        body.key("appCheckToken")
-        body.string(utf8: token)
+        body.member("appCheckToken", utf8: token)
         body.endObject()
         let path = Array("/v1beta/projects/\(claims.projectNumber):verifyAppCheckToken".utf8)
         guard let value = RequestValue.make(path, body.takeBytes()),

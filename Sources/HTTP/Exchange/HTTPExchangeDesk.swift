@@ -30,11 +30,7 @@ final class HTTPExchangeDesk: Sendable {
         bodies = BodyMemory(most: limits.readBytes)
     }
 
-    static let noAnswer = HTTPReply(
-        status: 500,
-        headers: [(name: "Content-Type", value: "application/json; charset=UTF-8")],
-        body: Array(#"{"error":{"code":500,"message":"There is no answer.","status":"INTERNAL"}}"#.utf8)
-    )
+    static let noAnswer = HTTPReply.error(500, "INTERNAL", "There is no answer.")
 
     var counts: HTTPExchangeCounts {
         let table = connections.counts

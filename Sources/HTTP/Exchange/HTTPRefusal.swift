@@ -6,15 +6,14 @@ struct HTTPRefusal: Equatable {
 
     init(_ kind: HTTPRefusalKind, isFramed: Bool = false) { (self.kind, self.isFramed) = (kind, isFramed) }
 
-    /// The reply in the shape of Google's errors.
     var reply: HTTPReply {
         let (code, status, message) = text
-        var headers = [(name: "Content-Type", value: "application/json; charset=UTF-8")]
-        if code == 405 { headers.append((name: "Allow", value: "GET, HEAD, POST")) }
-        if code == 503 { headers.append((name: "Retry-After", value: "1")) }
-        if code == 415 { headers.append((name: "Accept-Encoding", value: "identity")) }
-        let body = "{\"error\":{\"code\":\(code),\"message\":\"\(message)\",\"status\":\"\(status)\"}}"
-        return HTTPReply(status: code, headers: headers, body: Array(body.utf8), closes: true)
+        var reply = HTTPReply.error(code, status, message)
+        reply.closes = true
+        if code == 405 { reply.headers.append((name: "Allow", value: "GET, HEAD, POST")) }
+        if code == 503 { reply.headers.append((name: "Retry-After", value: "1")) }
+        if code == 415 { reply.headers.append((name: "Accept-Encoding", value: "identity")) }
+        return reply
     }
 
     private var text: (code: Int, status: String, message: String) {
@@ -37,5 +36,14 @@ struct HTTPRefusal: Equatable {
         case .unreadable: (400, "INVALID_ARGUMENT", "The request is malformed.")
         case .stopping: (503, "UNAVAILABLE", "The server stops.")
         }
+    }
+}
+
+extension HTTPReply {
+    /// The server's own error, in the shape of Google's (google.rpc.Status); the texts need no escape.
+    static func error(_ code: Int, _ status: String, _ message: String) -> HTTPReply {
+        let body = "{\"error\":{\"code\":\(code),\"message\":\"\(message)\",\"status\":\"\(status)\"}}"
+        let type = (name: "Content-Type", value: "application/json; charset=UTF-8")
+        return HTTPReply(status: code, headers: [type], body: Array(body.utf8))
     }
 }

@@ -70,8 +70,7 @@ package enum CaptureCodec {
         var writer = JSONWriter(capacity: room + 2048)
         var start = JSONWriter(capacity: 64)
         start.beginObject()
-        start.key("topic")
-        start.string(topic)
+        start.member("topic", topic)
         let beginning = start.takeBytes()
         for index in outputs.indices where outputs[index].stream == stream {
             writer.raw(beginning)
@@ -90,8 +89,7 @@ package enum CaptureCodec {
         in writer: inout JSONWriter
     ) {
         writer.beginObject()
-        writer.key("topic")
-        writer.string(topic)
+        writer.member("topic", topic)
         write(partition, offset, timestamp, to: &writer)
     }
 
@@ -168,8 +166,7 @@ package enum CaptureCodec {
     private static func writeHeaderText(_ bytes: [UInt8], to writer: inout JSONWriter) {
         guard !UTF8Text.isValid(bytes) else { return writer.string(validUTF8: bytes) }
         writer.beginObject()
-        writer.key("base64")
-        writer.base64(bytes)
+        writer.member("base64", base64: bytes)
         writer.endObject()
     }
 }

@@ -1,22 +1,18 @@
-internal import AppAttest
-internal import AppCheck
+package import AppAttest
+package import AppCheck
 internal import Crypto
 internal import JSON
 internal import Log
 
-/// An event of an exchange, for steering rollouts and alarms. Contains no secrets.
+/// The events of a worker's exchanges.
 struct EventEncoder {
     private let registry: Registry
-    /// The apps' names as JSON, by index.
-    private let names: [[UInt8]]
+    /// The apps' names, by index.
+    private let names: [String]
 
     init(registry: Registry) {
         self.registry = registry
-        names = registry.apps.map { app in
-            var json = JSONWriter(capacity: 64)
-            json.string(app.name)
-            return json.takeBytes()
-        }
+        names = registry.apps.map(\.name)
     }
 
     /// - Returns: nil for other verbs, for duplicates, and for requests answered with 503: a deferral, a record that
@@ -29,59 +25,22 @@ struct EventEncoder {
         else {
             return nil
         }
-        var json = JSONWriter(capacity: 512)
-        json.beginObject()
-        json.key("event")
-        json.string(name)
-        json.key("app")
-        json.raw(names[subject.app])
-        json.key("method")
-        json.string(subject.method.rawValue)
-        if let reason {
-            json.key("reason")
-            json.string(reason.code)
+        var event = ExchangeEvent(
+            name: name,
+            app: names[subject.app],
+            method: subject.method,
+            reason: reason,
+            requestID: decoded.requestID.utf8,
+            time: EvaluationTime(milliseconds: max(0, decoded.record.timestamp))
+        )
+        (event.limitedUse, event.rollout) = (subject.limitedUse, verdict.rollout)
+        event.device = decoded.installationID.map { Array($0.utf8) } ?? subject.keyID?.recordKey
+        if case .debugToken(let hash, _)? = decoded.request?.body {
+            event.debugToken = registry.apps[subject.app].debugToken(hash)?.name
         }
-        json.key("requestId")
-        json.string(validUTF8: decoded.requestID.utf8)
-        json.key("limitedUse")
-        json.value(subject.limitedUse)
-        if let rollout = verdict.rollout {
-            json.key("bucket")
-            json.value(rollout.bucket)
-            json.key("percent")
-            json.raw(Array(Rollout.percentText(rollout.parts).utf8))
-        }
-        if let id = decoded.installationID.map({ Array($0.utf8) }) ?? subject.keyID?.recordKey {
-            json.key("device")
-            json.string(validUTF8: DeviceTag.text(of: id))
-        }
-        if case .debugToken(let hash, _)? = decoded.request?.body,
-            let token = registry.apps[subject.app].debugToken(hash)
-        {
-            json.key("debugToken")
-            json.string(token.name)
-        }
-        Self.write(DeviceTraits(finding, decoded.request), into: &json)
-        if verdict.isRestored {
-            json.key("restored")
-            json.value(true)
-        }
-        json.key("at")
-        ResultEncoder.write(EvaluationTime(milliseconds: max(0, decoded.record.timestamp)), into: &json)
-        json.endObject()
-        return json.takeBytes()
-    }
-
-    /// Writes the traits that the object has; those of a refused request may be claims alone.
-    private static func write(_ traits: DeviceTraits, into json: inout JSONWriter) {
-        let members: [(StaticString, ExactText?)] = [
-            ("platform", traits.platform), ("osVersion", traits.osVersion), ("bundleVersion", traits.bundleVersion),
-        ]
-        for (name, text) in members {
-            guard let text else { continue }
-            json.key(name)
-            json.string(validUTF8: text.utf8)
-        }
+        event.traits = DeviceTraits(finding, decoded.request)
+        event.isRestored = verdict.isRestored
+        return event.bytes
     }
 
     private struct Subject {
@@ -120,5 +79,61 @@ struct EventEncoder {
             }
         case .deferred, .deadLetter, .applied: nil
         }
+    }
+}
+
+/// An event of an exchange, for steering rollouts and alarms. Contains no secrets.
+package struct ExchangeEvent {
+    let name: String
+    /// ``RegisteredApp/name``.
+    let app: String
+    let method: Method
+    let reason: Reason?
+    let requestID: [UInt8]
+    let time: EvaluationTime
+    package var limitedUse = false
+    package var rollout: RolloutDecision?
+    /// The installation's or the key's ID; the event has a tag of it.
+    package var device: [UInt8]?
+    var debugToken: String?
+    /// The traits that the object has; those of a refused request may be claims alone.
+    var traits: DeviceTraits?
+    var isRestored = false
+
+    package init(
+        name: String,
+        app: String,
+        method: Method,
+        reason: Reason?,
+        requestID: [UInt8],
+        time: EvaluationTime
+    ) {
+        (self.name, self.app, self.method, self.reason) = (name, app, method, reason)
+        (self.requestID, self.time) = (requestID, time)
+    }
+
+    package var bytes: [UInt8] {
+        var json = JSONWriter(capacity: 512)
+        json.beginObject()
+        json.member("event", name)
+        json.member("app", app)
+        json.member("method", method.rawValue)
+        if let reason { json.member("reason", reason.code) }
+        json.member("requestId", utf8: requestID)
+        json.member("limitedUse", limitedUse)
+        if let rollout {
+            json.member("bucket", rollout.bucket)
+            json.member("percent", raw: Array(Rollout.percentText(rollout.parts).utf8))
+        }
+        if let device { json.member("device", validUTF8: DeviceTag.text(of: device)) }
+        if let debugToken { json.member("debugToken", debugToken) }
+        if let text = traits?.platform { json.member("platform", validUTF8: text.utf8) }
+        if let text = traits?.osVersion { json.member("osVersion", validUTF8: text.utf8) }
+        if let text = traits?.bundleVersion { json.member("bundleVersion", validUTF8: text.utf8) }
+        if isRestored { json.member("restored", true) }
+        json.key("at")
+        ResultEncoder.write(time, into: &json)
+        json.endObject()
+        return json.takeBytes()
     }
 }

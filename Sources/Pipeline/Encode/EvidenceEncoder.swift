@@ -35,10 +35,8 @@ enum EvidenceEncoder {
 
     private static func write(_ evidence: AttestationEvidence, into json: inout JSONWriter) {
         open(evidence.environment, evidence.appID.text, &json)
-        json.key("counter")
-        json.value(0)
-        json.key("publicKey")
-        json.base64(evidence.publicKey.x963)
+        json.member("counter", 0)
+        json.member("publicKey", base64: evidence.publicKey.x963)
         member("platform", evidence.platform, &json)
         member("osVersion", evidence.osVersion, &json)
         entries(evidence.validationCategory, evidence.bundleVersion, areIgnored: evidence.ignoresExtensions, &json)
@@ -62,10 +60,7 @@ enum EvidenceEncoder {
             json.value(previous)
         }
         entries(evidence.validationCategory, evidence.bundleVersion, areIgnored: evidence.ignoresExtensions, &json)
-        if verdict.isRestored {
-            json.key("restored")
-            json.value(true)
-        }
+        if verdict.isRestored { json.member("restored", true) }
         json.endObject()
     }
 
@@ -74,20 +69,15 @@ enum EvidenceEncoder {
     private static func writeRecord(_ verdict: Verdict, into json: inout JSONWriter) {
         guard let kept = verdict.duplicate, let environment = verdict.environment else { return }
         open(environment, kept.appleAppID, &json)
-        json.key("counter")
-        json.value(kept.counter)
+        json.member("counter", kept.counter)
         json.endObject()
     }
 
     private static func write(_ receipt: ReceiptVerdict, _ json: inout JSONWriter) {
         json.key("receipt")
         json.beginObject()
-        json.key("verdict")
-        json.string(receipt.refusal == nil ? "accepted" : "refused")
-        if let refusal = receipt.refusal {
-            json.key("reason")
-            json.string(Refusal.receipt(refusal).code)
-        }
+        json.member("verdict", receipt.refusal == nil ? "accepted" : "refused")
+        if let refusal = receipt.refusal { json.member("reason", Refusal.receipt(refusal).code) }
         member("type", receipt.type.map { ExactText($0.rawValue) }, &json)
         if let created = receipt.createdAt { time("createdAt", created, &json) }
         if let expires = receipt.expiresAt { time("expiresAt", expires, &json) }
@@ -108,15 +98,9 @@ enum EvidenceEncoder {
         areIgnored: Bool,
         _ json: inout JSONWriter
     ) {
-        if let category {
-            json.key("validationCategory")
-            json.value(category)
-        }
+        if let category { json.member("validationCategory", category) }
         member("bundleVersion", bundleVersion, &json)
-        if areIgnored {
-            json.key("extensionsIgnored")
-            json.value(true)
-        }
+        if areIgnored { json.member("extensionsIgnored", true) }
     }
 
     private static func member(_ name: StaticString, _ text: ExactText?, _ json: inout JSONWriter) {

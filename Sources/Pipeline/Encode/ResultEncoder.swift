@@ -52,13 +52,9 @@ enum ResultEncoder {
             write(reason, status, into: &json)
         case .deadLetter, .applied: preconditionFailure("neither has a result")
         }
-        if verdict.isDuplicate {
-            json.key("duplicate")
-            json.value(true)
-        }
+        if verdict.isDuplicate { json.member("duplicate", true) }
         if case .verification(let alreadyConsumed)? = verdict.order {
-            json.key("response")
-            json.raw(ExchangeAnswer.verification(alreadyConsumed: alreadyConsumed))
+            json.member("response", raw: ExchangeAnswer.verification(alreadyConsumed: alreadyConsumed))
         }
     }
 

@@ -22,10 +22,8 @@ enum KeyIssue {
     static func encode(_ issued: IssueTime, into writer: inout JSONWriter) {
         writer.key("issued")
         writer.beginObject()
-        writer.key("notBefore")
-        writer.value(issued.notBefore.milliseconds / 1000)
-        writer.key("serial")
-        writer.value(issued.serial)
+        writer.member("notBefore", issued.notBefore.milliseconds / 1000)
+        writer.member("serial", issued.serial)
         writer.endObject()
     }
 }

@@ -49,31 +49,19 @@ enum KeyLine {
 
     static func encode(_ key: ImportedKey, into writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("keyId")
-        writer.base64(key.keyID.bytes)
-        writer.key("publicKey")
-        writer.base64(key.publicKeyBytes)
-        writer.key("appleAppId")
-        writer.string(key.appleAppID)
-        writer.key("environment")
-        writer.string(key.environment.rawValue)
-        writer.key("counter")
-        writer.value(key.counter)
-        if let app = key.app {
-            writer.key("app")
-            writer.string(app)
-        }
-        if let nonce = key.nonce {
-            writer.key("nonce")
-            writer.base64(nonce.bytes)
-        }
+        writer.member("keyId", base64: key.keyID.bytes)
+        writer.member("publicKey", base64: key.publicKeyBytes)
+        writer.member("appleAppId", key.appleAppID)
+        writer.member("environment", key.environment.rawValue)
+        writer.member("counter", key.counter)
+        if let app = key.app { writer.member("app", app) }
+        if let nonce = key.nonce { writer.member("nonce", base64: nonce.bytes) }
         if let issued = key.issued { KeyIssue.encode(issued, into: &writer) }
         if let request = key.lastRequest { encode(request, into: &writer) }
         if let since = key.bannedSince {
             writer.key("banned")
             writer.beginObject()
-            writer.key("since")
-            writer.value(since)
+            writer.member("since", since)
             writer.endObject()
         }
         writer.endObject()
@@ -83,20 +71,11 @@ enum KeyLine {
     private static func encode(_ request: ImportedKey.LastRequest, into writer: inout JSONWriter) {
         writer.key("lastRequest")
         writer.beginObject()
-        writer.key("id")
-        writer.string(request.id)
-        writer.key("valueSha256")
-        writer.base64(request.valueSHA256.bytes)
-        writer.key("verdict")
-        writer.string(request.verdict)
-        if let issuedAt = request.issuedAt {
-            writer.key("iat")
-            writer.value(issuedAt)
-        }
-        if let expiresAt = request.expiresAt {
-            writer.key("exp")
-            writer.value(expiresAt)
-        }
+        writer.member("id", request.id)
+        writer.member("valueSha256", base64: request.valueSHA256.bytes)
+        writer.member("verdict", request.verdict)
+        if let issuedAt = request.issuedAt { writer.member("iat", issuedAt) }
+        if let expiresAt = request.expiresAt { writer.member("exp", expiresAt) }
         writer.endObject()
     }
 

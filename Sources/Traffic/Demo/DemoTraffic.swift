@@ -71,8 +71,7 @@ package struct DemoTraffic {
     private static func request(path: String, body: [(String, [UInt8])]) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("path")
-        json.string(path)
+        json.member("path", path)
         json.key("body")
         json.beginObject()
         for (name, bytes) in body {

@@ -100,12 +100,8 @@ extension ExchangeRecord {
         var random = plan.generator(.order, origin)
         var json = JSONWriter(capacity: 2048)
         json.beginObject()
-        json.key("path")
-        json.string("/\(version)/\(resource):\(simulated.verb.rawValue)")
-        if let body {
-            json.key("body")
-            json.raw(body.bytes(using: &random))
-        }
+        json.member("path", "/\(version)/\(resource):\(simulated.verb.rawValue)")
+        if let body { json.member("body", raw: body.bytes(using: &random)) }
         json.endObject()
         return json.takeBytes()
     }

@@ -207,10 +207,8 @@ package struct StockMember {
         let path = "v1beta/projects/\(app.projectID ?? app.projectNumber):\(verb)"
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
-        json.key("path")
-        json.string(path)
-        json.key("body")
-        json.raw(content)
+        json.member("path", path)
+        json.member("body", raw: content)
         json.endObject()
         return Call(
             key: id,
