@@ -295,6 +295,19 @@ let tests: [Target] = [
     ),
 ]
 
+// Hostile clients of a gateway without a broker, and what they may get: driven by seeds or by libFuzzer.
+let hostileTargets: [Target] = [
+    .target(
+        name: "HostileHTTP",
+        dependencies: [
+            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
+            "JSON",
+        ],
+        path: "Benchmarks/HostileHTTP",
+        swiftSettings: strict
+    )
+]
+
 // Built for `.ci/soak` and for measurements only.
 let soakTargets: [Target] = [
     // The network before real brokers, chaos runs and their checker.
@@ -334,9 +347,7 @@ let soakTargets: [Target] = [
     .executableTarget(
         name: "FuzzLab",
         dependencies: [
-            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
-            "JSON",
-            "DeviceLab",
+            "HostileHTTP", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Benchmarks/FuzzLab",
         swiftSettings: strict
@@ -389,7 +400,7 @@ let fuzzTargets: [Target] = [
     fuzzTarget("FuzzReceipt"),
     fuzzTarget("FuzzRequest"),
     fuzzTarget("FuzzSignature"),
-    fuzzTarget("FuzzGateway", ["Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings"]),
+    fuzzTarget("FuzzGateway", ["HostileHTTP"]),
 ]
 
 /// Names of targets and of all that they need.
@@ -401,7 +412,8 @@ func closure(of names: Set<String>, in targets: [Target]) -> Set<String> {
     return all == names ? names : closure(of: all, in: targets)
 }
 
-let everything = libraries + modules + tests + (soaking ? soakTargets : []) + (fuzzing ? fuzzTargets : [])
+let fuzzed = (fuzzing ? fuzzTargets : []) + (soaking || fuzzing ? hostileTargets : [])
+let everything = libraries + modules + tests + (soaking ? soakTargets : []) + fuzzed
 // ONLY_TESTS=A,B leaves out what these tests do not need: for a sanitizer's builds, which run a part.
 // The program is built beside the tests that start it: they would wait for its link as a dependency.
 let chosen = Context.environment["ONLY_TESTS"].map { names in

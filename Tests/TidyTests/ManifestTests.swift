@@ -105,7 +105,8 @@ struct ManifestTests {
         #expect(soak.isSuperset(of: ["ChaosKit", "EndToEndTests", "Benchmarks"]) && soak.isDisjoint(with: names))
         let fuzz = try #require(manifest.list("fuzzTargets"))
         // The helper of the fuzz targets is one more, without a name.
-        #expect(landing.count + soak.count + fuzz.count + 1 == manifest.targets.count)
+        let shared = try #require(manifest.list("hostileTargets"))
+        #expect(landing.count + soak.count + shared.count + fuzz.count + 1 == manifest.targets.count)
         #expect(manifest.code.contains("let everything = libraries + modules + tests + (soaking ? soakTargets : [])"))
     }
 

@@ -1,6 +1,6 @@
 internal import DeviceLab
 internal import Foundation
-internal import HTTP
+internal import HostileHTTP
 
 /// Hostile HTTP over loopback, through the real server into the gateway: what its handler sees must be what a strict
 /// reader of RFC 9112 reads, every connection must end, answers must be of their calls, and healthy clients are served.
@@ -15,8 +15,8 @@ struct GatewayLab {
     /// - Returns: the program's exit code.
     func run() -> Int32 {
         var total = GatewayTally()
-        for seed in HostileRequests.seeds {
-            let count = StrictReader.requests(in: seed.bytes, bodyBytes: LabGateway.limits.bodyBytes).count
+        for seed in HostileSeeds.served {
+            let count = StrictReader.requests(in: seed.bytes).count
             if count != seed.count {
                 total.mistake("the strict reader sees \(count) requests in a seed of \(seed.count)")
             }

@@ -1,35 +1,8 @@
 internal import DeviceLab
+internal import HostileHTTP
 
 /// Bytes as clients send them on one connection: sound requests, damaged.
 struct HostileRequests {
-    private static let resource = "projects/123456789012/apps/1:123456789012:ios:0123456789abcdef"
-
-    /// Each is served whole, and how many requests it is.
-    static let seeds: [(bytes: [UInt8], count: Int)] = [
-        ("GET /healthz HTTP/1.1\r\nHost: h\r\nAccept: */*\r\n\r\n", 1),
-        ("HEAD /healthz HTTP/1.1\r\nHost: h.example:8443\r\n\r\n", 1),
-        ("GET /v1/jwks?a=b%20c&d HTTP/1.1\r\nhost:[::1]:1\r\nA:\r\nB:  b\t c \t\r\n\r\n", 1),
-        ("GET /a HTTP/1.0\r\n\r\n", 1),
-        ("GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n", 1),
-        ("GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n", 2),
-        ("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc", 1),
-        ("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n", 2),
-        ("GET /a HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, close\r\n\r\n", 1),
-        ("GET http://h:80/a?b HTTP/1.1\r\nHost: i\r\n\r\nDELETE /a HTTP/1.1\r\nHost: h\r\n\r\n", 2),
-        ("GET /a HTTP/1.1\r\nHost: h\r\nCookie: a=\"\r\n\r\n", 1),
-        (post("v1/\(resource):generateAppAttestChallenge", "{}"), 1),
-        (post("v1/\(resource):exchangeAppAttestAttestation", attestation), 1),
-        (post("v1/\(resource):exchangeDebugToken", #"{"debug_token":"6F1B0C39-3E0C-4C58-8F2E-0B6A4D0F1C11"}"#), 1),
-        (post("v1/a", "{}") + post("v1/\(resource):exchangeAppAttestAttestation", attestation) + post("v1/b", "[]"), 3),
-    ].map { (Array($0.utf8), $1) }
-
-    private static let attestation =
-        #"{"attestationStatement":"AAAA","challenge":"AAAA","keyId":"\#(String(repeating: "A", count: 43))="}"#
-
-    private static func post(_ path: String, _ body: String) -> String {
-        "POST /\(path) HTTP/1.1\r\nHost: h\r\nX-Request-Id: r\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-    }
-
     private static let pieces: [[UInt8]] = [
         "\r\n", "\n", "\r", "\0", " ", "\t", ":", "\r\n ", "\r\n\t", "\r\n\r\n", "HTTP/1.1", "HTTP/1.0", "HTTP/2.0",
         "h",
@@ -54,7 +27,9 @@ struct HostileRequests {
         return bytes
     }
 
-    private static func seed(_ random: inout SeededRandom) -> [UInt8] { seeds[random.below(seeds.count)].bytes }
+    private static func seed(_ random: inout SeededRandom) -> [UInt8] {
+        HostileSeeds.served[random.below(HostileSeeds.served.count)].bytes
+    }
 
     private static func damage(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
         guard !bytes.isEmpty else { return bytes = seed(&random) }

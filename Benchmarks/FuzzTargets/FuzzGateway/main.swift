@@ -1,5 +1,6 @@
 internal import Foundation
 internal import FuzzSupport
+internal import HostileHTTP
 
 let target = try GatewayTarget()
-exit(FuzzDriver.run(seeds: { GatewaySeeds.all }, target: target.run))
+exit(FuzzDriver.run(seeds: { HostileSeeds.all }, target: target.run))

@@ -109,10 +109,8 @@ extension LabCA {
     package var exported: [UInt8] {
         var writer = JSONWriter(capacity: 96)
         writer.beginObject()
-        writer.key("labAuthority")
-        writer.value(1)
-        writer.key("secret")
-        writer.base64(secret)
+        writer.member("labAuthority", 1)
+        writer.member("secret", base64: secret)
         writer.endObject()
         return writer.bytes + [0x0A]
     }

@@ -26,7 +26,7 @@ extension ObjectFault where Object: CBORObject, Object.Reason == Refusal {
 
     static var mapCutOff: Self { draft("map-cut-off", Object.malformed) { $0.authData.announce(map: []) } }
 
-    /// For a caller that puts the map before the hash; with the hash alone an attestation's nonce is no longer Apple's.
+    /// A map that its caller puts before the hash; with the hash alone an attestation's nonce is no longer Apple's.
     static func mapMoved(_ edit: @escaping @Sendable (inout Object) -> Void) -> Self {
         parts("map-moved", Object.malformed, edit).on(\.setsEDFlag)
     }

@@ -1,20 +1,20 @@
 internal import Foundation
 
 /// The answers on a connection, taken apart by their lengths.
-struct AnswerStream {
-    struct Answer {
+package struct AnswerStream {
+    package struct Answer {
         var status: Int
         /// `X-Seen`, which the lab's handler adds.
         var mark: String?
         var closes: Bool
     }
 
-    private(set) var answers: [Answer] = []
+    package private(set) var answers: [Answer] = []
     /// What follows the answers that were asked for.
     private(set) var rest: ArraySlice<UInt8>
 
     /// - Parameter methods: of the requests that the handler has seen.
-    init(_ bytes: [UInt8], methods: [[UInt8]]) {
+    package init(_ bytes: [UInt8], methods: [[UInt8]]) {
         rest = bytes[...]
         for method in methods {
             let isHead = method.elementsEqual("HEAD".utf8)
@@ -54,7 +54,7 @@ struct AnswerStream {
     }
 
     /// The status of the refusal behind the answers; nil = none.
-    var refusal: Int? {
+    package var refusal: Int? {
         let text = String(decoding: rest.prefix(12), as: UTF8.self)
         return text.hasPrefix("HTTP/1.") ? Int(text.suffix(3)) : nil
     }

@@ -7,7 +7,7 @@ internal import Pipeline
 internal import Settings
 
 /// A gateway that has everything a request may reach: an app with keys, a verifier, a trusted proxy, a key set.
-enum FuzzRules {
+enum HostileRules {
     static let secret = "s"
     static let apiKey = "k"
     static let debugToken = "5f9e2a0c-1d5b-4d0a-9c35-0a6d8e2b7f41"
@@ -26,6 +26,8 @@ enum FuzzRules {
         var configuration = Configuration()
         configuration.registry = try registry()
         configuration.gateway.trustedProxies = [NetworkPrefix("127.0.0.0/8")].compactMap { $0 }
+        // So that a call whose answer never comes is seen to end.
+        configuration.gateway.deadlineMilliseconds = 100
         configuration.gateway.verifierHeader = "X-Client"
         configuration.gateway.verifierNames = ["backend"]
         return GatewayRules(

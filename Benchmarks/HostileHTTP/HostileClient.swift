@@ -1,11 +1,11 @@
 internal import Foundation
 
 /// Raw bytes to a server on loopback, from an address of its own, by which the handler's side knows it.
-final class HostileClient {
+package final class HostileClient {
     private let descriptor: Int32
 
     /// nil = the server does not accept.
-    init?(port: UInt16, from source: [UInt8]) {
+    package init?(port: UInt16, from source: [UInt8]) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
         var patience = timeval(tv_sec: Self.patienceSeconds, tv_usec: 0)
@@ -24,7 +24,7 @@ final class HostileClient {
 
     deinit { close(descriptor) }
 
-    private static let patienceSeconds = 10
+    private static let patienceSeconds = 8
 
     private static func with(
         _ address: [UInt8],
@@ -43,7 +43,7 @@ final class HostileClient {
         }
     }
 
-    func write(_ bytes: ArraySlice<UInt8>) {
+    package func write(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
         while !rest.isEmpty {
             // The bytes outlive the call.
@@ -55,27 +55,34 @@ final class HostileClient {
         }
     }
 
-    func finishWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func finishWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The next close sends a reset.
-    func abortAtEnd() {
+    package func abortAtEnd() {
         var setting = linger(l_onoff: 1, l_linger: 0)
         // The value outlives the call.
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &setting, socklen_t(MemoryLayout<linger>.size))
     }
 
-    enum End { case closed, reset, silent }
+    package enum End { case closed, reset, silent }
 
-    /// All that comes up to the connection's end.
-    func readAll() -> (bytes: [UInt8], end: End) {
+    /// All that comes until `isEnough`, or up to the connection's end.
+    package func read(until isEnough: ([UInt8]) -> Bool = { _ in false }) -> (bytes: [UInt8], end: End?) {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
-        while true {
+        while !isEnough(all) {
             // At most the array's size is written.
             let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
             if count == 0 { return (all, .closed) }
             guard count > 0 else { return (all, errno == ECONNRESET || errno == EPIPE ? .reset : .silent) }
             all += chunk[..<count]
         }
+        return (all, nil)
+    }
+
+    /// Whether a sound request is answered.
+    package func isServed() -> Bool {
+        write(Array("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n".utf8)[...])
+        return read { $0.last == UInt8(ascii: "}") }.bytes.starts(with: "HTTP/1.1 200 ".utf8)
     }
 }

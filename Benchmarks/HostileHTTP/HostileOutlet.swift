@@ -6,8 +6,9 @@ internal import Log
 internal import Pipeline
 internal import Settings
 
-/// Stands for broker and worker: looks at each record, and answers on a thread of its own, in one of the ways there are.
-final class AnswerDesk: RequestOutlet {
+/// Stands for broker and worker: looks at each record, and answers on a thread of its own, in one of the ways there are,
+/// or never.
+final class HostileOutlet: RequestOutlet {
     private struct State {
         var gateway: Gateway?
         var uptime: Int64 = 0
@@ -15,29 +16,36 @@ final class AnswerDesk: RequestOutlet {
 
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "answers")
+    private let isStepped: Bool
 
-    func serve(_ gateway: Gateway) { state.withLock { $0.gateway = gateway } }
+    init(isStepped: Bool) { self.isStepped = isStepped }
+
+    func serve(_ gateway: Gateway?) { state.withLock { $0.gateway = gateway } }
 
     /// Milliseconds that never go back.
-    var uptime: Int64 { state.withLock { $0.uptime } }
+    var uptime: Int64 {
+        isStepped ? state.withLock { $0.uptime } : Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000)
+    }
 
     func write(_ record: OutboundRequest) {
         Self.check(record)
         guard let ticket = record.ticket else { return }
-        queue.async { self.answer(record, ticket) }
+        guard !isStepped else { return queue.async { self.answer(record, ticket) } }
+        let pause = DispatchTime.now() + .milliseconds(Int(ticket % 5))
+        DispatchQueue.global().asyncAfter(deadline: pause) { self.answer(record, ticket) }
     }
 
     /// A record's value holds the path and the body as they came, whatever stands in them.
     private static func check(_ record: OutboundRequest) {
         let root = try? JSONDocument(parsing: record.value).root
         insist(root != nil, "a record is JSON")
-        guard record.topic == FuzzRules.topics.names.requests else { return }
+        guard record.topic == HostileRules.topics.names.requests else { return }
         let names = root?.members.map { String(decoding: $0.name, as: UTF8.self) } ?? []
         insist(names == ["path", "body"] || names == ["path"], "a record has a path and a body")
         let ids = record.headers.filter { $0.name.elementsEqual("request-id".utf8) }.compactMap(\.value)
         insist(ids.count == 1 && (1...128).contains(ids[0].count), "a request has one id")
         insist(ids[0].allSatisfy { (0x21...0x7E).contains($0) }, "an id is visible")
-        insist((0..<FuzzRules.partitions).contains(record.partition), "a record has its partition")
+        insist((0..<HostileRules.partitions).contains(record.partition), "a record has its partition")
     }
 
     private func answer(_ record: OutboundRequest, _ ticket: UInt) {
@@ -51,6 +59,7 @@ final class AnswerDesk: RequestOutlet {
         case 3: gateway.note(replies: [Self.reply(to: record, #"{"token":"t"}"#, 200)])
         default: break
         }
+        guard isStepped else { return }
         // Whatever got no answer has its deadline behind it now.
         state.withLock { $0.uptime += 60_000 }
         gateway.look()
@@ -68,7 +77,7 @@ final class AnswerDesk: RequestOutlet {
             offset: 0,
             key: record.key,
             value: Array(value.utf8),
-            timestamp: FuzzRules.now,
+            timestamp: HostileRules.now,
             headers: headers
         )
     }

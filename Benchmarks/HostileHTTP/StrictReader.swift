@@ -2,13 +2,12 @@ internal import HTTP
 
 /// RFC 9112 read by a reader that shares nothing with the server's: every byte is consumed by one rule of the grammar,
 /// and what no rule takes ends the connection.
-struct StrictReader {
+package struct StrictReader {
     private let bytes: [UInt8]
-    private let bodyBytes: Int
     private var place = 0
 
     /// A request that a handler may see.
-    struct Request: Equatable {
+    package struct Request {
         var method: [UInt8] = []
         var target: [UInt8] = []
         var headers: [HTTPHeader] = []
@@ -22,11 +21,11 @@ struct StrictReader {
     /// What no rule takes.
     private struct Broken: Error {}
 
-    private init(_ bytes: [UInt8], bodyBytes: Int) { (self.bytes, self.bodyBytes) = (bytes, bodyBytes) }
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The requests of a connection up to the first that is malformed, incomplete or not served.
-    static func requests(in bytes: [UInt8], bodyBytes: Int) -> [Request] {
-        var reader = StrictReader(bytes, bodyBytes: bodyBytes)
+    package static func requests(in bytes: [UInt8]) -> [Request] {
+        var reader = StrictReader(bytes)
         var requests: [Request] = []
         while let request = try? reader.request() {
             requests.append(request)
@@ -57,7 +56,8 @@ struct StrictReader {
         let isCoded = Self.values("content-encoding", request.headers).contains {
             !$0.isEmpty && !$0.map(Self.small).elementsEqual("identity".utf8)
         }
-        guard length <= bodyBytes, length == 0 || !(isBare || isCoded), length <= bytes.count - place
+        guard length <= HostileWorld.limits.bodyBytes, length == 0 || !(isBare || isCoded),
+            length <= bytes.count - place
         else { throw Broken() }
         request.body = Array(bytes[place..<place + length])
         place += length
