@@ -48,10 +48,8 @@ package final class Endpoints: Sendable {
         let isAlive = silence < Self.mostSilence
         var json = JSONWriter()
         json.beginObject()
-        json.key("status")
-        json.string(isAlive ? "ok" : "hung")
-        json.key("silentSeconds")
-        json.value(silence.components.seconds)
+        json.member("status", isAlive ? "ok" : "hung")
+        json.member("silentSeconds", silence.components.seconds)
         json.endObject()
         return .json(isAlive ? 200 : 503, json.takeBytes())
     }
@@ -60,12 +58,8 @@ package final class Endpoints: Sendable {
         let snapshot = monitor.snapshot()
         var json = JSONWriter()
         json.beginObject()
-        json.key("state")
-        json.string(snapshot.state.rawValue)
-        if let reason = snapshot.reason {
-            json.key("reason")
-            json.string(reason)
-        }
+        json.member("state", snapshot.state.rawValue)
+        if let reason = snapshot.reason { json.member("reason", reason) }
         json.endObject()
         return .json(snapshot.state == .running ? 200 : 503, json.takeBytes())
     }

@@ -43,29 +43,17 @@ package enum LogLine {
     private static func json(_ event: LogEvent, _ message: String, _ time: Int64, _ instance: String) -> [UInt8] {
         var json = JSONWriter(capacity: 256)
         json.beginObject()
-        json.key("time")
-        json.string(TimeText.rfc3339(time))
-        json.key("level")
-        json.string(event.level.rawValue)
-        json.key("event")
-        json.string(event.name.rawValue)
-        json.key("message")
-        json.string(message)
-        json.key("instance")
-        json.string(instance)
-        if let partition = event.partition {
-            json.key("partition")
-            json.value(partition)
-        }
-        if let offset = event.offset {
-            json.key("offset")
-            json.value(offset)
-        }
+        json.member("time", TimeText.rfc3339(time))
+        json.member("level", event.level.rawValue)
+        json.member("event", event.name.rawValue)
+        json.member("message", message)
+        json.member("instance", instance)
+        if let partition = event.partition { json.member("partition", partition) }
+        if let offset = event.offset { json.member("offset", offset) }
         if let code = event.code {
             json.key("error")
             json.beginObject()
-            json.key("code")
-            json.string(code)
+            json.member("code", code)
             json.endObject()
         }
         for count in event.counts {

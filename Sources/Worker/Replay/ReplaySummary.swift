@@ -23,34 +23,20 @@ struct ReplaySummary {
     var json: [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("requests")
-        json.value(tally.requests)
-        json.key("accepted")
-        json.value(tally.accepted)
+        json.member("requests", tally.requests)
+        json.member("accepted", tally.accepted)
         json.key("refused")
         Self.write(tally.refused, into: &json)
         json.key("refusedBy")
         Self.write(tally.refusals, into: &json)
-        json.key("deferred")
-        json.value(tally.deferred)
-        json.key("deadLetters")
-        json.value(tally.deadLettersTotal)
-        if tally.skippedLines > 0 {
-            json.key("skippedLines")
-            json.value(tally.skippedLines)
-        }
-        if tally.repeatedRecords > 0 {
-            json.key("repeatedRecords")
-            json.value(tally.repeatedRecords)
-        }
-        json.key("seconds")
-        json.raw(Array(Self.decimal(seconds, digits: 6).utf8))
-        json.key("recordsPerSecond")
-        json.raw(Array(Self.decimal(recordsPerSecond, digits: 1).utf8))
-        json.key("lanes")
-        json.value(lanes)
-        json.key("engine")
-        json.string(engine)
+        json.member("deferred", tally.deferred)
+        json.member("deadLetters", tally.deadLettersTotal)
+        if tally.skippedLines > 0 { json.member("skippedLines", tally.skippedLines) }
+        if tally.repeatedRecords > 0 { json.member("repeatedRecords", tally.repeatedRecords) }
+        json.member("seconds", raw: Array(Self.decimal(seconds, digits: 6).utf8))
+        json.member("recordsPerSecond", raw: Array(Self.decimal(recordsPerSecond, digits: 1).utf8))
+        json.member("lanes", lanes)
+        json.member("engine", engine)
         json.endObject()
         return json.bytes + [0x0A]
     }
@@ -64,10 +50,8 @@ struct ReplaySummary {
                 json.key(named: name)
                 if let text { json.string(text) } else { json.null() }
             }
-            json.key("reason")
-            json.string(line.key.reason.code)
-            json.key("count")
-            json.value(line.count)
+            json.member("reason", line.key.reason.code)
+            json.member("count", line.count)
             json.endObject()
         }
         json.endArray()
