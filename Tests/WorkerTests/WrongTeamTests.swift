@@ -70,8 +70,8 @@ struct WrongTeamTests {
         let device = FakeDevice(ca: LabCA(seed: 21), appID: Self.wrong, shape: shape, seed: 6)
         let time = RequestRecords.now
         let object = device.attest(clientDataHash: [UInt8](repeating: 1, count: 32), at: time)
-        #expect(UnverifiedDevice(attestation: object).appID == ExactText(Self.wrong))
-        #expect(UnverifiedDevice(assertion: device.assertion(clientDataHash: [1], counter: 1)).appID == nil)
+        #expect(DeviceTraits(attestation: object).appID == ExactText(Self.wrong))
+        #expect(DeviceTraits(assertion: device.assertion(clientDataHash: [1], counter: 1)).appID == nil)
     }
 
     @Test func `The explanation names the App ID, and of each later assertion first the attestation`() throws {

@@ -25,7 +25,7 @@ enum EvidenceEncoder {
     /// Apple has signed the leaf by then, and the name has the hash that was refused.
     private static func writeName(_ verdict: Verdict, _ decoded: DecodedRecord, into json: inout JSONWriter) {
         guard case .refused(.object(.appIDMismatch), _) = verdict.outcome, let object = decoded.request?.attestation,
-            let name = UnverifiedDevice(attestation: object).appID
+            let name = DeviceTraits(attestation: object).appID
         else { return }
         json.key("evidence")
         json.beginObject()

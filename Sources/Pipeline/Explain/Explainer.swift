@@ -61,7 +61,7 @@ package final class Explainer {
             key: observation.state.key,
             state: fields(observation),
             object: object,
-            device: Self.device(record.request),
+            device: DeviceTraits.claimed(in: record.request),
             attestation: attestation(before: observation),
             checks: checks
         )
@@ -79,14 +79,6 @@ package final class Explainer {
 
     private static func keyID(_ record: DecodedRecord) -> KeyID? {
         if case .refused(_, _, let keyID, _) = record.shape { keyID } else { nil }
-    }
-
-    private static func device(_ request: Request?) -> UnverifiedDevice? {
-        guard case .object(let object, _)? = request?.body else { return nil }
-        switch object {
-        case .attestation(let bytes): return UnverifiedDevice(attestation: bytes)
-        case .assertion(let bytes): return UnverifiedDevice(assertion: bytes)
-        }
     }
 }
 

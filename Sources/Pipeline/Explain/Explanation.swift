@@ -21,7 +21,7 @@ package struct Explanation: Sendable {
     /// The device's object, as far as it can be read.
     package let object: ObjectReport?
     /// What the object says of the device; nil for a request without one.
-    package let device: UnverifiedDevice?
+    package let device: DeviceTraits?
     /// The attestation of an unknown key, which was not accepted.
     package let attestation: EarlierRefusals.Refusal?
     package let checks: [TracedCheck]
