@@ -46,16 +46,18 @@ let modules: [Target] = [
     .target(name: "JSON", swiftSettings: hot),
     .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
     .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
+    // What a queue, task or thread owns.
+    .target(name: "Threads", swiftSettings: core),
     // The seam: records, positions, and the roles of what lies outside of the pipeline.
     .target(name: "Log", swiftSettings: core),
     .target(
         name: "Pipeline",
-        dependencies: ["Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+        dependencies: ["Threads", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         swiftSettings: core
     ),
     // What a group's member says to a client library, and its values: no C.
     .target(name: "KafkaPorts", dependencies: ["Log"], swiftSettings: strict),
-    .target(name: "Kafka", dependencies: ["KafkaPorts", "Log", "CRdkafka"], swiftSettings: whole),
+    .target(name: "Kafka", dependencies: ["KafkaPorts", "Threads", "Log", "CRdkafka"], swiftSettings: whole),
     // A group's member: assignment, restore, positions, transactions. No clock, no queue, no thread.
     .target(name: "Member", dependencies: ["KafkaPorts", "Log", "Pipeline"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: whole),
@@ -63,37 +65,39 @@ let modules: [Target] = [
     // Configuration and key files.
     .target(
         name: "Settings",
-        dependencies: ["Compression", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["Compression", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: strict
     ),
     // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
     .target(
         name: "Broker",
         dependencies: [
-            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
+            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest",
+            "Crypto",
         ],
         swiftSettings: strict
     ),
     // What fake devices and stock clients send; it knows no broker.
     .target(
         name: "Traffic",
-        dependencies: ["DeviceLab", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["DeviceLab", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: whole
     ),
     // What a replay found, how a rollout goes: facts, and the one page that shows them.
     .target(
         name: "Reports",
-        dependencies: ["Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: whole
     ),
-    .target(name: "HTTP", dependencies: ["CMicrohttpd"], swiftSettings: core),
+    .target(name: "HTTP", dependencies: ["Threads", "CMicrohttpd"], swiftSettings: core),
     // Calls to a gateway, many at once.
-    .target(name: "HTTPClient", dependencies: ["CCurl"], swiftSettings: whole),
+    .target(name: "HTTPClient", dependencies: ["Threads", "CCurl"], swiftSettings: whole),
     // REST in front of the topics.
     .target(
         name: "Gateway",
         dependencies: [
-            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto",
+            "JSON",
         ],
         swiftSettings: core
     ),
@@ -101,8 +105,8 @@ let modules: [Target] = [
     .target(
         name: "Telemetry",
         dependencies: [
-            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "Crypto",
-            "JSON",
+            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck",
+            "Crypto", "JSON",
         ],
         swiftSettings: whole
     ),
@@ -110,8 +114,8 @@ let modules: [Target] = [
         name: "Worker",
         dependencies: [
             "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
-            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto",
-            "JSON", "CCrashMark",
+            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "DeviceLab", "AppCheck", "AppAttest",
+            "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: whole
     ),
@@ -184,7 +188,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PipelineTests",
         dependencies: [
-            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
+            "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "SimulationKit",
         ],
         swiftSettings: whole
     ),
@@ -232,7 +237,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "KafkaTests",
-        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Log", "TestKit", "KafkaKit"],
+        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Threads", "Log", "TestKit", "KafkaKit"],
         swiftSettings: whole
     ),
     .testTarget(
@@ -362,7 +367,8 @@ let soakTargets: [Target] = [
     .executableTarget(
         name: "RestoreBench",
         dependencies: [
-            "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "DeviceLab",
+            "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto",
+            "DeviceLab",
         ],
         path: "Benchmarks/RestoreBench",
         swiftSettings: strict

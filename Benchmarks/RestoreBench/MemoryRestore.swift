@@ -5,6 +5,7 @@ internal import Dispatch
 internal import Foundation
 internal import Log
 internal import Pipeline
+internal import Threads
 
 /// A restore whose records lie in memory already.
 struct MemoryRestore {
@@ -45,7 +46,7 @@ struct MemoryRestore {
 
     private func restore() throws -> Int {
         let log = ChunkLog(chunks, partitions: partitions)
-        let queue = DispatchQueue(label: "loop")
+        let queue = DispatchQueue(owner: "loop")
         let wake = DispatchSemaphore(value: 0)
         let scratches = try (0..<lanes).map { _ in
             LaneScratch(

@@ -1,10 +1,12 @@
 internal import CCurl
+internal import Threads
 
-/// HTTP and HTTPS calls, thousands at a time, over connections that are used again. For one thread.
+/// HTTP and HTTPS calls, thousands at a time, over connections that are used again.
 ///
 /// No redirect is followed, no proxy and no cookie is used, and a call whose body has begun to leave is never sent a
 /// second time.
 @safe package final class HTTPClient {
+    private var owner = Owner("HTTPClient")
     private let options: ClientOptions
     private let multi: UnsafeMutableRawPointer
     private let sockets: SocketPoller
@@ -49,6 +51,7 @@ internal import CCurl
 
     /// Begins a call; ``poll(milliseconds:)`` reports what is wrong with it.
     package func enqueue(_ call: ClientCall) {
+        owner.check()
         do throws(ClientFailure) {
             let transfer = try Transfer(call, options)
             let code = unsafe curl_multi_add_handle(multi, transfer.easy)
@@ -60,6 +63,7 @@ internal import CCurl
 
     /// Ends a call without an answer; its connection is closed.
     package func cancel(_ tag: UInt64) {
+        owner.check()
         stillborn.removeAll { $0.tag == tag }
         if let number = handles[tag] { remove(number) }
     }
@@ -68,6 +72,7 @@ internal import CCurl
     ///
     /// - Parameter milliseconds: how long to wait for something to happen; calls that have ended are not waited for.
     package func poll(milliseconds: Int) -> [ClientEnding] {
+        owner.check()
         var ended = stillborn
         stillborn = []
         collect(&ended)

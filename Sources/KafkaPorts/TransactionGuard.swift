@@ -35,6 +35,7 @@ package struct TransactionGuard: Sendable, Equatable {
     package mutating func begin(_ deliveries: DeliverySummary) {
         self = TransactionGuard()
         before = deliveries
+        assert(spoilage == nil && unsentOffsets.isEmpty, "nothing of an earlier transaction counts")
     }
 
     /// Marks the transaction as one that cannot be committed, and returns the fault that says so. Any fault of a produce
@@ -50,10 +51,12 @@ package struct TransactionGuard: Sendable, Equatable {
         unsentOffsets.removeAll { $0 == offsets }
         unsentOffsets.append(offsets)
         hasOpenOffsets = true
+        assert(unsentOffsets.count(where: { $0 == offsets }) == 1, "a retry is the same call")
     }
 
     /// Notes the end of such a call. A refusal is final; what may be tried again, the library may be trying still.
     package mutating func didSend(_ offsets: Offsets, _ fault: KafkaFault?) {
+        assert(hasOpenOffsets && unsentOffsets.contains(offsets), "a call ends that has begun")
         hasOpenOffsets = fault?.isRetriable ?? false
         if fault == nil { unsentOffsets.removeAll { $0 == offsets } }
     }

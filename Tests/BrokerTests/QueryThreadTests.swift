@@ -131,7 +131,7 @@ struct MemberAssemblyTests {
 
     @Test func `queries ask the newest consumer, and say so where there is none`() throws {
         try withMockTopics { cluster, settings in
-            let ports = try MemberAssembly(settings, loop: nil, wake: {}).ports(writer: NoWriter())
+            let ports = try MemberAssembly(settings, wake: {}).ports(writer: NoWriter())
             guard case .failure(let fault)? = answer(ports.queries, .topics) else { return #expect(Bool(false)) }
             #expect(fault.isRetriable && !fault.isFatal)
             let first = try ports.makeConsumer()

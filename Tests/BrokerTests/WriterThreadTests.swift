@@ -33,7 +33,7 @@ struct WriterThreadTests {
             _ delivery: UnitWriter.Settings.Delivery
         ) throws {
             let (stopwatch, wakes) = (stopwatch, wakes)
-            let assembly = try MemberAssembly(settings, loop: nil) { wakes.withLock { $0 += 1 } }
+            let assembly = try MemberAssembly(settings) { wakes.withLock { $0 += 1 } }
             writer = try assembly.writer(delivery) {
                 Moment(milliseconds: Int64(stopwatch.elapsed / .milliseconds(1)))
             }

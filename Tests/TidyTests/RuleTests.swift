@@ -134,4 +134,19 @@ struct RuleTests {
         #expect(Rules.strayUnsafe(file("let a = unsafe f()", at: "Sources/Crypto/A.swift")) == [])
         #expect(Rules.strayUnsafe(file("// unsafe in prose")) == [])
     }
+
+    @Test(arguments: [
+        ("    private var count = 0", false), ("    let count: Int", true), ("    var all: [Int] { [] }", true),
+        ("    private var owner = Owner(name)", true), ("    private let state = Locked(0)", true),
+        ("    private(set) var last: Int?", false), ("    func f() {\n        var a = 0\n    }", true),
+    ])
+    func `A class that is shared unchecked keeps its variables`(member: String, isFine: Bool) {
+        let text = "final class A: @unchecked Sendable {\n\(member)\n}\nfinal class B {\n    var b = 0\n}"
+        #expect(Rules.sharing(SourceFile(path: "Sources/A/A.swift", text: text)).isEmpty == isFine)
+        for text in ["nonisolated(unsafe) var a = 0", "let a = DispatchQueue(label: b)"] {
+            #expect(Rules.sharing(SourceFile(path: "Sources/A/B.swift", text: text)).count == 1)
+        }
+        let comment = SourceFile(path: "Sources/A/C.swift", text: "/// A list. For one thread.\nfinal class C {\n}")
+        #expect(Rules.bareConfinement(comment).count == 1)
+    }
 }

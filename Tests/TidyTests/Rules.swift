@@ -44,10 +44,10 @@ enum Rules {
         "FoundationEssentials": ["Tests/", "Benchmarks/"],
         // The loader of the operator's signing library stands in Signing.
         "Glibc": shell + [
-            "Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/HTTP/", "Sources/HTTPClient/",
+            "Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/HTTP/", "Sources/HTTPClient/", "Sources/Threads/",
             "Sources/Crypto/Signing/",
         ],
-        "Dispatch": shell + ["Sources/Pipeline/Lanes", "Sources/Traffic/Simulated/"],
+        "Dispatch": shell + ["Sources/Pipeline/Lanes", "Sources/Traffic/Simulated/", "Sources/Threads/"],
         "Testing": ["Tests/"],
     ]
     private static let shell = [
@@ -137,7 +137,7 @@ enum Rules {
     private static let unsafeFolders =
         shell + [
             "Sources/Crypto/", "Sources/CBOR/", "Sources/Kafka/", "Sources/HTTP/", "Sources/HTTPClient/",
-            "Sources/Pipeline/Lanes", "Sources/JSON/", "Sources/Compression/",
+            "Sources/Pipeline/Lanes", "Sources/JSON/", "Sources/Compression/", "Sources/Threads/",
         ]
 
     /// Unsafe code stays in the modules that own C handles, in the lanes, and in JSON's byte scans (the hot path).

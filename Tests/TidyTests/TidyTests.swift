@@ -32,6 +32,11 @@ struct TidyTests {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.strayUnsafe))
     }
 
+    @Test func `What the compiler does not check to be shared rightly has a lock, an owner, or no variable`() {
+        expectNone(SourceTree.swiftFiles.flatMap(Rules.sharing))
+        expectNone(SourceTree.swiftFiles.flatMap(Rules.bareConfinement))
+    }
+
     @Test func `A record's text never becomes a String`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.textsOfRecords))
     }

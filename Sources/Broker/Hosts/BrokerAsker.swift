@@ -1,11 +1,13 @@
 internal import Kafka
 internal import KafkaPorts
 internal import Pipeline
+internal import Threads
 
-/// Answers a member's queries with librdkafka's clients, one query at a time.
+/// Answers a member's queries with librdkafka's clients, one query at a time, on one queue.
 final class BrokerAsker: @unchecked Sendable {
     private let topics: (ledger: String, requests: String)
     private let properties: KafkaProperties
+    private var owner = Owner("BrokerAsker")
     /// The present consumer's; set on the loop's queue.
     private let inquiry = Locked<GroupInquiry?>(nil)
     /// Kept until it has answered: a client for each try would pile up behind a silent broker.
@@ -20,7 +22,8 @@ final class BrokerAsker: @unchecked Sendable {
     func use(_ inquiry: GroupInquiry?) { self.inquiry.withLock { $0 = inquiry } }
 
     func answer(_ query: BrokerQuery) throws(KafkaFault) -> BrokerAnswer {
-        switch query {
+        owner.check()
+        return switch query {
         case .topics: .topics(try consumer().topics(timeoutMilliseconds: Self.limit))
         case .offsets(let partitions): try offsets(partitions, consumer())
         case .ends(let partitions, let again): try ends(partitions, again)

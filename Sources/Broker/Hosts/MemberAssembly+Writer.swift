@@ -3,6 +3,7 @@ internal import Kafka
 package import KafkaPorts
 package import Member
 internal import Settings
+internal import Threads
 
 extension MemberAssembly {
     /// - Parameter clock: see ``Moment``.
@@ -10,8 +11,8 @@ extension MemberAssembly {
         _ delivery: UnitWriter.Settings.Delivery,
         clock: @escaping @Sendable () -> Moment
     ) throws(KafkaFault) -> WriterThread {
-        let queue = DispatchQueue(label: "writer", qos: .userInitiated)
-        let producers = try OutputProducers(settings, clock) { dispatchPrecondition(condition: .onQueue(queue)) }
+        let queue = DispatchQueue(owner: "writer", qos: .userInitiated)
+        let producers = try OutputProducers(settings, clock)
         let settings = try writerSettings(delivery)
         return WriterThread(settings, on: queue, clock: clock, wake: wake) { () throws(KafkaFault) in
             switch delivery {
@@ -44,17 +45,11 @@ package struct OutputProducers: Sendable {
     private let settings: BrokerSettings
     private let route: OutputRoute
 
-    /// - Parameters:
-    ///   - clock: see ``Moment``.
-    ///   - checkQueue: traps on any queue but the one that calls belong on.
-    package init(
-        _ settings: BrokerSettings,
-        _ clock: @escaping @Sendable () -> Moment,
-        checkQueue: @escaping @Sendable () -> Void = {}
-    ) throws(KafkaFault) {
+    /// - Parameter clock: see ``Moment``.
+    package init(_ settings: BrokerSettings, _ clock: @escaping @Sendable () -> Moment) throws(KafkaFault) {
         try settings.validate()
         self.settings = settings
-        route = OutputRoute(topics: settings.topics.outputs, clock: clock, checkQueue: checkQueue)
+        route = OutputRoute(topics: settings.topics.outputs, clock: clock)
     }
 
     package func transactional() throws(KafkaFault) -> any TransactionProducer {

@@ -1,4 +1,3 @@
-package import Dispatch
 internal import Kafka
 package import KafkaPorts
 internal import Log
@@ -9,22 +8,17 @@ internal import Settings
 package struct MemberAssembly {
     let settings: BrokerSettings
     private let ledger: String
-    private let checkQueue: () -> Void
     let wake: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - loop: the queue that the member is called on; nil = not checked.
-    ///   - wake: called where a completion has come, on any thread: the member takes it in its next step.
+    /// - Parameter wake: called where a completion has come, on any thread: the member takes it in its next step.
     /// - Throws: a ``KafkaFault`` about the settings; nothing is connected here.
     package init(
         _ settings: BrokerSettings,
-        loop: DispatchQueue?,
         wake: @escaping @Sendable () -> Void
     ) throws(KafkaFault) {
         try settings.validate()
         guard let ledger = settings.topics.outputs[.ledger] else { throw .fatal("no topic is set for the ledger") }
         (self.settings, self.ledger, self.wake) = (settings, ledger, wake)
-        checkQueue = { if let loop { dispatchPrecondition(condition: .onQueue(loop)) } }
     }
 
     package func memberSettings(_ delivery: UnitWriter.Settings.Delivery) throws(KafkaFault) -> MemberSettings {
@@ -56,12 +50,12 @@ package struct MemberAssembly {
             makeConsumer: { () throws(KafkaFault) in
                 let properties = try settings.consumerProperties()
                 let topic = settings.topics.requests
-                let consumer = try LibraryConsumer(properties, topic: topic, checkQueue: checkQueue)
+                let consumer = try LibraryConsumer(properties, topic: topic)
                 asker.use(consumer.inquiry)
                 return consumer
             },
             makeReader: { () throws(KafkaFault) in
-                try LibraryTopicReader(settings.readerProperties(), topic: ledger, checkQueue: checkQueue)
+                try LibraryTopicReader(settings.readerProperties(), topic: ledger)
             },
             queries: queries,
             writer: writer

@@ -1,6 +1,7 @@
 internal import Dispatch
 package import KafkaPorts
 internal import Pipeline
+internal import Threads
 
 /// Answers one query after the other on a separate queue. Each has its own time-out, so that none pile up behind a
 /// silent broker.
@@ -13,7 +14,7 @@ package final class QueryThread: BrokerQueries, Sendable {
         var answers: [(id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)] = []
     }
 
-    private let queue = DispatchQueue(label: "queries", qos: .userInitiated)
+    private let queue = DispatchQueue(owner: "queries", qos: .userInitiated)
     private let state = Locked(State())
     private let answer: @Sendable (BrokerQuery) throws(KafkaFault) -> BrokerAnswer
     private let wake: @Sendable () -> Void

@@ -2,22 +2,24 @@ package import Dispatch
 package import KafkaPorts
 package import Member
 internal import Pipeline
+internal import Threads
 
 /// Runs a ``UnitWriter`` on a separate queue: one step, then whatever was posted meanwhile, then the next step.
-package final class WriterThread: WriterHost, Sendable {
+package final class WriterThread: WriterHost, @unchecked Sendable {
     private let queue: DispatchQueue
     private let outcomes = Locked<[WriterOutcome]>([])
     private let clock: @Sendable () -> Moment
     private let wake: @Sendable () -> Void
     private let closed = DispatchSemaphore(value: 0)
-    // Only ever touched on `queue`.
-    private nonisolated(unsafe) var isBusy = false
-    private nonisolated(unsafe) var isTakingOver = false
-    private nonisolated(unsafe) var isEnding = false
-    private nonisolated(unsafe) let writer: UnitWriter
+    /// The owner of all that follows.
+    private var owner = Owner("WriterThread")
+    private var isBusy = false
+    private var isTakingOver = false
+    private var isEnding = false
+    private let writer: UnitWriter
 
     /// - Parameters:
-    ///   - queue: of the writer alone.
+    ///   - queue: of the writer alone; one that may own classes.
     ///   - clock: read once a step.
     ///   - wake: called once an outcome has come, on the writer's queue.
     ///   - makeProducer: called on the queue, for each producer.
@@ -29,14 +31,15 @@ package final class WriterThread: WriterHost, Sendable {
         makeProducer: @escaping @Sendable () throws(KafkaFault) -> UnitWriter.Producer
     ) {
         (self.queue, self.clock, self.wake) = (queue, clock, wake)
-        unsafe writer = UnitWriter(settings, makeProducer: makeProducer)
+        writer = UnitWriter(settings, makeProducer: makeProducer)
     }
 
     package func submit(_ job: WriterJob) {
         queue.async { [self] in
-            unsafe isBusy = true
-            if case .takeOver = job { unsafe isTakingOver = true } else { unsafe isTakingOver = false }
-            unsafe writer.accept(job, at: clock())
+            owner.check()
+            isBusy = true
+            if case .takeOver = job { isTakingOver = true } else { isTakingOver = false }
+            writer.accept(job, at: clock())
             step()
         }
     }
@@ -47,29 +50,32 @@ package final class WriterThread: WriterHost, Sendable {
     @discardableResult
     package func finish(limit milliseconds: Int = 10_000) -> Bool {
         queue.async { [self] in
-            unsafe isEnding = true
+            isEnding = true
             end()
         }
         return closed.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
     }
 
     private func end() {
+        owner.check()
         // Taking over may last for as long as the coordinator is absent, and nothing is open yet.
-        if unsafe isEnding, unsafe isBusy, unsafe isTakingOver { closed.signal() }
-        guard unsafe isEnding, unsafe !isBusy else { return }
-        unsafe isEnding = false
+        if isEnding, isBusy, isTakingOver { closed.signal() }
+        guard isEnding, !isBusy else { return }
+        isEnding = false
         submit(.close)
     }
 
     private func step() {
-        if unsafe isEnding, unsafe isTakingOver { return }
-        switch unsafe writer.step(at: clock()) {
+        owner.check()
+        assert(isBusy, "a step belongs to a job")
+        if isEnding, isTakingOver { return }
+        switch writer.step(at: clock()) {
         case .again: queue.async { [self] in step() }
         case .report(let outcome):
             note(outcome)
             queue.async { [self] in step() }
         case .done(let outcome):
-            unsafe isBusy = false
+            isBusy = false
             note(outcome)
             if case .closed = outcome { closed.signal() } else { end() }
         }

@@ -1,4 +1,4 @@
-/// Memory in which a lane verifies what a library has signed. For one thread at a time.
+/// Memory in which a lane verifies what a library has signed; the lane owns it.
 package final class SigningScratch {
     // 200 KB, which only ES256 needs.
     private lazy var group = P256Group()

@@ -30,9 +30,11 @@ struct RateGate {
             (self.minute, counts) = (minute, [UInt32](repeating: 0, count: Self.rows * Self.places))
         }
         let own = indices(of: key)
+        assert(own.count == Self.rows && own.allSatisfy(counts.indices.contains), "a key has a place in each row")
         let count = own.map { counts[$0] }.min() ?? 0
         guard count < limit else { return Self.rest(at: milliseconds) }
         for index in own { counts[index] = max(counts[index], count + 1) }
+        assert(own.allSatisfy { counts[$0] <= limit }, "no key is admitted beyond its limit")
         return nil
     }
 

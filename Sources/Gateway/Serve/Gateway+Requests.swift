@@ -85,6 +85,7 @@ extension Gateway {
         var failed: [WaitingCall] = []
         state.withLock { state in
             for report in reports {
+                assert(report.ticket != 0, "zero asks for no report")
                 if let timestamp = report.timestamp, let call = state.waiting[report.ticket] {
                     state.clock.note(appended: timestamp, producedAt: call.producedAt, reading)
                 }

@@ -90,6 +90,7 @@ package final class Gateway: Sendable {
     package func close() {
         let rest = state.withLock { state in
             state.isOpen = false
+            defer { assert(state.waiting.count == 0 && state.waiting.byteCount == 0) }
             return state.waiting.removeAll()
         }
         for call in rest { finish(call, GatewayReply.error(.deadline, id: call.id)) }

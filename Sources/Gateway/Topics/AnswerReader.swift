@@ -3,6 +3,7 @@ package import Kafka
 package import KafkaPorts
 internal import Pipeline
 internal import Synchronization
+internal import Threads
 
 /// Reads a topic of answers from its end, committed records only, on a separate thread.
 package final class AnswerReader: Sendable {
@@ -37,8 +38,7 @@ package final class AnswerReader: Sendable {
     package func start() throws(KafkaFault) {
         let opened = Locked<Result<Void, KafkaFault>?>(nil)
         let bell = DispatchSemaphore(value: 0)
-        // The thread is the reader's one user.
-        DispatchQueue(label: "gateway.reader").async {
+        DispatchQueue(owner: "gateway.reader").async {
             do throws(KafkaFault) {
                 var positions: [Int32: Int64] = [:]
                 let reader = try self.open(at: &positions)

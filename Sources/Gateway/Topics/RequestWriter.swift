@@ -2,6 +2,7 @@ internal import Dispatch
 package import Kafka
 package import KafkaPorts
 internal import Pipeline
+internal import Threads
 
 /// Produces requests and events on a separate thread: no call waits for the broker.
 package final class RequestWriter: RequestOutlet, Sendable {
@@ -39,8 +40,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
     package func start(report: @escaping Report) throws(KafkaFault) {
         let made = Locked<Result<Void, KafkaFault>?>(nil)
         let bell = DispatchSemaphore(value: 0)
-        // The thread is the producer's one user.
-        DispatchQueue(label: "gateway.writer").async {
+        DispatchQueue(owner: "gateway.writer").async {
             do throws(KafkaFault) {
                 let producer = try self.make()
                 // The port opens after this: no call waits for a connection.

@@ -41,11 +41,13 @@ struct ReplyClock {
 
     /// Forgets a doubt that has lasted. Call it a few times a second.
     mutating func look(_ now: Reading) {
+        assert(strange == 0 || measured != nil, "a strange reply was measured")
         guard doubt(now) != nil else { return doubtedSince = nil }
         let since = doubtedSince ?? now.uptime
         doubtedSince = since
         guard now.uptime - since >= Self.doubtMilliseconds else { return }
         (measured, strange, doubtedSince) = (nil, 0, nil)
+        assert(doubt(now) == nil, "a doubt that was forgotten keeps no call away")
     }
 
     /// A reply to a request of ours was written between the request and now, if the clocks agree.
@@ -57,6 +59,7 @@ struct ReplyClock {
         guard let apart = Self.apart(timestamp, producedAt: producedAt, now) else { return }
         (measured, hasOwn) = ((apart, now.wall - now.uptime), true)
         strange = abs(apart) > Self.most ? strange + 1 : 0
+        assert(apart <= 0 || timestamp > now.wall, "only a time ahead of ours is ahead")
     }
 
     /// The earliest time that counts, in September 2001: librdkafka's mock cluster says 1234.
@@ -77,6 +80,7 @@ struct ReplyClock {
         guard !isStrange || !hasOwn else { return }
         if isStrange || strange > 0 || doubt(now) != nil { measured = (apart, now.wall - now.uptime) }
         strange = isStrange ? strange + 1 : 0
+        assert(strange == 0 || measured != nil, "a strange reply was measured")
     }
 
     /// How far a time lies outside of the time between a request and now; nil for none.

@@ -30,6 +30,12 @@ struct WaitingCalls {
 
     var count: Int { calls.count }
 
+    /// Each id that is waited for has a call, each call its place in the order, and its bytes are counted.
+    private var isWhole: Bool {
+        tickets.count <= calls.count && calls.count <= order.count - first && byteCount >= calls.count
+            && (byteCount == 0) == calls.isEmpty
+    }
+
     /// Whether another call with so many bytes may wait.
     func hasRoom(for bytes: Int) -> Bool { calls.count < mostCalls && byteCount + bytes <= mostBytes }
 
@@ -41,10 +47,12 @@ struct WaitingCalls {
     mutating func add(_ call: WaitingCall) -> Ticket {
         // Zero means no report.
         lastTicket = lastTicket == .max ? 1 : lastTicket + 1
+        precondition(calls[lastTicket] == nil, "a ticket names one call: a reply goes to no other")
         calls[lastTicket] = call
         tickets[call.id, default: []].append(lastTicket)
         order.append(lastTicket)
         byteCount += call.byteCount
+        assert(isWhole && lastTicket != 0)
         return lastTicket
     }
 
@@ -53,6 +61,7 @@ struct WaitingCalls {
         tickets[call.id]?.removeAll { $0 == ticket }
         if tickets[call.id]?.isEmpty == true { tickets[call.id] = nil }
         byteCount -= call.byteCount
+        assert(isWhole && calls[ticket] == nil, "a call is answered once")
         return call
     }
 
@@ -70,7 +79,8 @@ struct WaitingCalls {
     subscript(ticket: Ticket) -> WaitingCall? {
         get { calls[ticket] }
         set {
-            guard calls[ticket] != nil, let newValue else { return }
+            guard let old = calls[ticket], let newValue else { return }
+            assert(old.id == newValue.id && old.byteCount == newValue.byteCount, "a call keeps its name and its bytes")
             calls[ticket] = newValue
         }
     }
@@ -91,6 +101,7 @@ struct WaitingCalls {
             order.removeFirst(first)
             first = 0
         }
+        assert(isWhole && expired.allSatisfy { $0.deadline <= now })
         return expired
     }
 
@@ -98,6 +109,7 @@ struct WaitingCalls {
     mutating func removeAll() -> [WaitingCall] {
         let all = Array(calls.values)
         (calls, tickets, order, first, byteCount) = ([:], [:], [], 0, 0)
+        assert(isWhole)
         return all
     }
 }

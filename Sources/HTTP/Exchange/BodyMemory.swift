@@ -1,9 +1,11 @@
 internal import CMicrohttpd
+internal import Threads
 
-/// What bodies take while they come. Of the server's thread.
+/// What bodies take while they come. The server's thread owns it.
 ///
 /// Who is slow makes room: beyond the bound the bodies that have been read for the longest are given up.
 final class BodyMemory: @unchecked Sendable {
+    var owner = Owner("BodyMemory")
     private(set) var count = 0
     private let most: Int
     /// The calls in the order in which their first bytes came; some have left since.
@@ -19,6 +21,7 @@ final class BodyMemory: @unchecked Sendable {
 
     /// - Parameter giveUp: answers a request whose body is dropped.
     func add(_ bytes: UnsafeRawBufferPointer, to exchange: HTTPExchange, giveUp: (HTTPExchange) -> Void) {
+        owner.check()
         // The caller's bytes are there until it returns.
         let added = unsafe exchange.add(bytes)
         guard added > 0 else { return }
@@ -32,6 +35,7 @@ final class BodyMemory: @unchecked Sendable {
             leave(oldest)
             giveUp(oldest)
         }
+        assert(count >= 0 && (count == 0) == held.isEmpty, "what is held is counted")
     }
 
     private func note(_ exchange: HTTPExchange) {
@@ -44,8 +48,10 @@ final class BodyMemory: @unchecked Sendable {
 
     /// Its body is whole, or is no longer wanted.
     func leave(_ exchange: HTTPExchange) {
+        owner.check()
         guard let bytes = held.removeValue(forKey: ObjectIdentifier(exchange)) else { return }
         count -= bytes
+        assert(bytes > 0 && count >= 0 && (count == 0) == held.isEmpty, "what is held is counted")
         // Bodies of many clients at once leave their memory in the heap, between what is still used.
         guard peak > Self.keptBytes, count < peak / 2 else { return }
         peak = count

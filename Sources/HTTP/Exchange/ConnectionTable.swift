@@ -35,6 +35,7 @@ final class ConnectionTable: Sendable {
             table.counts.open = table.open.count
             if table.open.count > most { Self.evict(&table) }
             Self.note(connection, in: &table)
+            assert(table.counts.open == table.open.count && connection.phase == .waiting)
             return connection
         }
     }

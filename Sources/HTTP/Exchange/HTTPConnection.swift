@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 internal import Glibc
+internal import Threads
 
 /// A client's connection. The lock of its table guards all but the descriptor and what is the server's thread's.
 final class HTTPConnection: @unchecked Sendable {
@@ -12,6 +13,7 @@ final class HTTPConnection: @unchecked Sendable {
         case sending
     }
 
+    private var owner = Owner("HTTPConnection")
     let descriptor: Int32
     var phase = Phase.waiting
     /// The tick at which the phase began.
@@ -33,6 +35,7 @@ final class HTTPConnection: @unchecked Sendable {
     init(_ descriptor: Int32, tick: UInt64) { (self.descriptor, since) = (descriptor, tick) }
 
     func enter(_ phase: Phase, at tick: UInt64) {
+        assert(tick >= since, "the sweep's time goes on")
         (self.phase, since) = (phase, tick)
         turn += 1
     }
@@ -51,6 +54,7 @@ final class HTTPConnection: @unchecked Sendable {
     ///
     /// - Parameter isHead: whether it answers HEAD.
     func sayLast(_ reply: HTTPReply, isHead: Bool) {
+        owner.check()
         guard !hasSaidLast else { return }
         hasSaidLast = true
         // The phrase is the library's constant.

@@ -1,10 +1,12 @@
 internal import CMicrohttpd
+internal import Threads
 
 /// One request and its answer, from the request's line to the answer's last byte.
 ///
 /// The library's connection is suspended while the answer is awaited, and may only be resumed then: both happen under
 /// this object's lock. What is not in `state` belongs to the server's thread.
 @safe final class HTTPExchange: @unchecked Sendable {
+    private var owner = Owner("HTTPExchange")
     /// Where the request stands, on the server's thread.
     enum Stage { case head, body, handed, answered }
 
@@ -49,6 +51,7 @@ internal import CMicrohttpd
     ///
     /// - Returns: how many are held.
     func add(_ bytes: UnsafeRawBufferPointer) -> Int {
+        owner.check()
         guard refusal == nil else { return 0 }
         let count = body.count + bytes.count
         // Room is made as bytes come, and for no more than were announced.
@@ -80,7 +83,8 @@ internal import CMicrohttpd
     ///
     /// - Parameter bell: rung when the connection is to wake up.
     func answerOrSuspend(_ connection: OpaquePointer, _ bell: ServerBell) -> HTTPReply? {
-        state.withLock { state in
+        owner.check()
+        return state.withLock { state in
             if case .answered(let reply) = state {
                 state = .done
                 return reply

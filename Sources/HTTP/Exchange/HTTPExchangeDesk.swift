@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 internal import Glibc
+internal import Threads
 
 /// The exchanges of a server: who is served, who is refused, and what is open.
 final class HTTPExchangeDesk: Sendable {
@@ -179,22 +180,33 @@ final class HTTPExchangeDesk: Sendable {
         for exchange in open { answer(exchange, HTTPRefusal(.stopping).reply) }
     }
 
+    /// The server's thread has ended: whoever stops the daemon gets its last callbacks.
+    func release() {
+        bodies.owner.release()
+        heads.owner.release()
+    }
+
     /// Whether every answer is sent.
     var isEmpty: Bool { shared.withLock { shared in shared.exchanges.isEmpty } }
 }
 
-/// The requests whose headers are not whole. Of the server's thread.
+/// The requests whose headers are not whole. The server's thread owns them.
 private final class UnfinishedHeads: @unchecked Sendable {
+    var owner = Owner("UnfinishedHeads")
     /// The open heads in no order, but the last is mostly at the end.
     private var open: [HTTPExchange] = []
 
     func begin(_ exchange: HTTPExchange) {
+        owner.check()
+        assert(exchange.place == nil && exchange.stage == .head, "a head begins once")
         exchange.place = open.count
         open.append(exchange)
     }
 
     func end(_ exchange: HTTPExchange) {
+        owner.check()
         guard let place = exchange.place, let last = open.popLast() else { return }
+        assert(last === exchange || open[place] === exchange, "a head is where it was put")
         exchange.place = nil
         guard last !== exchange else { return }
         (open[place], last.place) = (last, place)

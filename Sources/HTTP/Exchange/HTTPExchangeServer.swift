@@ -100,6 +100,7 @@ internal import Glibc
             desk.connections.cutAll()
             Self.wait { desk.connections.counts.open == 0 }
             loop.stop()
+            desk.release()
             daemon.stop()
             Self.release(listener)
         }

@@ -1,14 +1,13 @@
 package import KafkaPorts
 internal import Log
+internal import Threads
 
 /// A member's consumer on librdkafka. It translates memory, units, callbacks and texts, and holds no rule.
 ///
 /// Two threads that issue steps of one partition could make the library drop a stop, and then the next start would end the
-/// process: every call is checked to come on one queue.
+/// process: its client checks each call.
 package final class LibraryConsumer: GroupConsumer {
     package let topic: String
-    /// Traps on any queue but the one that calls belong on.
-    private let checkQueue: () -> Void
     /// nil once it was closed or given up.
     private var consumer: Consumer?
     private var commits: OffsetCommits?
@@ -17,28 +16,21 @@ package final class LibraryConsumer: GroupConsumer {
     /// The record before: only the next one tells how large its headers are.
     private var last: ConsumedMessage?
 
-    /// - Parameters:
-    ///   - topic: one topic's name, no pattern.
-    ///   - checkQueue: traps on any queue but the one that calls belong on.
+    /// - Parameter topic: one topic's name, no pattern.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
-    package init(
-        _ properties: KafkaProperties,
-        topic: String,
-        checkQueue: @escaping () -> Void = {}
-    ) throws(KafkaFault) {
+    package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
         let consumer = try Consumer(properties, topic: topic)
-        (self.consumer, self.topic, self.checkQueue) = (consumer, topic, checkQueue)
+        (self.consumer, self.topic) = (consumer, topic)
         commits = OffsetCommits(consumer)
     }
 
-    /// The client, on the queue that it belongs to.
     func open() throws(KafkaFault) -> Consumer {
         guard let consumer = current else { throw .stale("the consumer of \(topic) is closed") }
         return consumer
     }
 
     private var current: Consumer? {
-        checkQueue()
+        consumer?.owner.check()
         return consumer
     }
 
@@ -149,7 +141,7 @@ extension GroupEvent {
 ///
 /// It keeps no client alive but for the time of a question, which goes on where the consumer is closed meanwhile.
 package final class GroupInquiry: @unchecked Sendable {
-    private weak var consumer: Consumer?
+    private weak let consumer: Consumer?
 
     init(_ consumer: Consumer) { self.consumer = consumer }
 

@@ -42,7 +42,7 @@ final class OffsetCommits {
             unsafe rd_kafka_commit_queue(consumer.handle.pointer, list, queue, nil, opaque)
         }
         if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw consumer.explained(KafkaFault(code, doing: action)) }
-        open.insert(last)
+        precondition(open.insert(last).inserted, "a commit has a number of its own")
         return id
     }
 

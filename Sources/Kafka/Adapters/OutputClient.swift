@@ -1,20 +1,15 @@
 package import KafkaPorts
 package import Log
+internal import Threads
 
-/// The topics of a unit's records, and the queue that serves their client.
+/// The topics of a unit's records, and the clock of their client's waits.
 package struct OutputRoute: Sendable {
     package var topics: [OutputTopic: String]
-    /// Traps on any queue but the one that calls belong on.
-    package var checkQueue: @Sendable () -> Void
     /// Read by calls that share their time among several waits.
     package var clock: @Sendable () -> Moment
 
-    package init(
-        topics: [OutputTopic: String],
-        clock: @escaping @Sendable () -> Moment,
-        checkQueue: @escaping @Sendable () -> Void = {}
-    ) {
-        (self.topics, self.clock, self.checkQueue) = (topics, clock, checkQueue)
+    package init(topics: [OutputTopic: String], clock: @escaping @Sendable () -> Moment) {
+        (self.topics, self.clock) = (topics, clock)
     }
 
     /// The topic whose delivered offsets are noted.
@@ -32,9 +27,9 @@ protocol OutputClient: RecordProducer {
 }
 
 extension OutputClient {
-    /// The client, on the queue that it belongs to.
+    /// The client, for its owner.
     var client: Producer {
-        route.checkQueue()
+        producer.owner.check()
         return producer
     }
 

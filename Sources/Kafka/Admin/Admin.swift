@@ -1,9 +1,11 @@
 internal import CRdkafka
 package import KafkaPorts
+internal import Threads
 
-/// Looks at topics and groups, creates topics, and sets the offsets of a group without members. For one thread at a
-/// time; every call waits for its answer.
+/// Looks at topics and groups, creates topics, and sets the offsets of a group without members. Every call waits for its
+/// answer.
 package final class Admin {
+    private var owner = Owner("Admin")
     let handle: ClientHandle
     let properties: KafkaProperties
 
@@ -17,6 +19,7 @@ package final class Admin {
 
     /// Every topic that this client may see.
     package func topics(timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> [TopicDescription] {
+        owner.check()
         // A refusal is known soon: the rest of the time is for brokers that do not answer.
         let first = min(timeoutMilliseconds, Self.refusalMilliseconds)
         do throws(KafkaFault) {
@@ -32,6 +35,7 @@ package final class Admin {
 
     /// Whether a broker answers at all: the smallest question there is.
     package func ping(timeoutMilliseconds: Int) throws(KafkaFault) {
+        owner.check()
         do throws(KafkaFault) { _ = try handle.brokerIDs(timeoutMilliseconds: timeoutMilliseconds) } catch {
             throw refused(error)
         }
@@ -51,6 +55,7 @@ extension Admin {
         call: (_ options: OpaquePointer, _ queue: OpaquePointer) -> Void,
         read: (_ event: OpaquePointer) throws(KafkaFault) -> Answer
     ) throws(KafkaFault) -> Answer {
+        owner.check()
         // Both are ours, and destroyed here.
         guard let queue = unsafe rd_kafka_queue_new(handle.pointer) else { throw .fatal("out of memory") }
         defer { unsafe rd_kafka_queue_destroy(queue) }

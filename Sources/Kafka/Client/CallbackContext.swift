@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Notes of the library's callbacks for the thread that polls.
 ///
-/// Every callback registered here but that of log lines runs inside a poll, flush or close call of the one thread that
-/// uses the client, so nothing here needs a lock. ``ClientHandle`` keeps this object alive for as long as callbacks can come.
+/// Every callback registered here but that of log lines runs inside a poll, flush or close call of the client's owner, so
+/// nothing here needs a lock. ``ClientHandle`` keeps this object alive for as long as callbacks can come.
 final class CallbackContext {
     /// The topic whose partitions a consumer's rebalances are about.
     let topic: String

@@ -1,11 +1,13 @@
 internal import CRdkafka
 package import KafkaPorts
+internal import Threads
 
 extension Consumer {
     /// Takes partitions over and reads on from the given offsets (``PartitionOffset/beginning`` for the oldest record).
     ///
     /// Answers ``GroupChange/assigned(_:)``; without a group it simply starts reading.
     package func assign(_ offsets: [PartitionOffset]) throws(KafkaFault) {
+        owner.check()
         let list = TopicPartitionList(topic: topic, offsets: offsets)
         // The library copies the list.
         let code = unsafe list.withPointer { unsafe rd_kafka_assign(handle.pointer, $0) }
@@ -15,6 +17,7 @@ extension Consumer {
 
     /// Gives every partition back. Answers ``GroupChange/revoked(_:)`` and ``GroupChange/lost(_:)``.
     package func unassign() throws(KafkaFault) {
+        owner.check()
         // Null means: the empty assignment.
         try KafkaFault.check(unsafe rd_kafka_assign(handle.pointer, nil), "giving back partitions of \(topic)")
         answeredChange()

@@ -1,11 +1,14 @@
 internal import CRdkafka
 package import KafkaPorts
+internal import Threads
 
-/// One member of a consumer group, reading one topic. For one thread at a time.
+/// One member of a consumer group, reading one topic.
 ///
 /// It commits no offsets, and only the caller takes and gives back partitions: ``poll(timeoutMilliseconds:)`` returns a change of assignment as a value, and the group waits for
 /// ``assign(_:)`` or ``unassign()``.
 package final class Consumer {
+    /// Asked at each call, in release builds too: steps of one partition on two threads may end the process.
+    var owner = Owner("Consumer", every: 1)
     package let topic: String
     let handle: ClientHandle
     /// The block that takes the next message.
@@ -50,6 +53,7 @@ package final class Consumer {
 
     /// Joins the group. Returns at once; the assignment comes through ``poll(timeoutMilliseconds:)``.
     package func subscribe() throws(KafkaFault) {
+        owner.check()
         let list = TopicPartitionList(topic: topic, partitions: [-1])
         // The library copies the list.
         let code = unsafe list.withPointer { unsafe rd_kafka_subscribe(handle.pointer, $0) }
@@ -60,6 +64,7 @@ package final class Consumer {
     ///
     /// - Throws: a fatal ``KafkaFault`` when this member can read no more (fenced, for example).
     package func poll(timeoutMilliseconds: Int) throws(KafkaFault) -> ConsumerEvent? {
+        owner.check()
         precondition(!isClosed, "a closed consumer is not polled")
         if let change = takeChange() { return .change(change) }
         // Rebalance and error callbacks run inside this call, on this thread.
@@ -84,6 +89,7 @@ package final class Consumer {
 
     private func takeChange() -> GroupChange? {
         guard !handle.context.changes.isEmpty else { return nil }
+        assert(!isClosed && !handle.context.isClosing, "nobody answers a change of a consumer that closes")
         hasUnansweredChange = true
         return handle.context.changes.removeFirst()
     }
@@ -103,6 +109,7 @@ package final class Consumer {
 
     /// Leaves the group (a static member stays in it) and closes the connections to it. Blocks while it does.
     package func close() throws(KafkaFault) {
+        owner.check()
         guard !isClosed else { return }
         isClosed = true
         handle.context.leave()
@@ -121,6 +128,7 @@ package final class Consumer {
     /// waits. No other call follows.
     func close(limitMilliseconds: Int) throws(KafkaFault) {
         let outcome = CloseOutcome()
+        owner.release()
         try ClientCloser.shared.run("leaving the group", limitMilliseconds: limitMilliseconds) { [self] in
             do throws(KafkaFault) { try close() } catch { outcome.fault = error }
         }
@@ -128,7 +136,10 @@ package final class Consumer {
     }
 
     /// Closes on a separate thread, like ``close()``, and nobody waits. No other call follows.
-    func closeAside() { ClientCloser.shared.end(handle.name) { [self] in try? close() } }
+    func closeAside() {
+        owner.release()
+        ClientCloser.shared.end(handle.name) { [self] in try? close() }
+    }
 
     func answeredChange() {
         hasUnansweredChange = false

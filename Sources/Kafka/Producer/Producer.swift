@@ -1,12 +1,14 @@
 internal import CRdkafka
 package import KafkaPorts
+internal import Threads
 
-/// An idempotent producer (`acks=all`). For one thread at a time.
+/// An idempotent producer (`acks=all`).
 ///
 /// Records are queued by ``produce(topic:partition:key:value:headers:patienceMilliseconds:)`` and sent in the
 /// background; only ``flush(timeoutMilliseconds:)`` confirms that they have arrived.
 @safe
 package final class Producer {
+    var owner = Owner("Producer")
     let handle: ClientHandle
     private var partitionCounts: [String: Int32] = [:]
     /// Ours, given back before the client is.
@@ -91,6 +93,7 @@ package final class Producer {
 
     /// Counts deliveries that ended meanwhile, waiting at most this long for the first one.
     package func poll(timeoutMilliseconds: Int) {
+        owner.check()
         handle.serve(timeoutMilliseconds: clampedMilliseconds(timeoutMilliseconds))
     }
 
@@ -157,6 +160,7 @@ package final class Producer {
         ticket: UInt? = nil,
         patienceMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
+        owner.check()
         // The library would queue a record for a partition that does not exist and fail it much later.
         let count = try partitionCount(of: topic)
         guard (0..<count).contains(partition) else {
@@ -198,8 +202,9 @@ package final class Producer {
 
     /// Returns whether every queued record has an outcome, whatever that is.
     func flushQueue(limit milliseconds: Int) -> Bool {
+        owner.check()
         // Delivery callbacks run inside this call, on this thread.
-        unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(milliseconds)) == RD_KAFKA_RESP_ERR_NO_ERROR
+        return unsafe rd_kafka_flush(handle.pointer, clampedMilliseconds(milliseconds)) == RD_KAFKA_RESP_ERR_NO_ERROR
     }
 
     /// Drops all records queued or in flight, whose fate is unknown from then on, so that destroying the client waits for

@@ -1,13 +1,14 @@
 internal import CRdkafka
 package import KafkaPorts
+internal import Threads
 
 /// Reads chosen partitions of one topic, committed records only, without a group: it can neither join nor commit.
-/// For one thread at a time.
 ///
 /// Made for restoring a compacted topic: take ``watermarks(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
 /// until ``position(of:)`` reaches it. That ends even if the last offsets are aborted, compacted away or markers.
 @safe
 package final class TopicReader {
+    private var owner = Owner("TopicReader")
     package let topic: String
     let handle: ClientHandle
     /// Ours, as is the queue; both are given back before the client is.
@@ -89,6 +90,7 @@ package final class TopicReader {
     ///
     /// A partition that does not exist gives no records and no fault; asking for its watermarks first reveals it.
     package func start(_ offsets: [PartitionOffset]) throws(KafkaFault) {
+        owner.check()
         for start in offsets {
             let partition = start.partition
             precondition(!reading.contains(partition), "partition \(partition) is being read already")
@@ -109,6 +111,7 @@ package final class TopicReader {
 
     /// Stops reading partitions; none of their records comes any more.
     package func stop(_ partitions: [Int32]) throws(KafkaFault) {
+        owner.check()
         if let partition = pendingFault?.partition, partitions.contains(partition) { pendingFault = nil }
         for partition in partitions where reading.remove(partition) != nil {
             seen[partition] = nil
@@ -156,6 +159,7 @@ package final class TopicReader {
         _ timeoutMilliseconds: Int,
         _ take: (UnsafeMutablePointer<rd_kafka_message_t>) -> Void
     ) throws(KafkaFault) {
+        owner.check()
         if let fault = pendingFault {
             pendingFault = nil
             throw fault

@@ -1,8 +1,9 @@
 internal import CRdkafka
 internal import KafkaPorts
+internal import Threads
 
 /// librdkafka's transactional producer: its calls as they are, with faults that say what they mean. The rules are its
-/// callers'. For one thread at a time.
+/// callers'.
 final class TransactionClient {
     let transactionalID: String
     let producer: Producer
@@ -56,6 +57,7 @@ final class TransactionClient {
     // MARK: - Calls
 
     func initTransactions(limit milliseconds: Int) throws(KafkaFault) {
+        producer.owner.check()
         let timeout = patience(milliseconds)
         // The library waits on this thread, and no longer than `timeout`.
         let error = unsafe rd_kafka_init_transactions(handle.pointer, timeout)
@@ -64,6 +66,7 @@ final class TransactionClient {
 
     /// The library may hang when a transaction is begun after a fatal error (#4420).
     func begin() throws(KafkaFault) {
+        producer.owner.check()
         let error = unsafe rd_kafka_begin_transaction(handle.pointer)
         try unsafe check(error, "beginning a transaction")
         handle.serve()
@@ -79,6 +82,7 @@ final class TransactionClient {
         limit milliseconds: Int,
         goesOn: () -> Bool = { true }
     ) throws(KafkaFault) {
+        producer.owner.check()
         let (handle, timeout) = (handle, patience(milliseconds))
         let action = "sending offsets of \(sent.topic)"
         let bound = Int(timeout) + Self.graceMilliseconds
@@ -105,12 +109,14 @@ final class TransactionClient {
     private static let graceMilliseconds = 2_000
 
     func commit(limit milliseconds: Int) throws(KafkaFault) {
+        producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
         let error = unsafe rd_kafka_commit_transaction(handle.pointer, patience(milliseconds))
         try unsafe check(error, "committing a transaction")
     }
 
     func abort(limit milliseconds: Int) throws(KafkaFault) {
+        producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
         let error = unsafe rd_kafka_abort_transaction(handle.pointer, patience(milliseconds))
         try unsafe check(error, "aborting a transaction")

@@ -3,7 +3,7 @@ package import KafkaPorts
 /// A producer whose records become visible together with the offsets of their sources, or not at all.
 ///
 /// Call ``initTransactions(timeoutMilliseconds:)`` once, then repeat ``begin()``, records, offsets, and
-/// ``commit(timeoutMilliseconds:)`` or ``abort(timeoutMilliseconds:)``. For one thread at a time.
+/// ``commit(timeoutMilliseconds:)`` or ``abort(timeoutMilliseconds:)``.
 ///
 /// Test a fault that a call throws in this order: ``KafkaFault/isFatal`` first (only a new producer with the same id
 /// helps; that is an ordinary way out), then ``KafkaFault/requiresAbort``, then ``KafkaFault/isRetriable`` (the same

@@ -124,8 +124,8 @@ extension KafkaMember {
         groupHasOffsets = hasAny
         let token = try consumer.token()
         try assignPaused(partitions.starts)
-        membership.take(.offsetsKnown)
         membership.token = token
+        membership.take(.offsetsKnown)
         partitions.takeAll(.offsetsKnown)
         // No news where all of them were the loop's already.
         let isNews = partitions.isEmpty || !partitions.all.allSatisfy(\.told.isTaken)

@@ -13,6 +13,7 @@ extension KafkaMember {
         guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else { return }
         closeReader()
         reader = LedgerReader(known: ledgers.of(kept), at: now)
+        assert(reader?.port == nil && reader?.query == nil, "a restore begins anew")
         partitions.takeAll(.restore)
         try? advanceRestore(at: now)
     }
@@ -149,6 +150,7 @@ extension KafkaMember {
     }
 
     private func finish(_ number: Int32, at target: Int64) {
+        precondition(reader?.unmet.contains(number) == false, "a ledger is whole once its last known record has come")
         partitions.take(.ledgerProgress(.given(target: target)), number)
         ledgers.note(target, last: reader?.lasts[number], of: number)
         reader?.news.given.append(number)

@@ -77,6 +77,7 @@ extension KafkaMember {
     /// - Throws: what it failed with: it is then to be aborted.
     package func takeOutcome() throws(KafkaFault) {
         if let fault = output.fault { throw fault }
+        precondition(output.state == .ended, "positions move for a unit that is durable")
         partitions.noteCommitted(output.positions)
         ledgers.advance(output.ledgerEnds)
         output.take(.taken)
@@ -96,6 +97,7 @@ extension KafkaMember {
             ports.writer.submit(.abort)
         }
         try takeOutcomes(at: now)
+        assert(output.state != .idle && output.state != .writing, "an abort is under way until its outcome")
         guard output.state == .aborted else { return false }
         output.take(.taken)
         return true

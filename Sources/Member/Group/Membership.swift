@@ -75,6 +75,7 @@ struct Membership {
 
     private mutating func enter(_ next: State) {
         precondition(query == nil, "a question is answered or forgotten first")
+        precondition(next != .owning || token != nil && !isLost, "partitions are owned under a token that counts")
         state = next
         pause = RetryPause()
         switch next {
@@ -83,6 +84,7 @@ struct Membership {
         case .answering: isLost = false
         default: break
         }
+        assert(next != .joining || token == nil, "a token outlives no membership")
     }
 
     mutating func noteLost() { isLost = true }

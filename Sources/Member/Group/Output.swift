@@ -64,17 +64,21 @@ struct Output {
         switch Self.cell(state, event) {
         case .ignored: break
         case .impossible: preconditionFailure("the unit is \(state): \(event) comes only in other states")
-        case .becomes(let next): state = next
+        case .becomes(let next):
+            assert(next != state, "a step leads somewhere")
+            state = next
         }
     }
 
     mutating func begin(_ positions: [PartitionPosition], _ budget: CallBudget) {
+        assert(state == .idle, "one unit at a time")
         take(.write)
         (self.positions, self.budget, ledgerEnds, fault) = (positions, budget, [:], nil)
     }
 
     /// Notes what the writer says of a unit that it has written.
     mutating func note(ledgerEnds: [Int32: Int64], timeShare: Double) {
+        assert(state == .writing && fault == nil, "a unit is noted once, while it is written")
         (self.ledgerEnds, self.timeShare) = (ledgerEnds, timeShare)
     }
 

@@ -28,10 +28,12 @@ struct PendingEvents {
     mutating func keep(_ event: Event) -> Bool {
         guard events.count < most else { return false }
         events.append(event)
+        assert(events.count <= most && index < events.count, "what is kept is bounded, and comes out again")
         return true
     }
 
     mutating func next() -> Event? {
+        assert(index <= events.count)
         guard index < events.count else { return nil }
         defer {
             index += 1

@@ -3,7 +3,7 @@ internal import Log
 internal import Pipeline
 
 /// Writes units, one step at a time; each step makes one call of the port, so that anything may happen between two.
-/// Confined to the writer's queue; time is handed in.
+/// Its host owns it, and hands time in.
 ///
 /// A transactional producer is discarded after everything that leaves its state in doubt, a fatal abort among it, and
 /// after a commit or an abort with a request unanswered on the wire: a late copy from a discarded producer has an old
@@ -51,6 +51,7 @@ package final class UnitWriter {
     /// Takes a job; the next one comes after its final outcome.
     package func accept(_ job: WriterJob, at now: Moment) {
         precondition(self.job == nil && state != .closed, "one job at a time, and none after the last")
+        if case .write = job { precondition(unit == nil, "a unit that failed ends before the next one") }
         self.job = job
         startedAt = now
         if case .takeOver(let counts) = job, !counts.isEmpty { partitionCounts = counts }
@@ -72,6 +73,7 @@ package final class UnitWriter {
             case .abort: abort(at: now)
             case .close: close(at: now)
             }
+        assert(producer == nil || state != .none && state != .closed, "a producer that was discarded is gone")
         guard case .done = step else { return step }
         (self.job, needsPause) = (nil, false)
         if case .failed = state { return step }

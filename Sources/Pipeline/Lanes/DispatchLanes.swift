@@ -1,6 +1,7 @@
 package import AppAttest
 package import Crypto
 internal import Dispatch
+internal import Threads
 
 /// N lanes, each a serial Dispatch queue with its own scratch. Lanes take grains from the oldest job of the highest
 /// priority; when a job has no grains left, its lanes go on with the next job, so that no lane waits for a slower one.
@@ -35,7 +36,7 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
     }
 
     private let queues: [DispatchQueue]
-    // A scratch is touched only by blocks on the queue of the same index.
+    // Each belongs to the queue of the same index.
     private let scratches: [LaneScratch]
     private let state: Locked<State>
     private let stopped: @Sendable () -> Bool
@@ -47,7 +48,7 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
         precondition(!scratches.isEmpty, "there is at least one lane")
         self.scratches = scratches
         stopped = isEngineStopped
-        queues = scratches.indices.map { DispatchQueue(label: "lane.\($0)", qos: .userInitiated) }
+        queues = scratches.indices.map { DispatchQueue(owner: "lane.\($0)", qos: .userInitiated) }
         state = Locked(State(idle: Array(repeating: true, count: scratches.count)))
     }
 
@@ -98,6 +99,7 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
                 return taken
             }
             guard let taken else { return }
+            scratches[lane].owner.check()
             taken.run(taken.grain, scratches[lane])
         }
     }
@@ -126,6 +128,7 @@ private struct Gathered<Output: Sendable>: Sendable {
 
 /// A lane's private tools: the verifier with its caches, the signature engine with its scratch.
 package final class LaneScratch {
+    var owner = Owner("LaneScratch")
     package let verifier: ObjectVerifier
     package let engine: any SignatureEngine
     /// The records that the lane works on.

@@ -1,3 +1,5 @@
+internal import Threads
+
 /// Short stages go before long ones, so that the oldest batch leaves before the next ones are verified.
 package enum LanePriority: Sendable { case high, normal }
 
@@ -20,7 +22,6 @@ package protocol LaneRunner: Sendable {
 /// Runs everything at once on the calling thread: deterministic, for simulation and tests.
 package final class InlineLanes: LaneRunner, @unchecked Sendable {
     package let isEngineStopped = false
-    // Confined to the thread that runs the loop.
     private let scratch: LaneScratch
 
     package init(scratch: LaneScratch) { self.scratch = scratch }
@@ -32,6 +33,7 @@ package final class InlineLanes: LaneRunner, @unchecked Sendable {
         _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
         completion: @escaping @Sendable ([Output]) -> Void
     ) {
+        scratch.owner.check()
         var outputs: [Output] = []
         outputs.reserveCapacity(count)
         for start in stride(from: 0, to: count, by: grain) {

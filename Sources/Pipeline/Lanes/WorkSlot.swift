@@ -1,11 +1,6 @@
 package import Log
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
+internal import Threads
 
 /// The records that one thread works on: noted before they are touched, so that a crash or hang is traced to them.
 ///
@@ -71,7 +66,7 @@ internal import Synchronization
         store(stage.rawValue, Word.stage)
         store(alone ? 1 : 0, Word.alone)
         store(load(Word.begun) &+ 1, Word.begun)
-        let thread = Self.ownThread
+        let thread = OwnThread.number
         if thread != lastThread { onNewThread?() }
         lastThread = thread
         store(thread, Word.thread)
@@ -111,14 +106,6 @@ internal import Synchronization
             if let sabotage, let work = Work(words: load) { sabotage(work.stage, work.items) }
         }
     #endif
-
-    private static var ownThread: Int64 {
-        #if canImport(Glibc)
-            Int64(bitPattern: UInt64(pthread_self()))
-        #else
-            unsafe Int64(Int(bitPattern: pthread_self()))
-        #endif
-    }
 }
 
 // MARK: - Looking on

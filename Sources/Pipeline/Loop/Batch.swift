@@ -75,6 +75,7 @@ final class Batch {
 
     /// Takes in the lanes' decoded records.
     func add(_ grains: [DecodedGrain]) {
+        assert(stage == .decoding && records.isEmpty, "a batch is decoded once")
         records.reserveCapacity(grains.reduce(0) { $0 + $1.records.count })
         for grain in grains {
             records += grain.records
@@ -97,11 +98,13 @@ final class Batch {
     }
 
     func add(_ grains: [VerifiedGrain]) {
+        assert(stage == .verifying && findings.isEmpty, "findings of one verification do not meet another's")
         findings.reserveCapacity(records.count)
         for grain in grains {
             findings += grain.findings
             seconds += grain.seconds
         }
+        precondition(findings.count == records.count, "one finding per record")
         enter(.verified)
     }
 

@@ -7,7 +7,9 @@ extension BatchLoop {
             if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
         #endif
         drop(cause)
+        assert(phase != .ended && leftover.isNone, "what was polled and not committed comes again")
         if !phase.isAbortDue { phase = phase == .stopping ? .abandoned : .aborting }
+        assert(phase.isAbortDue)
     }
 
     /// Drops what is in flight, but not what the unit is writing: that has an outcome, which counts.
@@ -16,13 +18,15 @@ extension BatchLoop {
         leftover = .none
         // The records up to the input's end are read again; the log reports the end again when it gets there.
         if phase == .ended { phase = .reading }
+        assert(inFlight.count <= 1 && isWritingOldest, "nothing but the unit being written stays in flight")
         tally.aborts += 1
         tally.abortCauses[cause, default: 0] += 1
     }
 
     /// - Returns: false while the log is at it.
     func abort() throws -> Bool {
-        precondition(inFlight.isEmpty, "an abort leaves nothing in flight")
+        precondition(inFlight.isEmpty && writing.batch == nil, "an abort leaves nothing in flight")
+        assert(phase == .aborting, "only a unit that failed is aborted")
         guard try log.unit.abort() else { return false }
         phase = .reading
         return true

@@ -38,6 +38,7 @@ extension BatchLoop {
     private func begin(_ kind: Rebalance, _ partitions: [Int32], isNews: Bool = true) {
         leftover = .none
         forgetRestoration()
+        assert(assignment.restoration == nil && isWritingOldest, "a change takes back no unit")
         guard isNews else { return }
         tally.rebalances[kind, default: 0] += 1
         notice(AssignmentNotice(kind, partitions))
@@ -54,6 +55,7 @@ extension BatchLoop {
 
     /// - Returns: whether a change was pending.
     func finishChange() throws -> Bool {
+        precondition(inFlight.isEmpty && writing.batch == nil, "partitions change hands with nothing in flight")
         switch assignment {
         case .settled, .restoring: return false
         case .taking(let partitions, let announcement):
@@ -86,6 +88,7 @@ extension BatchLoop {
         clocks.forget(partitions)
         try member?.release()
         assignment = .settled
+        assert(leftover.isNone && doubted.isEmpty, "nothing is left of partitions given back")
     }
 
     /// Whether there is a ledger to go on with.

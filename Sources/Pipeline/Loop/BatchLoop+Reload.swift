@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Threads
 
 /// New settings on their way in: all loops of the process take them, or none does.
 ///
@@ -39,16 +40,19 @@ extension BatchLoop {
     ///
     /// - Parameter judged: called with the sealing keys that the ledgers here use and the settings lack; nil = none.
     package func offer(_ settings: PipelineSettings, judged: @escaping @Sendable (MissingSealingKeys?) -> Void) {
+        owner.check()
         nextSettings = .offered(settings, judged: judged)
     }
 
     /// Takes the settings that were judged, from the next batch on.
     package func take(_ settings: PipelineSettings, taken: @escaping @Sendable () -> Void) {
+        owner.check()
         nextSettings = .due(settings, taken: taken)
     }
 
     /// Keeps the old settings.
     package func withdraw() {
+        owner.check()
         if case .none = nextSettings { return }
         nextSettings = .none
     }
@@ -67,9 +71,11 @@ extension BatchLoop {
             judged(missingSealingKeys(in: offered))
         case .due(let next, let taken):
             guard inFlight.isEmpty else { return false }
+            precondition(writing.batch == nil, "no batch is judged by two settings")
             nextSettings = .none
             if let missing = missingSealingKeys(in: next) { throw missing }
             stages = Stages(settings: next, options: options, places: tally.answers.places(of: next.registry))
+            assert(!waitsForSettings, "settings that are taken wait for nothing")
             taken()
         }
         return true

@@ -1,4 +1,5 @@
 internal import Log
+internal import Threads
 
 extension BatchLoop {
     /// Reads more of the ledgers; lanes decode the records and apply them, those of a ledger in order.
@@ -33,6 +34,8 @@ extension BatchLoop {
     ///
     /// - Returns: false where the announcement is over: the log says next what follows.
     private func start(_ partition: Int32, of restoration: Restoration) throws -> Bool {
+        assert(restoration.waiting.contains(partition), "a partition starts once")
+        assert(!restoration.isReading(partition), "a partition starts once its ledger was given")
         let isUsable = !restoration.unusable.contains(partition)
         // Nothing of a damaged ledger counts.
         if let ledger = restoration.takeLedger(of: partition), isUsable {
@@ -106,6 +109,7 @@ extension BatchLoop {
             [ledger.apply(pieces)]
         } completion: { applied in
             self.post {
+                self.owner.check()
                 // The work of an abandoned restore must not pass for the next one's.
                 guard let restoration = self.assignment.restoration, restoration.announcement == announcement
                 else { return }

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 package import Log
+internal import Threads
 
 extension BatchLoop {
     /// The records of a batch that a backlog filled.
@@ -31,6 +32,8 @@ extension BatchLoop {
             )
         }
         let (stage, records) = (stages.verify, batch.records)
+        assert(keys.count == records.count, "each record has its key, or none")
+        assert(batch.overlay.partitions.isEmpty, "keys are found before anything is admitted")
         batch.beginVerifying(engineIsStopped: lanes.isEngineStopped)
         // Signatures are verified in groups of a grain. A backlog fills larger ones.
         let grain = records.count < Self.backlog ? 32 : 64
@@ -58,6 +61,7 @@ extension BatchLoop {
                 ledger: { self.ledgers[$0] }
             )
         }
+        assert(verdicts.count == records.count, "each record has its verdict")
         batch.tally.add(verdicts)
         batch.positions = PartitionPosition.after(records)
         mark(batch.positions, after: records, in: &batch.overlay)
@@ -85,6 +89,7 @@ extension BatchLoop {
 
     /// - Returns: false while the unit is being written.
     private func commit(_ batch: Batch) throws -> Bool {
+        precondition(batch === inFlight.first && batch.stage == .encoded, "the oldest batch is committed, and whole")
         if writing.batch == nil {
             batch.commitBegan = uptime()
             try write(batch)
@@ -94,6 +99,7 @@ extension BatchLoop {
             #endif
         }
         guard log.unit.hasOutcome else { return false }
+        assert(isWritingOldest, "an outcome is the oldest batch's")
         writing = .none
         try log.unit.takeOutcome()
         noteCommitted(batch)
@@ -159,6 +165,7 @@ extension BatchLoop {
             lane.work.during(work, alone: alone) { meter.during(work) { body(range, lane) } }
         } completion: { outputs in
             self.post {
+                self.owner.check()
                 // A batch dropped by an abort is no longer in flight.
                 guard let batch = self.inFlight.first(where: { $0.number == number }) else { return }
                 finish(batch, outputs)
@@ -204,9 +211,11 @@ extension BatchLoop {
             let canGoOn = !fault.isRecordFault || cut.bisection.failed(oldest.positions, count: oldest.tally.requests)
             if let share = fault.acknowledgedShare { cut.pace.ranOut(oldest.tally.requests, acknowledged: share) }
             kill(fault.abortCause)
+            assert(inFlight.isEmpty && phase.isAbortDue, "a batch whose commit failed is processed again")
             guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
             throw fault
         }
+        precondition(oldest.stage == .committed && writing.batch == nil, "a batch leaves once its outcome is known")
         inFlight.removeFirst()
         return true
     }

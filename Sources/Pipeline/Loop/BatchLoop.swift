@@ -1,15 +1,17 @@
 package import AppAttest
 internal import AppCheck
 package import Log
+internal import Threads
 
 /// The loop: polls batches, sends them through the lanes, admits and commits them one after the other.
 ///
-/// It owns ledgers and log and is confined to one thread (the worker's serial queue, or the simulation's). Lanes hand
-/// their results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
+/// It owns ledgers and log and belongs to one queue (the worker's, or the simulation's thread), where lanes hand their
+/// results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
 ///
 /// Its states are independent of each other, and each draws its steps: ``LoopPhase``, ``AssignmentPhase``,
 /// ``Leftover``, ``Writing``, ``NextSettings``, and every batch's ``Batch/Stage``.
 package final class BatchLoop: @unchecked Sendable {
+    var owner = Owner("BatchLoop")
     let log: LogRoles
     let lanes: any LaneRunner
     let options: Options
@@ -69,6 +71,9 @@ package final class BatchLoop: @unchecked Sendable {
     /// Partitions that are not read, each with a sentence that says why and what helps.
     package var held: [Int32: String] { member?.holds ?? [:] }
 
+    /// What the unit is writing is the oldest batch in flight, whatever happens to the others.
+    var isWritingOldest: Bool { writing.batch.map { $0 === inFlight.first } ?? true }
+
     /// Whether the next tick waits in a poll.
     package var isIdle: Bool {
         inFlight.isEmpty && !awaitsOthers && !isAwaiting && assignment.restoration?.mayRead ?? true
@@ -101,8 +106,10 @@ package final class BatchLoop: @unchecked Sendable {
     /// Stops polling and finishes the batches in flight. In live mode only the oldest is finished, and the next owner
     /// processes the others again: finishing all of them may take seconds more than a stop allows.
     package func stop() {
+        owner.check()
         if !phase.isStopped { phase = phase == .aborting ? .abandoned : .stopping }
         if wallClock() != nil { inFlight.removeLast(max(0, inFlight.count - 1)) }
+        assert(phase.isStopped && isWritingOldest, "a stop takes back no unit")
     }
 
     /// Does the work that needs no waiting for a lane.
@@ -110,6 +117,7 @@ package final class BatchLoop: @unchecked Sendable {
     /// - Parameter waitMilliseconds: how long a poll may wait when there is nothing else to do.
     /// - Throws: a fault of the world that the log could not ride out, or of a capture that cannot be read.
     package func tick(waitMilliseconds: Int) throws -> Progress {
+        owner.check()
         awaitsOthers = false
         defer { noteRest() }
         do {
@@ -133,6 +141,7 @@ package final class BatchLoop: @unchecked Sendable {
     ///
     /// - Returns: whether the group wants an answer now, or the unit that is being written has ended.
     package func serve() throws -> Bool {
+        owner.check()
         do {
             return take(try member?.serve() ?? []) || hasOutcome
         } catch let fault as any LogFault where !fault.endsLoop {
@@ -230,7 +239,9 @@ package final class BatchLoop: @unchecked Sendable {
             isAlone: isAlone,
             polledRecords: records.count
         )
+        assert(!records.isEmpty && inFlight.last?.number ?? -1 < batch.number, "batches have records, and an order")
         inFlight.append(batch)
+        assert(inFlight.count <= max(1, options.batchesInFlight) && isWritingOldest, "no more than the lanes are for")
         decode(records, of: batch)
     }
 

@@ -39,11 +39,14 @@ struct BatchPace {
         guard quickCommits >= Self.streak else { return }
         quickCommits = 0
         records = min(most, records * 2)
+        assert((1...max(1, most)).contains(records), "batches stay within the configured limit")
     }
 
     private mutating func shrink(to count: Int) {
         quickCommits = 0
+        assert(count >= 0)
         records = min(records, max(count, min(Self.fewest, most)))
+        assert((1...max(1, most)).contains(records), "batches stay within the configured limit")
     }
 }
 

@@ -19,6 +19,7 @@ struct Bisection {
     ///
     /// - Returns: false when nothing is left to try: the batch was a single dead letter already.
     mutating func failed(_ positions: [PartitionPosition], count: Int) -> Bool {
+        assert(count >= 0 && limit ?? 1 > 0, "a search has batches with a record")
         for position in positions {
             suspects[position.partition] = max(suspects[position.partition] ?? 0, position.offset)
         }
@@ -45,6 +46,7 @@ struct Bisection {
         grows = grows || poison.count < known
         if grows { limit = min(now * 2, Self.largest) }
         if suspects.isEmpty { limit = nil }
+        assert((limit == nil) == suspects.isEmpty && limit ?? 1 > 0, "a search has suspects, and batches with a record")
     }
 
     /// Forgets partitions that were given away: the search there is left to their next owner.

@@ -25,6 +25,7 @@ package struct Breaker: Sendable {
 
     /// Counts a committed batch.
     package mutating func add(records count: Int, internal failed: Int, at now: EvaluationTime) {
+        assert(count >= 0 && (0...count).contains(failed), "failures are some of the records")
         records += count
         failures += failed
         if failures >= limits.most { openedAt = now }
@@ -35,6 +36,7 @@ package struct Breaker: Sendable {
     /// Whether records may be taken.
     package mutating func allows(at now: EvaluationTime) -> Bool {
         guard let opened = openedAt else { return true }
+        assert(records == 0 && failures == 0, "an open breaker counts afresh")
         guard now.milliseconds - opened.milliseconds >= limits.pause else { return false }
         openedAt = nil
         return true

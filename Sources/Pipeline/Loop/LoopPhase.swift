@@ -64,6 +64,8 @@ enum Leftover: DrawnState {
     /// The rest of a round with suspects in it: done piece by piece, with nothing else in flight.
     case pieces(ArraySlice<[PolledRecord]>, of: Generation)
 
+    var isNone: Bool { if case .none = self { true } else { false } }
+
     func mayBecome(_ next: Leftover) -> Bool {
         switch (self, next) {
         case (_, .none), (.none, _), (.doubted, .doubted): true

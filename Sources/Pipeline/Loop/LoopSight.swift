@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import Log
+internal import Threads
 
 /// A loop as others see it, at one moment.
 package struct LoopSight: Sendable {
@@ -41,6 +42,7 @@ package struct LoopSight: Sendable {
 extension BatchLoop {
     /// Takes a snapshot, on the loop's thread; costs some time for each partition.
     package func sight() -> LoopSight {
+        owner.check()
         var sight = LoopSight()
         sight.condition = condition
         let held = held

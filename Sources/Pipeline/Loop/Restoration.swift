@@ -55,6 +55,7 @@ final class Restoration {
     /// Notes that the log has given these partitions completely.
     func noteGiven(_ partitions: [Int32]) {
         for partition in partitions { given[partition] = given[partition] ?? chunks }
+        assert(given.count <= self.partitions.count, "no other ledger is given than those that were announced")
     }
 
     /// Whether the log still gives records of a partition's ledger.
@@ -111,6 +112,7 @@ final class Restoration {
     func begin(_ number: Int32) -> (RestoringLedger, [RestoringLedger.Piece])? {
         guard var part = parts[number], part.busyChunk == nil, let chunk = part.openChunk else { return nil }
         let pieces = part.pieces
+        assert(!pieces.isEmpty && inFlight > 0, "a lane gets work that was taken")
         (part.pieces, part.busyChunk) = ([], chunk)
         parts[number] = part
         return (part.work, pieces)
@@ -118,15 +120,18 @@ final class Restoration {
 
     /// Notes that a lane has applied as many records to a ledger.
     func finish(_ number: Int32, _ work: RestoringLedger, records: Int) {
+        assert(parts[number]?.work !== work || parts[number]?.busyChunk != nil, "a lane ends what it began")
         if parts[number]?.work === work { parts[number]?.busyChunk = nil }
         inFlight -= records
         applied += records
+        assert(records >= 0 && inFlight >= 0, "no more is applied than was taken")
     }
 
     /// Drops what was read for a ledger so far; its next records begin another one.
     func drop(_ number: Int32) {
         guard let part = parts.removeValue(forKey: number) else { return }
         inFlight -= part.pieces.reduce(0) { $0 + $1.count }
+        assert(inFlight >= 0, "no more is dropped than was taken")
     }
 
     /// A ledger that is whole; nil = it got no records.

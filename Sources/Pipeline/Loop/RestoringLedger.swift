@@ -1,6 +1,8 @@
 internal import Log
+internal import Threads
 
-/// A ledger while its records are read back. One lane at a time works on it; between two works the loop may look.
+/// A ledger while its records are read back. One lane at a time works on it; between two works the loop may look: queues
+/// hand it over.
 final class RestoringLedger: @unchecked Sendable {
     /// Records of this ledger's partitions, in their order.
     struct Piece: Sendable {
@@ -13,7 +15,7 @@ final class RestoringLedger: @unchecked Sendable {
         var count: Int { ranges.reduce(0) { $0 + $1.count } }
     }
 
-    // Handed from the loop to a lane and back by queues, which order the accesses.
+    private var owner = Owner("RestoringLedger")
     private var ledger: PartitionLedger?
     private(set) var unreadable = UnreadableRecords()
 
@@ -24,6 +26,8 @@ final class RestoringLedger: @unchecked Sendable {
 
     /// - Returns: how many records were applied.
     func apply(_ pieces: [Piece]) -> Int {
+        owner.check()
+        defer { owner.release() }
         guard var ledger = ledger.take() else { preconditionFailure("one lane works, and the loop waits for it") }
         for piece in pieces {
             let bytes = piece.records.bytes.span

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Log
 package import Pipeline
+internal import Threads
 
 /// The parts of traffic that refusals are looked for in.
 enum Dimension: Int, CaseIterable {
@@ -21,9 +22,9 @@ enum Dimension: Int, CaseIterable {
 }
 
 /// What the report of a replay shows, counted while the replay runs, in memory that is bounded whatever the capture
-/// has. Called on the loop's thread.
+/// has. The loop's thread owns it until the loop has ended.
 package final class ReplayFacts: @unchecked Sendable {
-    // The loop's thread alone touches these until the loop has ended.
+    private var owner = Owner("ReplayFacts")
     let outcomes: OutcomeList
     let settings: PipelineSettings
     private(set) var records: [Int]
@@ -76,6 +77,7 @@ package final class ReplayFacts: @unchecked Sendable {
     }
 
     private func note(_ observation: Observation) {
+        owner.check()
         explainer.note(observation)
         guard let outcome = outcomes.index(of: observation.verdict.outcome) else { return }
         let (decoded, inbound) = (observation.record, observation.record.record)

@@ -95,6 +95,7 @@ internal import Glibc
         case .plain:
             chunk = try file.read(after: chunk[start...], capacity: max(Self.chunkBytes, 2 * rest))
             start = 0
+            assert(chunk.count >= rest, "an unfinished line is kept")
             atEnd = chunk.count == rest
             bytesRead += chunk.count - rest
         case .compressed(let blocks): try fill(blocks)
@@ -126,6 +127,7 @@ internal import Glibc
                 bytesRead = block.position
             } while !atEnd && rest > Self.chunkBytes && fresh.count < 2 * rest
         } catch { throw located(error) }
+        assert(fresh.count >= rest && bytesRead >= before, "an unfinished line is kept")
         if fresh.count > rest { fileBytesPerByte = Double(bytesRead - before) / Double(fresh.count - rest) }
         (chunk, start) = (fresh, 0)
     }

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Pipeline
+internal import Threads
 
 /// Decompresses a few blocks ahead on a separate queue, while the thread that takes them works.
 ///
@@ -7,10 +8,11 @@ internal import Pipeline
 final class ReadAhead: @unchecked Sendable {
     private static let blocks = 4
 
-    private let queue = DispatchQueue(label: "read-ahead", qos: .userInitiated)
+    private let queue = DispatchQueue(owner: "read-ahead", qos: .userInitiated)
     private let ready = DispatchSemaphore(value: 0)
     private let filled = Locked<[Result<CompressedInput.Block, CompressedInput.Fault>]>([])
-    // Touched on `queue` only, once this value is made.
+    /// The owner of the input, once this value is made.
+    private var owner = Owner("ReadAhead")
     private let input: CompressedInput
 
     init(_ input: CompressedInput) {
@@ -20,6 +22,7 @@ final class ReadAhead: @unchecked Sendable {
 
     private func ask() {
         queue.async {
+            self.owner.check()
             let block = Result { () throws(CompressedInput.Fault) in try self.input.next() }
             self.filled.withLock { $0.append(block) }
             self.ready.signal()

@@ -35,7 +35,9 @@ package struct KeyListEdit {
                 if other == index { signing[other]["state"] = .string("active") }
                 if other != index, wasActive { signing[other]["state"] = .string("published") }
             }
+            assert(signing[index]["state"]?.text == "active", "the key is in use")
             set(signing, at: ["signingKeys"])
+            assert(list(["signingKeys"]).count == signing.count, "no key is lost")
             return true
         }
         for path in [["sealingKeys"], ["challenges", "keys"]] {
@@ -43,6 +45,8 @@ package struct KeyListEdit {
             guard let index = keys.firstIndex(where: { $0["id"]?.text == id }) else { continue }
             keys.insert(keys.remove(at: index), at: 0)
             set(keys, at: path)
+            assert(list(path).count == keys.count, "no key is lost")
+            assert(list(path).first?["id"]?.text == id, "the key leads")
             return true
         }
         return false

@@ -68,7 +68,10 @@ package struct ExchangeKeys: Sendable {
         let revoked = configuration.signingKeys.filter { $0.state == .revoked }
         for key in keys { try check(key, against: revoked) }
         do throws(KeyRingFault) {
-            return (try TokenKeyRing(keys, revoked: revoked.map(\.kid), absent: absent), modifiedAt)
+            let ring = try TokenKeyRing(keys, revoked: revoked.map(\.kid), absent: absent)
+            assert(ring.keys.count == modifiedAt.count, "each key has its file")
+            assert(absent.allSatisfy { ring[$0] == nil }, "a key whose file is absent signs nothing")
+            return (ring, modifiedAt)
         } catch {
             throw ConfigurationFault("worker.json: signingKeys: \(error).")
         }

@@ -10,6 +10,7 @@ package struct Reload {
     package init(_ files: ConfigurationFiles, after running: LoadedConfiguration) throws(ConfigurationFault) {
         let old = running.configuration
         let fresh = try Configuration.load(files, mode: old.challenges.mode)
+        assert(running.keys.absent.isEmpty, "only a replay goes on without keys, and it does not reload")
         let keys = try ExchangeKeys.load(fresh)
         try KeyHistory.check(keys, after: running.keys)
         try RetiredNames.check(fresh.registry, after: old.registry)
@@ -18,6 +19,7 @@ package struct Reload {
         next.emptyLists = fresh.emptyLists
         var postponed = WorkerFile.settings.renew(&next, fresh)
         if !old.hasProperties(of: fresh) { postponed.append("kafka.properties") }
+        assert(next.challenges.mode == old.challenges.mode, "the mode waits for a restart")
         self.postponed = postponed
         loaded = LoadedConfiguration(configuration: next, keys: keys)
     }

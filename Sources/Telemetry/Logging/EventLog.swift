@@ -3,6 +3,7 @@ internal import Glibc
 internal import Pipeline
 package import Settings
 internal import Synchronization
+internal import Threads
 
 /// A worker's log: one line an event, on standard error, from any thread.
 ///
@@ -28,7 +29,7 @@ package final class EventLog: Sendable {
     private let write: @Sendable ([UInt8]) -> Void
     private let isInForeground: @Sendable () -> Bool
     private let state = Locked(State())
-    private let queue = DispatchQueue(label: "log")
+    private let queue = DispatchQueue(owner: "log")
     private let waiting = Atomic<Int>(0)
 
     /// - Parameters:

@@ -4,10 +4,12 @@ internal import Crypto
 internal import DeviceLab
 internal import JSON
 internal import Log
+internal import Threads
 
 /// The state with which one lane makes records: its own devices.
 final class SimulationLane: @unchecked Sendable {
-    // One lane is used by one thread at a time: `concurrentPerform` hands each index out once.
+    // One thread at a time: `concurrentPerform` hands each index out once.
+    private var owner = Owner("SimulationLane")
     private let plans: [(plan: SimulationPlan, lane: FleetLane)]
     private let seals: ExchangeSeals?
     private let seed: UInt64
@@ -47,6 +49,8 @@ final class SimulationLane: @unchecked Sendable {
     }
 
     func makeDevices(_ place: RosterPlace) {
+        owner.check()
+        defer { owner.release() }
         let block = plans[place.plan].plan.fleet.block(place.block, batch)
         devices.append(RosterEntry(place: place, block: block))
     }
@@ -57,6 +61,8 @@ final class SimulationLane: @unchecked Sendable {
     }
 
     func make(_ range: Range<Int>, clock: EvaluationTime?) {
+        owner.check()
+        defer { owner.release() }
         // The apps take turns: each n-th record is of the same one.
         let turns = min(plans.count, range.count)
         let parts = (0..<turns).map { turn in

@@ -1,10 +1,11 @@
 internal import Glibc
 package import Settings
 internal import Telemetry
+internal import Threads
 
 /// A command's output: results on standard output, errors and progress on standard error.
 ///
-/// Used from one thread: the one that runs the command.
+/// The thread that runs the command uses it.
 package struct Console {
     private let writeOutput: ([UInt8]) throws -> Void
     private let writeError: ([UInt8]) -> Void
@@ -68,11 +69,13 @@ package struct Console {
     package func draw(_ text: String) { if isInForeground() { writeError(Array(text.utf8)) } }
 }
 
-/// The first failure of a stream. Shared by the copies of a console, on one thread.
+/// The first failure of a stream. Shared by the copies of a console.
 private final class StreamFailure {
+    private var owner = Owner("Console")
     private(set) var first: CommandFault?
 
     func note(_ error: any Error) {
+        owner.check()
         if first == nil { first = Self.fault(error) }
     }
 

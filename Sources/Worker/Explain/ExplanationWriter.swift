@@ -4,14 +4,16 @@ internal import JSON
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Threads
 
-/// `replay --explain`: a line of JSON for each record that was not accepted. Called on the loop's thread.
+/// `replay --explain`: a line of JSON for each record that was not accepted. The loop's thread owns it until
+/// the loop has ended.
 final class ExplanationWriter: @unchecked Sendable {
     private static let bufferBytes = 64 << 10
 
     private let explainer: Explainer
     private let file: OutputFile
-    // The loop's thread alone touches these until the loop has ended.
+    private var owner = Owner("ExplanationWriter")
     private var buffer: [UInt8] = []
     private var fault: (any Error)?
 
@@ -25,6 +27,7 @@ final class ExplanationWriter: @unchecked Sendable {
     }
 
     private func note(_ observation: Observation) {
+        owner.check()
         explainer.note(observation)
         guard !observation.verdict.isAccepted, fault == nil else { return }
         buffer += explainer.explain(observation).line

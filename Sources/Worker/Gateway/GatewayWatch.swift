@@ -3,10 +3,12 @@ internal import Broker
 internal import Gateway
 internal import Settings
 internal import Telemetry
+internal import Threads
 
 /// Applies changes of a gateway's files while it runs: apps.json, worker.json's lists, challenge keys, the key set and
-/// the verifiers. If a changed file is invalid, the gateway keeps the old configuration and logs why. For one thread.
+/// the verifiers. If a changed file is invalid, the gateway keeps the old configuration and logs why.
 final class GatewayWatch {
+    private var owner = Owner("GatewayWatch")
     private let directory: String
     private var running: LoadedGateway
     private let apply: (GatewayRules) -> Void
@@ -34,7 +36,10 @@ final class GatewayWatch {
     }
 
     /// Checks for changes: cheap, to be called several times a second.
-    func poll() { if files.poll() { reload() } }
+    func poll() {
+        owner.check()
+        if files.poll() { reload() }
+    }
 
     private func reload() {
         do throws(ConfigurationFault) {

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Kafka
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// Asks the brokers beside the thread that serves whether one answers, and now and then how many partitions the topics
 /// have: keys of a topic with another number lie elsewhere, and answers would not be found.
@@ -40,7 +41,7 @@ final class TopicsWatch: Sendable {
 
     private let expected: GatewayPartitions
     private let ask: @Sendable (_ counts: Bool) -> Answer
-    private let queue = DispatchQueue(label: "gateway.brokers")
+    private let queue = DispatchQueue(owner: "gateway.brokers")
     private let state: Locked<State>
 
     /// - Parameters:

@@ -3,12 +3,14 @@ internal import Broker
 internal import Pipeline
 internal import Settings
 internal import Telemetry
+internal import Threads
 
 /// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///
 /// SIGHUP asks for a reload, and so does a file that has changed and was then unchanged for one look. If a changed file
-/// is invalid, the worker keeps the old configuration and logs why in one line. For one thread: the one that reports.
+/// is invalid, the worker keeps the old configuration and logs why in one line.
 final class ConfigurationWatch {
+    private var owner = Owner("ConfigurationWatch")
     /// Hands the new apps and keys to the loop, which applies them between two batches and then calls `taken` on a
     /// separate thread: with nil once they are in use, else with the reason why it keeps the old ones.
     typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
@@ -60,6 +62,7 @@ final class ConfigurationWatch {
 
     /// Checks for changes: cheap, to be called several times a second.
     func poll() {
+        owner.check()
         checkAnswer()
         // One at a time: the next one is judged by the configuration that the loop has then.
         if handed == nil, files.poll() { reload() }
@@ -80,6 +83,7 @@ final class ConfigurationWatch {
     }
 
     private func hand(_ reload: Reload) {
+        assert(handed == nil, "one reload at a time")
         let answer = Locked<Answer?>(nil)
         handed = (reload, answer)
         apply(reload.loaded.configuration, reload.loaded.keys.rings) { refusal in
@@ -113,6 +117,7 @@ final class ConfigurationWatch {
         let taken = reload.loaded.takenKeys(after: running)
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
+        assert(keys.rings.tokens.keys.allSatisfy { known[$0.kid] != nil }, "each key is known from now on")
         reloaded(running)
         say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(running.account)"))
         for line in taken { say(LogEvent(.error, .keyMissing, "\(line); this reload took the last one away")) }

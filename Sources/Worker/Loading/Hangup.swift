@@ -1,18 +1,18 @@
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// SIGHUP: asks to read the configuration again.
 package final class Hangup: @unchecked Sendable {
     private let asked = Atomic<Bool>(false)
-    // Set once before it starts, only cancelled afterwards.
     private let source: any DispatchSourceSignal
 
     /// Made on the process's first thread, before any other starts: all threads leave the signal to the source.
     package init() {
         // A source starts listening only a moment after `activate` has returned: blocked, a signal waits for it.
         Self.mask(SIG_BLOCK)
-        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(label: "hangup"))
+        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(owner: "hangup"))
         source.setEventHandler { [weak self] in self?.asked.store(true, ordering: .relaxed) }
         source.activate()
     }

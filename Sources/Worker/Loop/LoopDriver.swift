@@ -3,6 +3,7 @@ internal import KafkaPorts
 internal import Member
 internal import Pipeline
 internal import Telemetry
+internal import Threads
 
 /// Runs a ``BatchLoop`` on a serial queue of its own until it has finished.
 ///
@@ -15,10 +16,10 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     private static let answerPoll = DispatchTimeInterval.milliseconds(25)
 
     /// The queue that the loop and its log live on.
-    let queue = DispatchQueue(label: "loop", qos: .userInitiated)
+    private let queue = DispatchQueue(owner: "loop", qos: .userInitiated)
     private let idleWaitMilliseconds: Int
     private let eagerPoll: DispatchTimeInterval
-    // Everything below is touched on `queue` only.
+    // What is not shared is touched on `queue` only, as each entry checks.
     private var loop: BatchLoop?
     private var wakeScheduled = false
     private let began = ContinuousClock.now
@@ -203,6 +204,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
         }
         // The loop's lanes post through this object: without this the two would keep each other alive.
         loop = nil
+        assert(outcome == nil, "a loop ends once")
         shared.withLock { $0.outcome = result }
         ended?()
         ended = nil

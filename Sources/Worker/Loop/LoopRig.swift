@@ -89,7 +89,6 @@ struct LoopRig {
                 try HostedMember(
                     delivery,
                     settings,
-                    loop: driver.queue,
                     trouble: trouble,
                     restored: restored,
                     wake: driver.wake

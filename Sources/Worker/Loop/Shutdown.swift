@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// SIGTERM and SIGINT: the first asks for a graceful end, the second ends the process at once.
 final class Shutdown: @unchecked Sendable {
@@ -8,9 +9,9 @@ final class Shutdown: @unchecked Sendable {
     /// A shell's exit code for a process that a signal ended: 128 and the signal's number.
     private static let signalled: Int32 = 128
 
-    private let queue = DispatchQueue(label: "signals")
-    // Touched on `queue` only.
-    private var sources: [any DispatchSourceSignal] = []
+    private let queue = DispatchQueue(owner: "signals")
+    private var owner = Owner("Shutdown")
+    private var sources: [any DispatchSourceSignal] = [] { willSet { owner.check() } }
     private let asked = Atomic<Bool>(false)
 
     /// Made on the process's first thread: it and all threads that it starts later leave the signals to the sources.

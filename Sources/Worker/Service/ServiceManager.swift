@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import Settings
+internal import Threads
 
 /// The service manager above this process: systemd, or what speaks its protocol (`sd_notify(3)`).
 ///
@@ -99,7 +100,7 @@ final class WatchdogFeed {
         guard let period = manager.watchdog else { return nil }
         let (seconds, attoseconds) = period.components
         let pause = max(1_000_000, Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000) / Self.perPeriod)
-        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "watchdog"))
+        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(owner: "watchdog"))
         timer.schedule(deadline: .now(), repeating: .nanoseconds(pause))
         timer.setEventHandler { if silence() < most { manager.say(.alive) } }
         timer.activate()

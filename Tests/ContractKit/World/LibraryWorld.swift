@@ -33,7 +33,7 @@ package final class LibraryWorld: ContractWorld {
         var settings = settings
         settings.instanceName = name
         settings.membership = isStatic ? .static : .dynamic
-        return try MemberAssembly(settings, loop: nil, wake: {}).ports(writer: NoWriter())
+        return try MemberAssembly(settings, wake: {}).ports(writer: NoWriter())
     }
 
     package func producer(_ name: String, _ more: ProducerSettings) throws -> any TransactionProducer {

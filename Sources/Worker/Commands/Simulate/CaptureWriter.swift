@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// Writes a capture, a chunk of records at a time; several threads encode it.
 final class CaptureWriter {
@@ -10,10 +11,13 @@ final class CaptureWriter {
 
     /// Lines of one thread.
     private final class EncodingLane: @unchecked Sendable {
-        // One lane is used by one thread at a time: `concurrentPerform` hands each index out once.
+        // One thread at a time: `concurrentPerform` hands each index out once.
+        private var owner = Owner("EncodingLane")
         private(set) var lines: [UInt8] = []
 
         func encode(_ records: ArraySlice<InboundRecord>) {
+            owner.check()
+            defer { owner.release() }
             lines.removeAll(keepingCapacity: true)
             for record in records { CaptureCodec.encode(record, into: &lines) }
         }
