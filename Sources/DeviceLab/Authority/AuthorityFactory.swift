@@ -7,31 +7,28 @@ internal import Crypto
 struct AuthorityFactory: Sendable {
     let secret: [UInt8]
 
-    func key(_ label: String, _ curve: LabCurve) -> LabKey { LabKey(curve, seed: secret + Array(label.utf8)) }
-
     /// - Parameters:
     ///   - label: distinguishes keys; two authorities of one label share their key.
+    ///   - name: nil for its rank's.
     ///   - issuer: nil for a self-signed root.
     ///   - edit: the last change before signing.
     func authority(
+        _ rank: AuthorityRank,
         _ label: String,
-        name: [UInt8],
-        curve: LabCurve,
-        issuer: LabAuthority?,
-        hash: CertificateHash = .sha384,
+        name: [UInt8]? = nil,
+        issuer: LabAuthority? = nil,
         validity: Validity = .long,
-        extensions: [CertificateExtension],
         edit: (inout CertificateDraft) -> Void = { _ in }
     ) -> LabAuthority {
-        let key = key(label, curve)
+        let (key, name) = (LabKey(rank.curve, seed: secret + Array(label.utf8)), name ?? rank.name)
         var draft = CertificateDraft(
             serial: serial(label),
-            hash: hash,
+            hash: rank.hash,
             issuer: issuer?.name ?? name,
             validity: (validity.notBefore, validity.notAfter),
             subject: name,
             key: key,
-            extensions: extensions
+            extensions: rank.extensions(key, issuer?.key ?? key)
         )
         edit(&draft)
         let certificate = draft.signed(by: issuer?.key ?? key, with: ECDSASigner())

@@ -26,8 +26,8 @@ package final class LabCA: Sendable {
         self.secret = secret.bytes
         self.signer = signer
         let factory = AuthorityFactory(secret: secret.bytes)
-        root = factory.attestationRoot("attestation root")
-        intermediate = factory.attestationIntermediate("attestation intermediate", issuer: root)
+        root = factory.authority(.root, "attestation root")
+        intermediate = factory.authority(.intermediate, "attestation intermediate", issuer: root)
         receipts = ReceiptAuthorities(factory: factory, prefix: "receipt")
         unfit = UnfitAuthorities(factory: factory, root: root, receipts: receipts)
     }
@@ -58,40 +58,6 @@ package final class LabCA: Sendable {
     /// Anchors under which every shape is accepted and every fault is refused for its own reason.
     package func anchors() throws(AnchorFault) -> TrustAnchors {
         try TrustAnchors(attestationPEM: [attestationAnchorsPEM], receiptPEM: [receiptAnchorPEM])
-    }
-}
-
-extension AuthorityFactory {
-    func attestationRoot(
-        _ label: String,
-        name: [UInt8] = LabName.root,
-        validity: Validity = .long
-    ) -> LabAuthority {
-        authority(
-            label,
-            name: name,
-            curve: .p384,
-            issuer: nil,
-            validity: validity,
-            extensions: AuthorityExtensions.root(key(label, .p384))
-        )
-    }
-
-    func attestationIntermediate(
-        _ label: String,
-        issuer: LabAuthority,
-        validity: Validity = .long,
-        edit: (inout CertificateDraft) -> Void = { _ in }
-    ) -> LabAuthority {
-        authority(
-            label,
-            name: LabName.intermediate,
-            curve: .p384,
-            issuer: issuer,
-            validity: validity,
-            extensions: AuthorityExtensions.intermediate(key(label, .p384), issuer: issuer.key),
-            edit: edit
-        )
     }
 }
 

@@ -9,7 +9,7 @@ struct LooseAuthorities: Sendable {
 
     init(factory: AuthorityFactory, root: LabAuthority) {
         func variant(_ edit: (inout CertificateDraft) -> Void) -> LabAuthority {
-            factory.attestationIntermediate("attestation intermediate", issuer: root, edit: edit)
+            factory.authority(.intermediate, "attestation intermediate", issuer: root, edit: edit)
         }
         withNameConstraints = variant { $0.extensions.append(.nameConstraints) }
         withPolicies = variant { $0.extensions.append(.policies) }

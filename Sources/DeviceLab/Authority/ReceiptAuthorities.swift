@@ -10,11 +10,15 @@ struct ReceiptAuthorities: Sendable {
     static let years = 2014...2047
 
     init(factory: AuthorityFactory, prefix: String, root otherRoot: LabAuthority? = nil) {
-        let root = otherRoot ?? factory.receiptRoot("\(prefix) root")
-        let intermediate = factory.receiptIntermediate("\(prefix) intermediate", issuer: root)
+        let root = otherRoot ?? factory.authority(.receiptRoot, "\(prefix) root")
+        let intermediate = factory.authority(.receiptIntermediate, "\(prefix) intermediate", issuer: root)
         self.root = root
         self.intermediate = intermediate
-        signers = Self.years.map { factory.receiptSigner("\(prefix) signer \($0)", issuer: intermediate, year: $0) }
+        signers = Self.years.map { year in
+            let validity = Validity(from: (year, 1, 20), to: (year + 1, 2, 18))
+            let label = "\(prefix) signer \(year)"
+            return factory.authority(.receiptSigner, label, issuer: intermediate, validity: validity)
+        }
     }
 
     /// The signer in service at `time`: renewed on 20 January, valid for 13 months.
@@ -27,52 +31,5 @@ struct ReceiptAuthorities: Sendable {
     /// The signer of a year, or of the nearest year that has one.
     func signer(year: Int) -> LabAuthority {
         signers[min(max(year, Self.years.lowerBound), Self.years.upperBound) - Self.years.lowerBound]
-    }
-}
-
-extension AuthorityFactory {
-    func receiptRoot(_ label: String) -> LabAuthority {
-        authority(
-            label,
-            name: LabName.receiptRoot,
-            curve: .p384,
-            issuer: nil,
-            extensions: AuthorityExtensions.receiptRoot(key(label, .p384))
-        )
-    }
-
-    func receiptIntermediate(
-        _ label: String,
-        issuer: LabAuthority,
-        validity: Validity = .long,
-        edit: (inout CertificateDraft) -> Void = { _ in }
-    ) -> LabAuthority {
-        authority(
-            label,
-            name: LabName.receiptIntermediate,
-            curve: .p256,
-            issuer: issuer,
-            validity: validity,
-            extensions: AuthorityExtensions.receiptIntermediate(key(label, .p256), issuer: issuer.key),
-            edit: edit
-        )
-    }
-
-    func receiptSigner(
-        _ label: String,
-        issuer: LabAuthority,
-        year: Int,
-        edit: (inout CertificateDraft) -> Void = { _ in }
-    ) -> LabAuthority {
-        authority(
-            label,
-            name: LabName.receiptSigner,
-            curve: .p256,
-            issuer: issuer,
-            hash: .sha256,
-            validity: Validity(from: (year, 1, 20), to: (year + 1, 2, 18)),
-            extensions: AuthorityExtensions.receiptSigner(key(label, .p256), issuer: issuer.key),
-            edit: edit
-        )
     }
 }

@@ -28,16 +28,16 @@ struct UnfitAuthorities: Sendable {
     let receiptSigners: UnfitReceiptSigners
 
     init(factory: AuthorityFactory, root: LabAuthority, receipts: ReceiptAuthorities) {
-        let foreignRoot = factory.attestationRoot("foreign root")
+        let foreignRoot = factory.authority(.root, "foreign root")
         foreign = LabChain(
             root: foreignRoot,
-            intermediate: factory.attestationIntermediate("foreign intermediate", issuer: foreignRoot)
+            intermediate: factory.authority(.intermediate, "foreign intermediate", issuer: foreignRoot)
         )
         expiredRoot = factory.datedChain("Expired", .past)
         futureRoot = factory.datedChain("Future", .future)
         // These have the standing intermediate's key and name: only their certificate is wrong.
         func variant(_ validity: Validity = .long, _ edit: (inout CertificateDraft) -> Void) -> LabAuthority {
-            factory.attestationIntermediate("attestation intermediate", issuer: root, validity: validity, edit: edit)
+            factory.authority(.intermediate, "attestation intermediate", issuer: root, validity: validity, edit: edit)
         }
         expired = variant(.past) { _ in }
         notYetValid = variant(.future) { _ in }
@@ -59,8 +59,8 @@ extension AuthorityFactory {
     /// A root of its own name with `validity`, and an intermediate with a long validity.
     fileprivate func datedChain(_ word: String, _ validity: Validity) -> LabChain {
         let name = LabName.attestation("Lab App Attestation \(word) Root CA")
-        let root = attestationRoot("\(word) root", name: name, validity: validity)
-        return LabChain(root: root, intermediate: attestationIntermediate("\(word) intermediate", issuer: root))
+        let root = authority(.root, "\(word) root", name: name, validity: validity)
+        return LabChain(root: root, intermediate: authority(.intermediate, "\(word) intermediate", issuer: root))
     }
 }
 

@@ -24,7 +24,7 @@ struct UnfitReceiptSigners: Sendable {
     init(factory: AuthorityFactory, receipts: ReceiptAuthorities) {
         let (root, intermediate) = (receipts.root, receipts.intermediate)
         func signer(_ label: String, _ edit: (inout CertificateDraft) -> Void) -> LabAuthority {
-            factory.longSigner("signer \(label)", issuer: intermediate, edit: edit)
+            factory.authority(.receiptSigner, "signer \(label)", issuer: intermediate, edit: edit)
         }
         func chain(_ signer: LabAuthority, _ intermediate: LabAuthority) -> Chain {
             Chain(
@@ -34,13 +34,14 @@ struct UnfitReceiptSigners: Sendable {
         }
         func under(_ label: String, _ validity: Validity, _ edit: (inout CertificateDraft) -> Void) -> Chain {
             // The standing intermediate's key and name, so that only its certificate is wrong.
-            let other = factory.receiptIntermediate(
+            let other = factory.authority(
+                .receiptIntermediate,
                 "receipt intermediate",
                 issuer: root,
                 validity: validity,
                 edit: edit
             )
-            return chain(factory.longSigner("signer under \(label)", issuer: other) { _ in }, other)
+            return chain(factory.authority(.receiptSigner, "signer under \(label)", issuer: other), other)
         }
         withoutMarker = chain(signer("without marker") { $0.remove(OID.receiptSigning) }, intermediate)
         withOtherIssuerName = chain(
@@ -64,26 +65,8 @@ struct UnfitReceiptSigners: Sendable {
         underLooseCA = under("loose", .long) {
             $0.replace(OID.basicConstraints, value: DER.sequence(DER.looseTrue))
         }
-        let foreignRoot = factory.receiptRoot("foreign receipt root")
-        let orphan = factory.receiptIntermediate("orphan intermediate", issuer: foreignRoot)
-        underIntermediateOfForeignRoot = chain(factory.longSigner("orphan", issuer: orphan) { _ in }, orphan)
-    }
-}
-
-extension AuthorityFactory {
-    fileprivate func longSigner(
-        _ label: String,
-        issuer: LabAuthority,
-        edit: (inout CertificateDraft) -> Void
-    ) -> LabAuthority {
-        authority(
-            label,
-            name: LabName.receiptSigner,
-            curve: .p256,
-            issuer: issuer,
-            hash: .sha256,
-            extensions: AuthorityExtensions.receiptSigner(key(label, .p256), issuer: issuer.key),
-            edit: edit
-        )
+        let foreignRoot = factory.authority(.receiptRoot, "foreign receipt root")
+        let orphan = factory.authority(.receiptIntermediate, "orphan intermediate", issuer: foreignRoot)
+        underIntermediateOfForeignRoot = chain(factory.authority(.receiptSigner, "orphan", issuer: orphan), orphan)
     }
 }

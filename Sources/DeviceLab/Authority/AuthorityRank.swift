@@ -1,20 +1,25 @@
 internal import Crypto
 
-/// The extensions of authorities and of receipt signers, in Apple's order.
-enum AuthorityExtensions {
-    static func root(_ key: LabKey) -> [CertificateExtension] {
+/// A place in a chain, and what its authorities share; the extensions are in Apple's order.
+struct AuthorityRank: Sendable {
+    let name: [UInt8]
+    let curve: LabCurve
+    var hash = CertificateHash.sha384
+    let extensions: @Sendable (_ key: LabKey, _ issuer: LabKey) -> [CertificateExtension]
+
+    static let root = Self(name: LabName.root, curve: .p384) { key, _ in
         [basicConstraints(pathLength: nil), subjectKeyID(key), certificateSigning]
     }
 
-    static func intermediate(_ key: LabKey, issuer: LabKey) -> [CertificateExtension] {
+    static let intermediate = Self(name: LabName.intermediate, curve: .p384) { key, issuer in
         [basicConstraints(pathLength: 0), authorityKeyID(issuer), subjectKeyID(key), certificateSigning]
     }
 
-    static func receiptRoot(_ key: LabKey) -> [CertificateExtension] {
+    static let receiptRoot = Self(name: LabName.receiptRoot, curve: .p384) { key, _ in
         [subjectKeyID(key), basicConstraints(pathLength: nil), certificateSigning]
     }
 
-    static func receiptIntermediate(_ key: LabKey, issuer: LabKey) -> [CertificateExtension] {
+    static let receiptIntermediate = Self(name: LabName.receiptIntermediate, curve: .p256) { key, issuer in
         [
             basicConstraints(pathLength: nil),
             authorityKeyID(issuer),
@@ -25,7 +30,7 @@ enum AuthorityExtensions {
         ]
     }
 
-    static func receiptSigner(_ key: LabKey, issuer: LabKey) -> [CertificateExtension] {
+    static let receiptSigner = Self(name: LabName.receiptSigner, curve: .p256, hash: .sha256) { key, issuer in
         [
             CertificateExtension(oid: OID.basicConstraints, isCritical: true, value: DER.sequence()),
             authorityKeyID(issuer),
@@ -37,7 +42,7 @@ enum AuthorityExtensions {
         ]
     }
 
-    static func basicConstraints(pathLength: UInt64?) -> CertificateExtension {
+    private static func basicConstraints(pathLength: UInt64?) -> CertificateExtension {
         let limit = pathLength.map(DER.integer) ?? []
         return CertificateExtension(
             oid: OID.basicConstraints,
