@@ -2,19 +2,15 @@ internal import AppAttest
 internal import DeviceLab
 
 /// Assertions: valid ones, ones with a single fault, ones with damaged bytes.
-struct AssertionInputs {
-    let judge: Judge
-    let device: FakeDevice
-    let realDevice: FakeDevice
-
+extension DeviceInputs {
     /// A device's assertion without a fault is accepted, and its counter reported.
-    func valid(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+    func validAssertion(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
         let counter = UInt32(truncatingIfNeeded: random.next())
         let result = verdict(nil, counter, circumstances, way)
-        tally.count(Self.code(result))
+        tally.count(code(result))
         guard case .success(let evidence) = result else {
-            return tally.mistake("\(device.shape.rawValue): a valid assertion is refused: \(Self.code(result))")
+            return tally.mistake("\(device.shape.rawValue): a valid assertion is refused: \(code(result))")
         }
         let shape = device.shape
         let counts = shape.setsEDFlag || circumstances.expectations.extensionTrust == .any
@@ -31,7 +27,7 @@ struct AssertionInputs {
         var circumstances = Circumstances(device, &random)
         if fault.needsPolicy { circumstances.expectations = device.expectations }
         circumstances.expectations = fault.neededExpectations(circumstances.expectations, for: device)
-        let code = Self.code(verdict(fault, UInt32(1 + random.below(1000)), circumstances, way))
+        let code = code(verdict(fault, UInt32(1 + random.below(1000)), circumstances, way))
         tally.count(code)
         if code != fault.expected.code {
             tally.mistake("\(device.shape.rawValue), assertion \(fault.name): \(code), not \(fault.expected.code)")
@@ -39,16 +35,16 @@ struct AssertionInputs {
     }
 
     /// Damaged bytes are never accepted, but for the hash that lies outside of everything signed.
-    func damaged(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+    func damagedAssertion(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
-        let maker = way.isReal ? realDevice : device
+        let maker = maker(way)
         let object = maker.assertion(
             clientDataHash: circumstances.clientDataHash,
             counter: UInt32(1 + random.below(1000))
         )
         let damaged = Mutation.damage(object, &random)
         let result = judge.assertion(damaged, by: device.publicKey, circumstances, way)
-        tally.count(Self.code(result))
+        tally.count(code(result))
         guard case .success(let evidence) = result, damaged != object else { return }
         tally.countHarmless()
         let original = judge.assertion(object, by: device.publicKey, circumstances, way)
@@ -63,18 +59,11 @@ struct AssertionInputs {
         _ circumstances: Circumstances,
         _ way: Judge.Way
     ) -> Result<AssertionEvidence, Refusal> {
-        let object = (way.isReal ? realDevice : device).assertion(
+        let object = maker(way).assertion(
             clientDataHash: circumstances.clientDataHash,
             counter: counter,
             fault: fault
         )
         return judge.assertion(object, by: device.publicKey, circumstances, way)
-    }
-
-    private static func code(_ result: Result<AssertionEvidence, Refusal>) -> String {
-        switch result {
-        case .success: "accepted"
-        case .failure(let refusal): refusal.code
-        }
     }
 }

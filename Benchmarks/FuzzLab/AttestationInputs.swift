@@ -2,18 +2,14 @@ internal import AppAttest
 internal import DeviceLab
 
 /// Attestations: valid ones, ones with a single fault, ones with damaged bytes.
-struct AttestationInputs {
-    let judge: Judge
-    let device: FakeDevice
-    let realDevice: FakeDevice
-
+extension DeviceInputs {
     /// A device's attestation without a fault is accepted, with the device's own key as evidence.
-    func valid(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+    func validAttestation(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
         let result = verdict(nil, nil, circumstances, way)
-        tally.count(Self.code(result))
+        tally.count(code(result))
         guard case .success(let evidence) = result else {
-            return tally.mistake("\(device.shape.rawValue): a valid attestation is refused: \(Self.code(result))")
+            return tally.mistake("\(device.shape.rawValue): a valid attestation is refused: \(code(result))")
         }
         let isRight =
             evidence.publicKey == device.publicKey && evidence.environment == device.environment
@@ -27,7 +23,7 @@ struct AttestationInputs {
         if fault.needsPolicy || fault.needsReceipts { circumstances.expectations = device.expectations }
         circumstances.expectations.macACL = .require
         circumstances.expectations = fault.neededExpectations(circumstances.expectations, for: device)
-        let code = Self.code(verdict(fault, nil, circumstances, way))
+        let code = code(verdict(fault, nil, circumstances, way))
         tally.count(code)
         if code != fault.expected.code {
             tally.mistake("\(device.shape.rawValue), \(fault.name): \(code), not \(fault.expected.code)")
@@ -59,13 +55,13 @@ struct AttestationInputs {
     }
 
     /// Damaged bytes are refused, or lie where nothing is signed and change no evidence.
-    func damaged(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+    func damagedAttestation(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
-        let maker = way.isReal ? realDevice : device
+        let maker = maker(way)
         let object = maker.attest(clientDataHash: circumstances.clientDataHash, at: circumstances.issued)
         let damaged = Mutation.damage(object, &random)
         let result = judge.attestation(damaged, of: device.keyID, circumstances, way)
-        tally.count(Self.code(result))
+        tally.count(code(result))
         guard case .success(var evidence) = result, damaged != object else { return }
         guard case .success(var original) = judge.attestation(object, of: device.keyID, circumstances, way) else {
             return tally.mistake("\(device.shape.rawValue): damage makes acceptable what was refused")
@@ -90,19 +86,12 @@ struct AttestationInputs {
         _ circumstances: Circumstances,
         _ way: Judge.Way
     ) -> Result<AttestationEvidence, Refusal> {
-        let object = (way.isReal ? realDevice : device).attest(
+        let object = maker(way).attest(
             clientDataHash: circumstances.clientDataHash,
             at: circumstances.issued,
             fault: fault,
             receiptFault: receiptFault
         )
         return judge.attestation(object, of: device.keyID, circumstances, way)
-    }
-
-    private static func code(_ result: Result<AttestationEvidence, Refusal>) -> String {
-        switch result {
-        case .success: "accepted"
-        case .failure(let refusal): refusal.code
-        }
     }
 }

@@ -37,67 +37,59 @@ final class Lane {
 
     private func input(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let index = random.below(pool.imitated.count)
-        let (device, real) = (pool.imitated[index], pool.real[index])
+        let inputs = DeviceInputs(judge: judge, device: pool.imitated[index], realDevice: pool.real[index])
         switch random.below(20) {
-        case 0..<9: attestation(device, real, &random, &tally, way)
-        case 9..<17: assertion(device, real, &random, &tally, way)
-        default: receipt(device, real, &random, &tally, way)
+        case 0..<9: attestation(of: inputs, &random, &tally, way)
+        case 9..<17: assertion(of: inputs, &random, &tally, way)
+        default: receipt(of: inputs, &random, &tally, way)
         }
     }
 
     private func attestation(
-        _ device: FakeDevice,
-        _ real: FakeDevice,
+        of inputs: DeviceInputs,
         _ random: inout SeededRandom,
         _ tally: inout Tally,
         _ way: Judge.Way
     ) {
-        let inputs = AttestationInputs(judge: judge, device: device, realDevice: real)
-        let (kind, fault) = (random.below(11), attestationFaults[device.shape]?.draw(&random))
+        let (kind, fault) = (random.below(11), attestationFaults[inputs.device.shape]?.draw(&random))
         switch (kind, fault) {
-        case (1...3, _): inputs.damaged(&random, &tally, way)
-        case (10, _):
-            ResignedInputs(judge: judge, device: device, realDevice: real).attestation(&random, &tally, way)
-        case (4, _) where device.shape.hasReceipt:
+        case (1...3, _): inputs.damagedAttestation(&random, &tally, way)
+        case (10, _): inputs.resignedAttestation(&random, &tally, way)
+        case (4, _) where inputs.device.shape.hasReceipt:
             inputs.faultyReceipt(embeddedReceiptFaults.draw(&random), &random, &tally, way)
         case (4..., let fault?): inputs.faulty(fault, &random, &tally, way)
-        default: inputs.valid(&random, &tally, way)
+        default: inputs.validAttestation(&random, &tally, way)
         }
     }
 
     private func assertion(
-        _ device: FakeDevice,
-        _ real: FakeDevice,
+        of inputs: DeviceInputs,
         _ random: inout SeededRandom,
         _ tally: inout Tally,
         _ way: Judge.Way
     ) {
-        let inputs = AssertionInputs(judge: judge, device: device, realDevice: real)
-        let (kind, fault) = (random.below(12), assertionFaults[device.shape]?.draw(&random))
-        let resigned = ResignedInputs(judge: judge, device: device, realDevice: real)
+        let (kind, fault) = (random.below(12), assertionFaults[inputs.device.shape]?.draw(&random))
         switch (kind, fault) {
-        case (1...3, _): inputs.damaged(&random, &tally, way)
-        case (10, _): resigned.assertion(&random, &tally, way)
-        case (11, _): resigned.movedBoundary(&random, &tally, way)
+        case (1...3, _): inputs.damagedAssertion(&random, &tally, way)
+        case (10, _): inputs.resignedAssertion(&random, &tally, way)
+        case (11, _): inputs.movedBoundary(&random, &tally, way)
         case (4..., let fault?): inputs.faulty(fault, &random, &tally, way)
-        default: inputs.valid(&random, &tally, way)
+        default: inputs.validAssertion(&random, &tally, way)
         }
     }
 
     private func receipt(
-        _ device: FakeDevice,
-        _ real: FakeDevice,
+        of inputs: DeviceInputs,
         _ random: inout SeededRandom,
         _ tally: inout Tally,
         _ way: Judge.Way
     ) {
-        let inputs = ReceiptInputs(judge: judge, device: device, realDevice: real)
         let type: ReceiptType = random.below(2) == 0 ? .attest : .receipt
         let (kind, fault) = (random.below(10), receiptFaults[type]?.draw(&random))
         switch (kind, fault) {
-        case (1...3, _): inputs.damaged(type, &random, &tally, way)
+        case (1...3, _): inputs.damagedReceipt(type, &random, &tally, way)
         case (4..., let fault?): inputs.faulty(fault, type, &random, &tally, way)
-        default: inputs.valid(type, &random, &tally, way)
+        default: inputs.validReceipt(type, &random, &tally, way)
         }
     }
 }

@@ -2,15 +2,11 @@ internal import AppAttest
 internal import DeviceLab
 
 /// Receipts on their own: valid ones, ones with a single fault, ones with damaged bytes.
-struct ReceiptInputs {
-    let judge: Judge
-    let device: FakeDevice
-    let realDevice: FakeDevice
-
-    func valid(_ type: ReceiptType, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+extension DeviceInputs {
+    func validReceipt(_ type: ReceiptType, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
         let result = verdict(receipt(type, nil, circumstances, way), type, circumstances, way)
-        tally.count(Self.code(result))
+        tally.count(code(result))
         guard case .success(let found) = result, found.refusal == nil, found.type == type else {
             return tally.mistake("\(device.shape.rawValue): a valid \(type.rawValue) receipt: \(result)")
         }
@@ -24,19 +20,19 @@ struct ReceiptInputs {
         _ way: Judge.Way
     ) {
         let circumstances = Circumstances(device, &random).atOnce
-        let code = Self.code(verdict(receipt(type, fault, circumstances, way), type, circumstances, way))
+        let code = code(verdict(receipt(type, fault, circumstances, way), type, circumstances, way))
         tally.count(code)
         let expected = Refusal.receipt(fault.expected).code
         if code != expected { tally.mistake("\(type.rawValue) receipt \(fault.name): \(code), not \(expected)") }
     }
 
     /// What is accepted after damage says the same: parts of a CMS message are not signed.
-    func damaged(_ type: ReceiptType, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+    func damagedReceipt(_ type: ReceiptType, _ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
         let object = receipt(type, nil, circumstances, way)
         let damaged = Mutation.damage(object, &random)
         let result = verdict(damaged, type, circumstances, way)
-        tally.count(Self.code(result))
+        tally.count(code(result))
         guard case .success(let found) = result, found.refusal == nil, damaged != object else { return }
         tally.countHarmless()
         if verdict(object, type, circumstances, way) != .success(found) {
@@ -50,7 +46,7 @@ struct ReceiptInputs {
         _ circumstances: Circumstances,
         _ way: Judge.Way
     ) -> [UInt8] {
-        (way.isReal ? realDevice : device)
+        maker(way)
             .receipt(type, clientDataHash: circumstances.clientDataHash, at: circumstances.issued, fault: fault)
     }
 
@@ -64,7 +60,7 @@ struct ReceiptInputs {
         return judge.receipt(receipt, expectations, at: circumstances.judged, way)
     }
 
-    private static func code(_ result: Result<ReceiptVerdict, Refusal>) -> String {
+    private func code(_ result: Result<ReceiptVerdict, Refusal>) -> String {
         switch result {
         case .success(let found): found.refusal.map { Refusal.receipt($0).code } ?? "accepted"
         case .failure(let refusal): refusal.code

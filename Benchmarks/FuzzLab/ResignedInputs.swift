@@ -4,15 +4,11 @@ internal import DeviceLab
 
 /// Objects that are damaged inside and signed again, as if Apple or the device had written them so, and objects whose
 /// signed bytes are split elsewhere. None may say something else than the object that it was made from.
-struct ResignedInputs {
-    let judge: Judge
-    let device: FakeDevice
-    let realDevice: FakeDevice
-
+extension DeviceInputs {
     /// An accepted attestation names the same key, app and environment, whatever was damaged.
-    func attestation(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+    func resignedAttestation(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
-        let maker = way.isReal ? realDevice : device
+        let maker = maker(way)
         let (alteration, family) = Alteration.random(&random)
         let object = maker.attest(
             clientDataHash: circumstances.clientDataHash,
@@ -20,7 +16,7 @@ struct ResignedInputs {
             altered: alteration
         )
         let result = judge.attestation(object, of: device.keyID, circumstances, way)
-        guard case .success(let evidence) = result else { return tally.count(Self.code(result)) }
+        guard case .success(let evidence) = result else { return tally.count(code(result)) }
         tally.count("accepted")
         tally.countResigned()
         let right = maker.attest(clientDataHash: circumstances.clientDataHash, at: circumstances.issued)
@@ -33,11 +29,11 @@ struct ResignedInputs {
     }
 
     /// An accepted assertion has the same counter and app, whatever its extension map says.
-    func assertion(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
+    func resignedAssertion(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         let circumstances = Circumstances(device, &random)
         let counter = UInt32(1 + random.below(1000))
         let seed = random.next()
-        let object = (way.isReal ? realDevice : device).assertion(
+        let object = maker(way).assertion(
             clientDataHash: circumstances.clientDataHash,
             counter: counter,
             altered: .extensionMap { bytes in
@@ -52,7 +48,7 @@ struct ResignedInputs {
     func movedBoundary(_ random: inout SeededRandom, _ tally: inout Tally, _ way: Judge.Way) {
         var circumstances = Circumstances(device, &random)
         let counter = UInt32(1 + random.below(1000))
-        let object = (way.isReal ? realDevice : device).assertion(
+        let object = maker(way).assertion(
             clientDataHash: circumstances.clientDataHash,
             counter: counter
         )
@@ -70,18 +66,11 @@ struct ResignedInputs {
     }
 
     private func judged(_ result: Result<AssertionEvidence, Refusal>, _ counter: UInt32, _ tally: inout Tally) {
-        guard case .success(let evidence) = result else { return tally.count(Self.code(result)) }
+        guard case .success(let evidence) = result else { return tally.count(code(result)) }
         tally.count("accepted")
         tally.countResigned()
         if evidence.counter != counter || evidence.appID.text != device.appID {
             tally.mistake("\(device.shape.rawValue): another evidence: \(evidence)")
-        }
-    }
-
-    private static func code<Evidence>(_ result: Result<Evidence, Refusal>) -> String {
-        switch result {
-        case .success: "accepted"
-        case .failure(let refusal): refusal.code
         }
     }
 }
