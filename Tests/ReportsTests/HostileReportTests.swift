@@ -46,6 +46,7 @@ struct HostileReportTests {
         _ index: Int,
         _ bundleVersion: String,
         refused: Bool = true,
+        for own: Reason? = nil,
         time: Int64? = nil
     ) -> Observation {
         let keyID = KeyID(SHA256.hash(Array("key \(index % 700)".utf8)))
@@ -75,7 +76,7 @@ struct HostileReportTests {
             traceHeaders: [],
             installationID: index % 3 == 0 ? ExactText("installation \(index % 500)") : nil
         )
-        let reason = Reason.allCases[index % Reason.allCases.count]
+        let reason = own ?? Reason.allCases[index % Reason.allCases.count]
         let evidence = AssertionEvidence(
             appID: AppID("T.b"),
             counter: UInt32(index),
@@ -150,6 +151,29 @@ struct HostileReportTests {
         #expect(String(decoding: page, as: UTF8.self).contains(">--record 1/1</code>"))
         #expect(StrictMarkup(page).fault == nil)
         #expect(facts.total == 40_000)
+    }
+
+    @Test func `A sentence of the diagnosis holds whatever values are called, and those beyond seven are folded`()
+        throws
+    {
+        let facts = try Self.facts()
+        let names =
+            Self.hostile + ["</script><script>alert(1)</script>", String(repeating: "<\u{202E}", count: 16_384)]
+        for index in 0..<600 {
+            let name = index < 144 ? names[index / 12] : "1"
+            facts.observer(Self.observation(index, name, refused: index < 144, for: .keyMismatch))
+        }
+        let report = ReplayReport(facts: facts, run: Self.run()).report
+        let (page, markup) = (String(decoding: report.html, as: UTF8.self), StrictMarkup(report.html))
+        #expect(markup.fault == nil && markup.elements["script"] == 2 && page.utf8.count < 300_000)
+        #expect(!page.unicodeScalars.contains("\u{202E}"))
+        let sentence = "All 12 devices with bundle version "
+        #expect(page.ranges(of: "<p>\(sentence)").count == 7 && page.contains("<p>And 5 smaller ones: bundle version "))
+        let root = try JSONDocument(parsing: report.json, maxNodes: report.json.count).root
+        let findings = try #require(root["diagnosis"]?["findings"]?.elements)
+        #expect(findings.count == 12 && findings.allSatisfy { $0["sentence"]?.string?.hasPrefix(sentence) == true })
+        #expect(findings.allSatisfy { ($0["trait"]?["value"]?.string?.utf8.count ?? 0) < 1000 })
+        #expect(SchemaCheck(isClosed: true).violation(of: root, by: Report.schema) == nil)
     }
 
     @Test func `Counters are shown by their distance from the stored one`() throws {

@@ -41,7 +41,7 @@ struct ReportPartTests {
     }
 
     @Test func `Frequent values stay whatever else senders make up, and all records are counted`() {
-        var table = ValueTable(outcomes: 2, capacity: 10)
+        var table = ValueTable<ExactText>(outcomes: 2, capacity: 10)
         for index in 0..<1000 {
             for text in ["often", "made up \(index)"] {
                 let id = table.id(of: ExactText(text))
@@ -50,10 +50,10 @@ struct ReportPartTests {
         }
         table.count(table.id(of: nil), 0)
         let (rows, rest, restValues) = table.rows(most: 3)
-        #expect(rows.count == 3 && rows[0].text == "often" && rows[0].counts == [0, 1000])
+        #expect(rows.count == 3 && rows[0].key == "often" && rows[0].counts == [0, 1000])
         let shown = rows.reduce(0) { $0 + $1.counts.reduce(0, +) }
         #expect(shown + rest.reduce(0, +) == 2001)
-        #expect(restValues == 1001 - rows.count { $0.text != nil })
+        #expect(restValues == 1001 - rows.count { $0.key != nil })
     }
 
     @Test func `Times far away do not squeeze the others, and are counted`() throws {

@@ -10,7 +10,19 @@ extension Report {
             object(["records": list(entry)]),
         ])
         let section = object(["id": text, "title": text, "parts": list(part)])
-        return object(["title": text, "lead": text, "sections": list(section)])
+        return object(["title": text, "lead": text, "sections": list(section)], ["diagnosis": diagnosis])
+    }
+
+    /// A replay's own member. Times are milliseconds since 1970; without a trait nothing but the time is common.
+    private static var diagnosis: JSONTree {
+        let trait = object(["name": text, "value": text])
+        let cell = object(["units": count, "met": count, "withoutDevice": count])
+        let part = object(["inside": cell, "outside": cell, "acceptedToo": count], ["reason": text])
+        let finding = object(
+            ["sentence": text, "sameDevices": list(trait), "reasons": list(part)],
+            ["trait": trait, "from": count, "until": count]
+        )
+        return object(["comparisons": count, "findings": list(finding)])
     }
 
     private static let text = JSONSchema.string

@@ -15,9 +15,8 @@ struct DeviceTable {
         var refused = 0
         var accepted = 0
         var reasons = ReasonSet()
-        /// What its attestation in this capture said; see ``ValueTable``.
-        var platform: ValueTable.ID = ValueTable.unknown
-        var osVersion: ValueTable.ID = ValueTable.unknown
+        /// The last value that it had of each ``Dimension``; see ``ValueTally``.
+        var values = SIMD8<ValueTally.ID>()
         /// The place of its last record that was not accepted.
         var lastRefused: (partition: Int32, offset: Int64) = (0, 0)
     }

@@ -66,6 +66,8 @@ struct ReasonSet {
         defer { high |= bit }
         return high & bit == 0
     }
+
+    func contains(_ index: Int) -> Bool { (index < 64 ? low : high) & UInt64(1) << UInt64(index & 63) != 0 }
 }
 
 /// A kind of outcome: its colour, and its name in a legend.

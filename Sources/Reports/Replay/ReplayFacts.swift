@@ -4,23 +4,6 @@ internal import Log
 package import Pipeline
 internal import Threads
 
-/// The parts of traffic that refusals are looked for in.
-enum Dimension: Int, CaseIterable {
-    case verb, app, platform, osVersion, category, bundleVersion, environment
-
-    var name: String {
-        switch self {
-        case .verb: "verb"
-        case .app: "app"
-        case .platform: "platform"
-        case .osVersion: "OS version"
-        case .category: "validation category"
-        case .bundleVersion: "bundle version"
-        case .environment: "environment"
-        }
-    }
-}
-
 /// What the report of a replay shows, counted while the replay runs, in memory that is bounded whatever the capture
 /// has. The loop's thread owns it until the loop has ended.
 package final class ReplayFacts: @unchecked Sendable {
@@ -28,15 +11,12 @@ package final class ReplayFacts: @unchecked Sendable {
     let outcomes: OutcomeList
     let settings: PipelineSettings
     private(set) var records: [Int]
-    private(set) var recordDevices: [Int]
     private(set) var firstSeen: [Int64?]
     private(set) var lastSeen: [Int64?]
     private(set) var duplicates = 0
     private(set) var withoutTime = 0
-    private(set) var devices: DeviceTable
+    private(set) var population: Population
     private(set) var times = TimeCounts()
-    private(set) var marks = MarkLog()
-    private(set) var values: [ValueTable]
     private(set) var counters = Margins.counters
     private(set) var challenges: Margins
     private(set) var leafDates = Margins.leafDates
@@ -55,11 +35,9 @@ package final class ReplayFacts: @unchecked Sendable {
         self.outcomes = outcomes
         let count = outcomes.count
         records = [Int](repeating: 0, count: count)
-        recordDevices = records
         firstSeen = [Int64?](repeating: nil, count: count)
         lastSeen = firstSeen
-        devices = DeviceTable()
-        values = Dimension.allCases.map { _ in ValueTable(outcomes: count) }
+        population = Population(outcomes: count)
         challenges = Margins.challengeAges(ttl: settings.exchange.challenges.ttlMilliseconds)
         examples = ExampleShelf(outcomes: count)
         diff = old.map { VerdictDiff($0) }
@@ -93,9 +71,8 @@ package final class ReplayFacts: @unchecked Sendable {
             app: account.app
         )
         let traits = DeviceTraits(observation.finding, decoded.request)
-        let place = noteDevice(decoded, account, outcome, time)
         if outcomes.kind(Int(outcome)) != .deadLetter {
-            noteValues(observation, account, outcome, traits, place)
+            noteSender(observation, account, outcome, traits, time)
             noteMargins(observation, outcome, traits)
         }
         if let attestation = explainer.attestation(before: observation) {
@@ -123,68 +100,33 @@ package final class ReplayFacts: @unchecked Sendable {
         return (account.app, account.method, keyID ?? decoded.record.key.flatMap { KeyID(recordKey: $0) })
     }
 
-    /// A device is who presents an object, or is refused: an accepted challenge says nothing about it yet.
-    private func noteDevice(
-        _ decoded: DecodedRecord,
-        _ account: Account,
-        _ outcome: OutcomeList.Index,
-        _ time: Int64?
-    ) -> Int? {
-        let bringsObject = account.method.map { $0.bringsAttestation || $0.bringsAssertion } ?? false
-        guard outcomes.kind(Int(outcome)) != .deadLetter, bringsObject || outcome != OutcomeList.accepted,
-            let place = devices.place(installation: decoded.installationID, keyID: account.keyID)
-        else { return nil }
-        devices[place].records += 1
-        if devices[place].reasons.insert(outcome) { recordDevices[Int(outcome)] += 1 }
-        if outcome == OutcomeList.accepted {
-            devices[place].accepted += 1
-        } else {
-            devices[place].refused += 1
-            devices[place].lastRefused = (decoded.record.partition, decoded.record.offset)
-        }
-        if let time { marks.add(place, time, outcome) }
-        return place
-    }
-
-    private func noteValues(
+    private func noteSender(
         _ observation: Observation,
         _ account: Account,
         _ outcome: OutcomeList.Index,
         _ traits: DeviceTraits,
-        _ device: Int?
+        _ time: Int64?
     ) {
-        func count(_ dimension: Dimension, _ text: ExactText?) {
-            let id = values[dimension.rawValue].id(of: text)
-            values[dimension.rawValue].count(id, outcome)
-        }
-        count(.verb, account.method.map { names.verb($0) })
-        count(.app, account.app.map { names.apps[$0] })
-        let key = observation.state.key
-        let category = traits.validationCategory ?? key?.validationCategory
-        count(.category, category.map { names.category($0) })
-        count(.bundleVersion, traits.bundleVersion)
+        let (key, inbound) = (observation.state.key, observation.record.record)
         let environment = traits.environment ?? observation.verdict.environment ?? key?.environment
-        count(.environment, environment.map { names.environment($0) })
-        system(.platform, traits.platform, outcome, device, \.platform)
-        system(.osVersion, traits.osVersion, outcome, device, \.osVersion)
-        if let app = account.app, account.method.map({ $0.bringsAttestation || $0.bringsAssertion }) ?? false {
+        var sender = Sender(installation: observation.record.installationID, keyID: account.keyID)
+        if let method = account.method {
+            sender.bringsAttestation = method.bringsAttestation
+            sender.bringsObject = method.bringsAttestation || method.bringsAssertion
+            sender.asksForChallenge = method == .generateAppAttestChallenge
+            sender.verb = names.verb(method)
+        }
+        sender.app = account.app.map { names.apps[$0] }
+        (sender.platform, sender.osVersion) = (traits.platform, traits.osVersion)
+        sender.category = (traits.validationCategory ?? key?.validationCategory).map { names.category($0) }
+        sender.bundleVersion = traits.bundleVersion
+        sender.environment = environment.map { names.environment($0) }
+        sender.appID = traits.appIDHash
+        population.note(sender, outcome, at: RecordPlace(partition: inbound.partition, offset: inbound.offset), time)
+        if let app = account.app, sender.bringsObject {
             let key = PresentedIDs.Key(app: app, appID: traits.appIDHash, environment: environment)
             presented.add(key, name: traits.appID, isAccepted: outcome == OutcomeList.accepted)
         }
-    }
-
-    /// An assertion does not say on what system it was made: what the device's attestation in this capture said holds.
-    private func system(
-        _ dimension: Dimension,
-        _ text: ExactText?,
-        _ outcome: OutcomeList.Index,
-        _ device: Int?,
-        _ kept: WritableKeyPath<DeviceTable.Device, ValueTable.ID>
-    ) {
-        let known = device.map { devices[$0][keyPath: kept] } ?? ValueTable.unknown
-        let id = text == nil ? known : values[dimension.rawValue].id(of: text)
-        if let device, text != nil { devices[device][keyPath: kept] = id }
-        values[dimension.rawValue].count(id, outcome)
     }
 
     private func noteMargins(_ observation: Observation, _ outcome: OutcomeList.Index, _ traits: DeviceTraits) {

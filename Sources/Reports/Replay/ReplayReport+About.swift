@@ -1,6 +1,6 @@
 internal import Settings
 
-/// 9: the run itself. What differs from run to run stands here alone.
+/// 10: the run itself. What differs from run to run stands here alone.
 extension ReplayReport {
     var about: [Report.Part] {
         let table = Report.Table(rows)

@@ -4,7 +4,7 @@ internal import Log
 internal import Pipeline
 internal import Settings
 
-/// 7 and 8: records that were not accepted, each with the command that explains it.
+/// 8 and 9: records that were not accepted, each with the command that explains it.
 extension ReplayReport {
     private static let mostRecords = 300
     private static let mostLetters = 60

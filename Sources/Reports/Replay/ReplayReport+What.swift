@@ -4,7 +4,7 @@ internal import Crypto
 internal import Pipeline
 internal import Settings
 
-/// 6: the figures that verdicts rest on.
+/// 7: the figures that verdicts rest on.
 extension ReplayReport {
     var what: [Report.Part] {
         let ttl = Figure.span(facts.settings.exchange.challenges.ttlMilliseconds)
@@ -78,11 +78,19 @@ extension ReplayReport {
         ] + (hidden > 0 ? [.text("\(hidden.counted("record")) presented others.")] : [])
     }
 
+    var configuredNames: [Digest: String] {
+        let ids = facts.settings.registry.apps.flatMap(\.expectations.appIDs)
+        return Dictionary(ids.map { ($0.rpIDHash, $0.text) }) { first, _ in first }
+    }
+
+    func unconfiguredName(of hash: Digest) -> String {
+        facts.presented.names[hash]?.shown ?? "not known, SHA-256 \(ReportValue.bytes(hash.bytes))"
+    }
+
     /// What is configured, presented or not, then what else was presented.
     private var identityRows: [Identity] {
         let apps = facts.settings.registry.apps
-        var names: [Digest: String] = [:]
-        for app in apps { for id in app.expectations.appIDs { names[id.rpIDHash] = id.text } }
+        let names = configuredNames
         var (rows, left): ([Identity], [PresentedIDs.Key: (accepted: Int, refused: Int)]) = ([], facts.presented.counts)
         for (index, app) in apps.enumerated() {
             for id in app.expectations.appIDs {
@@ -103,10 +111,7 @@ extension ReplayReport {
             }
         }
         let others = left.map { key, count in
-            let name = key.appID.map { hash in
-                names[hash] ?? facts.presented.names[hash]?.shown
-                    ?? "not known, SHA-256 \(ReportValue.bytes(hash.bytes))"
-            }
+            let name = key.appID.map { names[$0] ?? unconfiguredName(of: $0) }
             let own = apps[key.app].expectations.appIDs
             let isListed = key.appID.map { id in own.contains { $0.rpIDHash == id } } ?? false
             return Identity(

@@ -1,6 +1,6 @@
 internal import Settings
 
-/// 2: outcomes over evaluation time.
+/// 3: outcomes over evaluation time.
 extension ReplayReport {
     /// Reasons with a row of their own.
     private static let mostRows = 10

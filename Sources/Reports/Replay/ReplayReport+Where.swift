@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Settings
 
-/// 4: what was not accepted, by what it was sent by and to.
+/// 5: what was not accepted, by what it was sent by and to.
 extension ReplayReport {
     private static let mostValues = 10
     private static let mostReasons = 5
@@ -12,7 +12,7 @@ extension ReplayReport {
         guard refused > 0 else { return [.text("Nothing was refused.")] }
         let reasons = Array(occurred([.refused, .deferred]).prefix(Self.mostReasons))
         let averages = ([refused] + reasons.map { facts.records[$0] }).map { Double($0) / Double(judged) }
-        let all = Dimension.allCases.flatMap { dimension -> [Report.Row] in
+        let all = Dimension.texts.flatMap { dimension -> [Report.Row] in
             [.group(dimension.name)] + rows(dimension, reasons, averages)
         }
         return [
@@ -28,9 +28,9 @@ extension ReplayReport {
     }
 
     private func rows(_ dimension: Dimension, _ reasons: [Int], _ averages: [Double]) -> [Report.Row] {
-        let (rows, rest, restValues) = facts.values[dimension.rawValue].rows(most: Self.mostValues)
+        let (rows, rest, restValues) = facts.population.values[dimension.rawValue].rows(most: Self.mostValues)
         let restName = restValues > 0 ? restValues.counted("other value") : "other values"
-        return (rows.map { ($0.text.map(\.shown) ?? "not known", $0.counts) } + [(restName, rest)])
+        return (rows.map { ($0.key.map(\.shown) ?? "not known", $0.counts) } + [(restName, rest)])
             .compactMap { name, counts in
                 let total = counts.reduce(0, +)
                 guard total > 0 else { return nil }

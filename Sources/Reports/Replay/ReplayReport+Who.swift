@@ -1,20 +1,20 @@
 internal import Log
 internal import Settings
 
-/// 5: the devices with most refusals, a mark for each of their requests.
+/// 6: the devices with most refusals, a mark for each of their requests.
 extension ReplayReport {
     private static let mostDevices = 20
     static let mostMarks = 300
 
     var who: [Report.Part] {
-        let places = facts.devices.devices.indices.filter { facts.devices[$0].refused > 0 }
+        let places = facts.population.devices.devices.indices.filter { facts.population.devices[$0].refused > 0 }
         guard !places.isEmpty else { return [.text("No device was refused.")] }
         let order = places.sorted { left, right in
-            let (one, two) = (facts.devices[left], facts.devices[right])
+            let (one, two) = (facts.population.devices[left], facts.population.devices[right])
             return (one.refused, -one.accepted, -left) > (two.refused, -two.accepted, -right)
         }
         let shown = Array(order.prefix(Self.mostDevices))
-        let marks = facts.marks.marks(of: shown)
+        let marks = facts.population.marks.marks(of: shown)
         var notes = [
             """
             \(places.count.counted("device")) had a request that was not accepted; here are the \(shown.count) with \
@@ -22,7 +22,7 @@ extension ReplayReport {
             member device: 16 hex digits of SHA-256 of the installation ID, else of the key ID.
             """
         ]
-        if facts.marks.isFull || facts.devices.recordsBeyond > 0 {
+        if facts.population.marks.isFull || facts.population.devices.recordsBeyond > 0 {
             notes.append("There were more requests than are kept: later ones have no mark here.")
         }
         if marks.values.contains(where: { $0.count > Self.mostMarks }) {
@@ -30,7 +30,7 @@ extension ReplayReport {
         }
         var table = Report.Table(
             ["device", "refused", "accepted", "last refused"],
-            shown.map { row(facts.devices[$0], marks[$0] ?? []) }
+            shown.map { row(facts.population.devices[$0], marks[$0] ?? []) }
         )
         let times = marks.values.joined().map(\.time)
         if let first = times.min(), let last = times.max() {

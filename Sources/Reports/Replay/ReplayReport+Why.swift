@@ -1,7 +1,7 @@
 internal import AppCheck
 internal import Settings
 
-/// 3: each reason with its records and devices, what it means and what to do.
+/// 4: each reason with its records and devices, what it means and what to do.
 extension ReplayReport {
     var why: [Report.Part] {
         let reasons = occurred([.refused, .deferred])
@@ -13,7 +13,7 @@ extension ReplayReport {
     }
 
     private func explain(_ reason: Int) -> Report.Entry {
-        let (records, devices) = (facts.records[reason], facts.recordDevices[reason])
+        let (records, devices) = (facts.records[reason], facts.population.met[reason])
         var entry = entry(
             of: reason,
             [

@@ -14,6 +14,9 @@ package struct ReplayReport {
 
     package var report: Report {
         var report = Report(title: "attest-worker: what a replay found", lead: lead)
+        let diagnosis = Diagnosis(facts.population, outcomes, facts.times.columns(outcomes: outcomes.count))
+        report.own = [("diagnosis", self.facts(of: diagnosis))]
+        report.add("diagnosis", "What refusals depend on", parts(of: diagnosis))
         report.add("summary", "Summary", [.tiles(tiles), .lead(sentence)])
         if let diff = facts.diff { report.add("changes", "What the other configuration changes", changes(diff)) }
         report.add("when", "When", when)
@@ -48,7 +51,7 @@ package struct ReplayReport {
 
     var hasApps: Bool { facts.settings.registry.apps.count > 1 }
 
-    // MARK: 1
+    // MARK: 2
 
     private var tiles: [Report.Tile] {
         let total = facts.total
@@ -56,9 +59,9 @@ package struct ReplayReport {
             let count = facts.total(kind)
             return Report.Tile(name, .count(count), Figure.share(count, of: total) + note, kind.hue)
         }
-        let known = facts.devices.devices
+        let known = facts.population.devices.devices
         let never = known.count { $0.accepted == 0 }
-        let atLeast = facts.devices.recordsBeyond > 0 ? "at least; " : ""
+        let atLeast = facts.population.devices.recordsBeyond > 0 ? "at least; " : ""
         let again = facts.duplicates > 0 ? ", \(facts.duplicates.grouped) answered before" : ""
         return [Report.Tile("Records", .count(total)), tile("Accepted", .accepted, again), tile("Refused", .refused)]
             + (facts.total(.deferred) > 0 ? [tile("Deferred", .deferred)] : []) + [
@@ -78,7 +81,7 @@ package struct ReplayReport {
         let reasons = occurred([.refused, .deferred])
         guard let first = reasons.first else { return "Every request was accepted." }
         let share = Figure.share(facts.records[first], of: count(reasons))
-        let devices = facts.recordDevices[first]
+        let devices = facts.population.met[first]
         return "The most frequent reason is \(outcomes.name(first)): \(share) of what was not accepted, "
             + facts.records[first].counted("record") + (devices > 0 ? " of \(devices.counted("device"))." : ".")
     }

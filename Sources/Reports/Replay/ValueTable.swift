@@ -1,80 +1,100 @@
-internal import AppAttest
-
-/// Counts by a text that senders choose: the frequent ones each by itself, the rest together.
-///
-/// When the table is full, the rarest half of its values goes into the rest: whatever a sender makes up, what many
-/// records have stays. At most ``capacity`` values are counted at a time.
-struct ValueTable {
+/// The records that have one value.
+struct ValueTally {
     typealias ID = UInt16
     /// Records that do not have it.
     static let unknown: ID = 0
     static let other: ID = 1
 
-    struct Value {
-        let text: ExactText
-        /// Records by outcome; empty once it belongs to the rest.
-        fileprivate(set) var counts: [Int]
+    /// Records by outcome; empty once the value belongs to the rest.
+    fileprivate(set) var counts: [Int]
+    /// Those of them that name no device; empty for none.
+    fileprivate(set) var loose: [Int] = []
+
+    fileprivate mutating func add(_ outcome: OutcomeList.Index, isLoose: Bool) {
+        counts[Int(outcome)] += 1
+        guard isLoose else { return }
+        if loose.isEmpty { loose = [Int](repeating: 0, count: counts.count) }
+        loose[Int(outcome)] += 1
     }
 
+    fileprivate mutating func add(_ other: ValueTally) {
+        for index in other.counts.indices { counts[index] += other.counts[index] }
+        if loose.isEmpty { return loose = other.loose }
+        for index in other.loose.indices { loose[index] += other.loose[index] }
+    }
+}
+
+extension [ValueTally] {
+    /// The rest, for a value that belongs to it by now.
+    func present(_ id: ValueTally.ID) -> ValueTally.ID { self[Int(id)].counts.isEmpty ? ValueTally.other : id }
+}
+
+/// Counts by a value that senders choose: the frequent ones each by itself, the rest together.
+///
+/// When the table is full, the rarest half of its values goes into the rest: whatever a sender makes up, what many
+/// records have stays. At most ``capacity`` values are counted at a time.
+struct ValueTable<Key: Hashable> {
     private let capacity: Int
     private let outcomes: Int
-    private var ids: [ExactText: ID] = [:]
-    private(set) var values: [Value]
+    private var ids: [Key: ValueTally.ID] = [:]
+    /// The values; nil for the rest and what belongs to it.
+    private(set) var keys: [Key?] = [nil, nil]
+    private(set) var tallies: [ValueTally]
 
     init(outcomes: Int, capacity: Int = 1024) {
         (self.outcomes, self.capacity) = (outcomes, capacity)
-        let none = Value(text: "", counts: [Int](repeating: 0, count: outcomes))
-        values = [none, none]
+        tallies = [ValueTally](repeating: Self.none(outcomes), count: 2)
     }
 
-    mutating func id(of text: ExactText?) -> ID {
-        guard let text else { return Self.unknown }
-        if let known = ids[text] { return known }
+    private static func none(_ outcomes: Int) -> ValueTally {
+        ValueTally(counts: [Int](repeating: 0, count: outcomes))
+    }
+
+    mutating func id(of key: Key?) -> ValueTally.ID {
+        guard let key else { return ValueTally.unknown }
+        if let known = ids[key] { return known }
         if ids.count >= capacity { thinOut() }
         // Numbers are never given twice: devices keep them.
-        guard values.count < Int(ID.max) else { return Self.other }
-        let id = ID(values.count)
-        values.append(Value(text: text, counts: [Int](repeating: 0, count: outcomes)))
-        ids[text] = id
+        guard tallies.count < Int(ValueTally.ID.max) else { return ValueTally.other }
+        let id = ValueTally.ID(tallies.count)
+        tallies.append(Self.none(outcomes))
+        keys.append(key)
+        ids[key] = id
         return id
     }
 
-    mutating func count(_ id: ID, _ outcome: OutcomeList.Index) {
-        values[Int(present(id))].counts[Int(outcome)] += 1
+    mutating func count(_ id: ValueTally.ID, _ outcome: OutcomeList.Index, isLoose: Bool = false) {
+        tallies[Int(tallies.present(id))].add(outcome, isLoose: isLoose)
     }
 
-    /// The rest, for a value that belongs to it by now.
-    func present(_ id: ID) -> ID { values[Int(id)].counts.isEmpty ? Self.other : id }
-
     private mutating func thinOut() {
-        let sizes = ids.values.map { (id: Int($0), count: values[Int($0)].counts.reduce(0, +)) }
+        let sizes = ids.values.map { (id: Int($0), count: tallies[Int($0)].counts.reduce(0, +)) }
         let rare = sizes.sorted { ($0.count, -$0.id) < ($1.count, -$1.id) }.prefix(max(1, capacity / 2))
         for (id, _) in rare {
-            for outcome in 0..<outcomes { values[Int(Self.other)].counts[outcome] += values[id].counts[outcome] }
-            values[id].counts = []
-            ids[values[id].text] = nil
+            tallies[Int(ValueTally.other)].add(tallies[id])
+            tallies[id] = ValueTally(counts: [])
+            if let key = keys[id] { ids[key] = nil }
+            keys[id] = nil
         }
     }
 
     /// Values with a record, those most often not accepted first, then the most frequent.
     ///
     /// - Parameter most: the others are added to the rest.
-    /// - Returns: nil as text for records without a value.
-    func rows(most: Int) -> (rows: [(text: ExactText?, counts: [Int])], rest: [Int], restValues: Int) {
+    /// - Returns: nil as key for records without a value.
+    func rows(most: Int) -> (rows: [(key: Key?, counts: [Int])], rest: [Int], restValues: Int) {
         func total(_ counts: [Int]) -> Int { counts.reduce(0, +) }
         func refused(_ counts: [Int]) -> Int { total(counts) - counts[0] }
-        var rest = values[Int(Self.other)].counts
-        let open = values.indices.filter { $0 != Int(Self.other) && total(values[$0].counts) > 0 }
+        var rest = tallies[Int(ValueTally.other)].counts
+        let open = tallies.indices.filter { $0 != Int(ValueTally.other) && total(tallies[$0].counts) > 0 }
         let order = open.sorted { left, right in
-            let (one, two) = (values[left].counts, values[right].counts)
+            let (one, two) = (tallies[left].counts, tallies[right].counts)
             return (refused(one), total(one), -left) > (refused(two), total(two), -right)
         }
         for index in order.dropFirst(most) {
-            for outcome in 0..<outcomes { rest[outcome] += values[index].counts[outcome] }
+            for outcome in 0..<outcomes { rest[outcome] += tallies[index].counts[outcome] }
         }
-        let rows = order.prefix(most).map { index in
-            (index == Int(Self.unknown) ? nil : values[index].text, values[index].counts)
-        }
-        return (rows, rest, values.count - 2 - rows.count { $0.0 != nil })
+        let rows = order.prefix(most).map { (keys[$0], tallies[$0].counts) }
+        return (rows, rest, tallies.count - 2 - rows.count { $0.0 != nil })
     }
 }

@@ -53,7 +53,7 @@ struct RolloutFacts {
         var state: DeviceState = []
         /// The first of its failures in the alphabet, whatever their order.
         var reason: Int?
-        var values: [ValueTable.ID] = [ValueTable.unknown, ValueTable.unknown, ValueTable.unknown]
+        var values: [ValueTally.ID] = [ValueTally.unknown, ValueTally.unknown, ValueTally.unknown]
     }
 
     enum Value: Int, CaseIterable {
@@ -74,7 +74,7 @@ struct RolloutFacts {
     private(set) var failures: [String: Int] = [:]
     /// Highest share of each day, in parts of ``Rollout/whole``.
     private(set) var shares: [Int64: Int64] = [:]
-    private var values = Value.allCases.map { _ in ValueTable(outcomes: 1) }
+    private var values = Value.allCases.map { _ in ValueTable<ExactText>(outcomes: 1) }
     private var nameless: UInt32 = 0
     /// Successes and failures of assertions, which no gate concerns.
     private(set) var assertions = (succeeded: 0, failed: 0)
@@ -146,12 +146,12 @@ struct RolloutFacts {
     /// Decided devices, those with most failures first; nil for devices whose objects do not say it.
     func rows(_ value: Value, most: Int) -> (rows: [(text: ExactText?, counts: DeviceCounts)], rest: DeviceCounts) {
         let table = values[value.rawValue]
-        var counts: [ValueTable.ID: DeviceCounts] = [:]
+        var counts: [ValueTally.ID: DeviceCounts] = [:]
         for device in devices.values where device.state.outcome != .notAdmitted {
-            let id = table.present(device.values[value.rawValue])
+            let id = table.tallies.present(device.values[value.rawValue])
             counts[id, default: DeviceCounts()].add(device.state.outcome)
         }
-        var rest = counts.removeValue(forKey: ValueTable.other) ?? DeviceCounts()
+        var rest = counts.removeValue(forKey: ValueTally.other) ?? DeviceCounts()
         let order = counts.sorted { left, right in
             (left.value.failed, left.value.decided, right.key) > (right.value.failed, right.value.decided, left.key)
         }
@@ -160,7 +160,7 @@ struct RolloutFacts {
             rest.failed += count.failed
         }
         let rows = order.prefix(most).map { id, count in
-            (id == ValueTable.unknown ? nil : table.values[Int(id)].text, count)
+            (table.keys[Int(id)], count)
         }
         return (rows, rest)
     }

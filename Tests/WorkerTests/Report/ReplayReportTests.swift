@@ -137,8 +137,8 @@ struct ReplayReportTests {
         let markup = StrictMarkup(Array(capture.page.utf8))
         #expect(markup.fault == nil)
         #expect(markup.elements["script"] == 2 && markup.elements["img"] == nil && markup.elements["link"] == nil)
-        #expect(markup.elements["section"] == 9 && (markup.elements["table"] ?? 0) > 8)
-        #expect(markup.links.count == 9 && markup.links.allSatisfy { $0.hasPrefix("#") })
+        #expect(markup.elements["section"] == 10 && (markup.elements["table"] ?? 0) > 8)
+        #expect(markup.links.count == 10 && markup.links.allSatisfy { $0.hasPrefix("#") })
         #expect(!capture.page.contains("url(") && !capture.page.contains("@import"))
         #expect(capture.page.utf8.count < 1_000_000)
     }
@@ -186,7 +186,7 @@ struct ReplayReportTests {
         func parts(_ root: JSONNode) -> [Int] {
             (root["sections"]?.elements ?? []).map { $0["parts"]?.elements.count ?? 0 }
         }
-        #expect(parts(root) == parts(drawn) && parts(root).count == 9)
+        #expect(parts(root) == parts(drawn) && parts(root).count == 10)
         #expect(transcript.error.contains("requests"), "the table is for people")
     }
 
@@ -201,6 +201,7 @@ struct ReplayReportTests {
         let page = try capture.lab.bytes("none.html")
         #expect(StrictMarkup(page).fault == nil)
         #expect(String(decoding: page, as: UTF8.self).contains("The capture has no records."))
+        #expect(String(decoding: page, as: UTF8.self).contains("Nothing was refused."))
     }
 }
 

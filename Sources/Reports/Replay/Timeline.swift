@@ -1,0 +1,195 @@
+internal import Glibc
+
+/// The marks of a population along the columns of time.
+struct Timeline {
+    private let marks: MarkLog
+    private let labels: [UInt64]
+    private let start: Int64
+    private let width: Int64
+    private let count: Int
+    /// Whether attestations, and whether other requests, met each outcome.
+    private var isMetBy = [(attestations: Bool, others: Bool)](repeating: (false, false), count: OutcomeList.most)
+    /// The columns with marks.
+    private var marked: Range<Int>
+    /// One mark of each device, of its attestations and of its other requests.
+    private var samples: (attestations: [Sample], others: [Sample]) = ([], [])
+
+    private struct Sample {
+        let device: Int
+        let column: Int
+        let outcome: Int
+    }
+
+    init(_ population: Population, _ columns: TimeCounts.Columns) {
+        marks = population.marks
+        labels = population.devices.devices.map(\.label)
+        (start, width, count) = (columns.start, columns.width, columns.count)
+        marked = count..<count
+        var (first, last) = (count, 0)
+        marks.forEach { _, mark, isAttestation in
+            let outcome = Int(mark.outcome)
+            if isAttestation { isMetBy[outcome].attestations = true } else { isMetBy[outcome].others = true }
+            if let column = column(mark.time) { (first, last) = (min(first, column), max(last, column + 1)) }
+        }
+        marked = min(first, last)..<last
+        samples = (sample(ofAttestations: true), sample(ofAttestations: false))
+    }
+
+    /// How many windows there are to compare.
+    var windows: Int { count * (count + 1) / 2 }
+
+    private func column(_ time: Int64) -> Int? {
+        let (column, first) = (time / width - start / width, start)
+        return time >= first && column < count ? Int(column) : nil
+    }
+
+    private func time(_ column: Int) -> Int64 { start + Int64(column) * width }
+
+    private func isMeant(_ reason: Int, _ isAttestation: Bool) -> Bool {
+        guard reason > 0 else { return true }
+        return isAttestation ? isMetBy[reason].attestations : isMetBy[reason].others
+    }
+
+    private static func isHit(_ outcome: Int, _ reason: Int) -> Bool {
+        reason == 0 ? outcome != Int(OutcomeList.accepted) : outcome == reason
+    }
+
+    // MARK: Samples
+
+    /// A device's marks hang together, so one of them stands for it: whichever has the least of hashes, in whatever order
+    /// they came.
+    private func sample(ofAttestations isMeant: Bool) -> [Sample] {
+        var best = [(hash: UInt64, sample: Sample)?](repeating: nil, count: labels.count)
+        var loose: [Sample] = []
+        marks.forEach { device, mark, isAttestation in
+            guard isAttestation == isMeant, let column = column(mark.time) else { return }
+            let sample = Sample(device: device, column: column, outcome: Int(mark.outcome))
+            guard device != MarkLog.nobody else { return loose.append(sample) }
+            let hash = Self.mix(labels[device] ^ Self.mix(UInt64(bitPattern: mark.time) << 8 | UInt64(mark.outcome)))
+            if hash < best[device]?.hash ?? .max { best[device] = (hash, sample) }
+        }
+        return best.compactMap { $0?.sample } + loose
+    }
+
+    /// The finaliser of SplitMix64.
+    private static func mix(_ word: UInt64) -> UInt64 {
+        var word = word &+ 0x9E37_79B9_7F4A_7C15
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
+    }
+
+    /// The window with most hits beyond the average among samples, its cell and that of all columns.
+    ///
+    /// - Parameter isLeft: tells devices that are left out.
+    func strongest(_ reason: Int, without isLeft: (Int) -> Bool) -> (window: Range<Int>, inside: Cell, all: Cell)? {
+        var (cells, all) = ([Cell](repeating: Cell(), count: count), Cell())
+        for (list, isAttestation) in [(samples.attestations, true), (samples.others, false)] {
+            guard isMeant(reason, isAttestation) else { continue }
+            for sample in list where sample.device == MarkLog.nobody || !isLeft(sample.device) {
+                let hits = Self.isHit(sample.outcome, reason) ? 1 : 0
+                cells[sample.column].units += 1
+                cells[sample.column].hits += hits
+                (all.units, all.hits) = (all.units + 1, all.hits + hits)
+            }
+        }
+        // The greatest sum of consecutive gains.
+        var (best, sum, first) = ((window: 0..<0, sum: 0.0), 0.0, 0)
+        for column in cells.indices {
+            if sum <= 0 { (sum, first) = (0, column) }
+            sum += cells[column].excess(over: all)
+            if sum > best.sum { best = (first..<column + 1, sum) }
+        }
+        guard !best.window.isEmpty else { return nil }
+        return (best.window, cells[best.window].reduce(Cell()) { $0.with($1) }, all)
+    }
+
+    // MARK: Windows
+
+    /// The devices that asked in a window and outside of it, and the hits of each.
+    func census(
+        _ reason: Int,
+        in window: Range<Int>,
+        _ devices: [DeviceTable.Device],
+        without isLeft: (Int) -> Bool
+    ) -> (inside: Cell, outside: Cell) {
+        // Bits: asked inside, hit inside, asked outside, hit outside.
+        var seen = [UInt8](repeating: 0, count: devices.count)
+        var cells = (inside: Cell(), outside: Cell())
+        marks.forEach { device, mark, isAttestation in
+            guard isMeant(reason, isAttestation) else { return }
+            let isInside = column(mark.time).map { window.contains($0) } ?? false
+            let isHit = Self.isHit(Int(mark.outcome), reason)
+            guard device == MarkLog.nobody else {
+                seen[device] |= (isHit ? 3 : 1) << (isInside ? 0 : 2)
+                return
+            }
+            if isInside {
+                cells.inside.add(loose: 1, hits: isHit ? 1 : 0, refused: isHit ? 1 : 0)
+            } else {
+                cells.outside.add(loose: 1, hits: isHit ? 1 : 0, refused: isHit ? 1 : 0)
+            }
+        }
+        for (place, bits) in seen.enumerated() where bits != 0 && !isLeft(place) {
+            if bits & 1 != 0 { cells.inside.add(devices[place], isHit: bits & 2 != 0) }
+            if bits & 4 != 0 { cells.outside.add(devices[place], isHit: bits & 8 != 0) }
+        }
+        return cells
+    }
+
+    /// A window as times; one that reaches to the first or last mark is open there.
+    func span(_ window: Range<Int>) -> Association.Span {
+        Association.Span(
+            from: window.lowerBound > marked.lowerBound ? time(window.lowerBound) : nil,
+            until: window.upperBound < marked.upperBound ? time(window.upperBound) : nil
+        )
+    }
+
+    // MARK: Beginnings and ends
+
+    /// The chance that hits lie on one side of a time.
+    private static let chance = 0.001
+    /// Of so many devices one may lie on the other side.
+    private static let strays = 50
+
+    /// From when on and until when these devices met a reason, where chance does not explain that no hit lies before or
+    /// after it.
+    func span(_ reason: Int, of isMeantDevice: (Int) -> Bool) -> Association.Span {
+        var (firsts, lasts): ([Int: Int64], [Int: Int64]) = ([:], [:])
+        marks.forEach { device, mark, _ in
+            guard device != MarkLog.nobody, Self.isHit(Int(mark.outcome), reason), isMeantDevice(device) else { return }
+            firsts[device] = min(firsts[device] ?? mark.time, mark.time)
+            lasts[device] = max(lasts[device] ?? mark.time, mark.time)
+        }
+        let from = bound(firsts.values.sorted(), reason) { $0 < $1 }
+        let until = bound(lasts.values.sorted(by: >), reason) { $0 > $1 }
+        return Association.Span(from: from, until: until.flatMap { isOver(after: $0, isMeantDevice) ? $0 : nil })
+    }
+
+    /// Whether a refusal has ended, instead of nobody asking any more: some of these devices were accepted later.
+    private func isOver(after end: Int64, _ isMeantDevice: (Int) -> Bool) -> Bool {
+        guard !marks.isFull else { return false }
+        var accepted: Set<Int> = []
+        marks.forEach { device, mark, _ in
+            guard mark.time > end, mark.outcome == OutcomeList.accepted, device != MarkLog.nobody else { return }
+            if isMeantDevice(device) { accepted.insert(device) }
+        }
+        return accepted.count >= Diagnosis.leastHits
+    }
+
+    /// The first of these times, or the first but for strays, if so many requests lie beyond it that chance would have put
+    /// a hit there.
+    private func bound(_ times: [Int64], _ reason: Int, isBeyond: (Int64, Int64) -> Bool) -> Int64? {
+        for place in Set([0, times.count / Self.strays]).sorted() where place < times.count {
+            var (all, beyond) = (0, 0)
+            marks.forEach { _, mark, isAttestation in
+                guard isMeant(reason, isAttestation) else { return }
+                all += 1
+                if isBeyond(mark.time, times[place]) { beyond += 1 }
+            }
+            let logChance = log(1 - Double(beyond) / Double(max(1, all))) * Double(times.count - place)
+            if logChance < log(Self.chance) { return times[place] }
+        }
+        return nil
+    }
+}
