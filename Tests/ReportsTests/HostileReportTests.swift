@@ -168,7 +168,10 @@ struct HostileReportTests {
         #expect(markup.fault == nil && markup.elements["script"] == 2 && page.utf8.count < 300_000)
         #expect(!page.unicodeScalars.contains("\u{202E}"))
         let sentence = "All 12 devices with bundle version "
-        #expect(page.ranges(of: "<p>\(sentence)").count == 7 && page.contains("<p>And 5 smaller ones: bundle version "))
+        #expect(
+            page.ranges(of: "<p class=\"lead\">\(sentence)").count == 7
+                && page.contains("<p>And 5 smaller ones: bundle version ")
+        )
         let root = try JSONDocument(parsing: report.json, maxNodes: report.json.count).root
         let findings = try #require(root["diagnosis"]?["findings"]?.elements)
         #expect(findings.count == 12 && findings.allSatisfy { $0["sentence"]?.string?.hasPrefix(sentence) == true })
@@ -199,7 +202,7 @@ struct HostileReportTests {
         var table = Report.Table([text, text], [.group(text), row])
         table.drawing = .marks(axis.start...axis.start + 1, kinds: legend)
         table.legend = legend
-        var entry = Report.Entry(title: text, details: [text], notes: [text], command: text)
+        var entry = Report.Entry(title: text, details: [text], lead: text, notes: [text], command: text)
         entry.pairs = [(text, text, text)]
         var report = Report(title: text, lead: text)
         report.own = [(text, .text(text))]

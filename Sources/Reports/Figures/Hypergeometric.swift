@@ -1,5 +1,10 @@
 internal import Glibc
 
+/// The natural logarithm of a chance: chances below the smallest number occur.
+enum LogChance {
+    static func of(_ chance: Double) -> Double { log(chance) }
+}
+
 /// The exact test of a share against the rest (Fisher's, one-sided): unlike chi-square it holds for few hits too.
 enum Hypergeometric {
     /// The chance that so many of `all` units, drawn without regard to hits, have at least as many hits; its natural

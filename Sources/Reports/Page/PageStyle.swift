@@ -55,6 +55,7 @@ extension PageTemplate {
         .entry h3{display:flex;flex-wrap:wrap;gap:0 12px;align-items:baseline;margin:0;font-weight:400;
         font-size:.9375rem}
         .entry h3 code{font-size:1rem;font-weight:600}.entry p{margin:4px 0 0;font-size:.875rem}
+        .entry p.lead{font-size:.9375rem}
         .entry dl{display:grid;grid-template-columns:minmax(6.5rem,max-content) 1fr;gap:2px 12px;margin:8px 0 0;
         font-size:.9375rem}
         .entry dt{color:var(--soft)}.entry dd{margin:0;min-width:0}
@@ -121,7 +122,8 @@ extension PageTemplate {
         h2{break-after:avoid;margin:18px 0 4px}h3,section>p{break-after:avoid}
         .tiles{grid-template-columns:repeat(4,1fr)}.tile,div.entry,figure,tr{break-inside:avoid}
         code{font-size:7.5pt}.card{padding:8px 10px;margin-bottom:8px}.table{overflow:visible}
-        table,.entry p,.entry dl,.records h3{font-size:8pt}th,td{padding:2px 5px}thead{display:table-header-group}
+        table,.entry p,.entry p.lead,.entry dl,.records h3{font-size:8pt}th,td{padding:2px 5px}
+        thead{display:table-header-group}
         .charts{grid-template-columns:1fr 1fr;gap:8px}.key,figcaption{font-size:8.5pt}
         .time{height:110px}.row{height:26px}.strip{height:16px}
         *{-webkit-print-color-adjust:exact;print-color-adjust:exact}

@@ -91,6 +91,7 @@ extension Report.Entry {
             heading.element("code", title)
             for detail in details { heading.element("span", detail) }
         }
+        if let lead { entry.element("p", ["class": "lead"], lead) }
         for note in notes { entry.element("p", note) }
         if !pairs.isEmpty {
             entry.element("dl") { list in

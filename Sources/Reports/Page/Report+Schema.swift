@@ -50,7 +50,7 @@ extension Report {
         let pair = object(["name": text, "text": text], ["expected": text])
         return object(
             ["title": text, "details": list(text), "notes": list(text), "pairs": list(pair)],
-            ["command": text]
+            ["lead": text, "command": text]
         )
     }
 

@@ -65,6 +65,8 @@ package struct Report {
     package struct Entry {
         let title: String
         let details: [String]
+        /// A sentence that says most.
+        var lead: String?
         var notes: [String] = []
         var pairs: [(name: String, text: String, expected: String?)] = []
         var command: String?
@@ -135,7 +137,7 @@ extension Report.Entry {
             ["name": .text(pair.name), "text": .text(pair.text), "expected": .filled(pair.expected)]
         }
         return [
-            "title": .text(title), "details": .list(details.map { .text($0) }),
+            "title": .text(title), "details": .list(details.map { .text($0) }), "lead": .filled(lead),
             "notes": .list(notes.map { .text($0) }), "pairs": .list(pairs), "command": .filled(command),
         ]
     }

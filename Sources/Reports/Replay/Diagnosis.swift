@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// What refusals depend on: the strongest associations with values that devices have, then with time alone.
 ///
 /// Units are devices, since the records of one device hang together. Each comparison is an exact test. All of them are
@@ -13,7 +11,7 @@ struct Diagnosis {
     private static let leastLift = 1.25
     private static let mostOfReason = 20
 
-    /// Those with most excess first.
+    /// The one with most excess comes first.
     private(set) var findings: [Association] = []
     /// How many comparisons were made.
     private(set) var tests = 0
@@ -54,7 +52,7 @@ struct Diagnosis {
     }
 
     /// The logarithm of the chance below which none of so many comparisons is chance.
-    private static func bound(_ tests: Int) -> Double { log(chance / 2 / Double(max(1, tests))) }
+    private static func bound(_ tests: Int) -> Double { LogChance.of(chance / 2 / Double(max(1, tests))) }
 
     private func isFound(_ device: Int, _ reason: Int) -> Bool {
         found[reason]?.contains { survey.has(devices[device], $0) } ?? false

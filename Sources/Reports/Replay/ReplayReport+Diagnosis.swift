@@ -35,10 +35,10 @@ extension ReplayReport {
     }
 
     private func method(_ diagnosis: Diagnosis) -> String {
-        let named =
-            diagnosis.findings.contains { $0.subject != .time }
-            ? "\(diagnosis.named.grouped) of the devices that were refused have a value named here. " : ""
-        return named + """
+        let refused = facts.population.devices.devices.count { $0.refused > 0 }
+        let hasValues = diagnosis.findings.contains { $0.subject != .time }
+        let named = "\(diagnosis.named.grouped) of \(refused.counted("refused device")) have a value named here. "
+        return (hasValues ? named : "") + """
             Each device counts once, however often it asked. \(diagnosis.tests.grouped) comparisons by exact test, \
             corrected for their number (Bonferroni): if nothing depended on anything, fewer than one replay in 20 \
             would have an entry here.
@@ -51,7 +51,7 @@ extension ReplayReport {
         var entry = Report.Entry(
             title: reason(finding.main),
             details: [subject(of: finding)],
-            notes: [sentence(finding)]
+            lead: sentence(finding)
         )
         if finding.parts.count > 1 {
             let others = finding.parts.dropFirst().prefix(Self.mostTwins).map { part in
@@ -149,7 +149,8 @@ extension ReplayReport {
         let first = facts.firstSeen.compactMap(\.self).min() ?? 0
         let last = facts.lastSeen.compactMap(\.self).max() ?? 0
         let span = last.clampedSubtracting(first)
-        let text = UTCText.of(time, span < 60_000 ? .millisecond : span < 6 * 3_600_000 ? .second : .minute)
+        let isWhole = span >= 600_000 && time.isMultiple(of: 60_000) || span >= 6 * 3_600_000
+        let text = UTCText.of(time, isWhole ? .minute : span < 60_000 ? .millisecond : .second)
         let isOneDay = UTCText.of(first, .day) == UTCText.of(last, .day)
         return isOneDay ? text.split(separator: " ").dropFirst().joined() : text
     }

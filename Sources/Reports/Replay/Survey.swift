@@ -14,7 +14,7 @@ struct Cell: Equatable {
     var hits = 0
     /// Hits that were accepted another time.
     var accepted = 0
-    /// Those of the units, and of the hits, that are records without a device.
+    /// The units, and the hits, that are records without a device.
     var looseUnits = 0
     var looseHits = 0
     /// The units' records, and those of them that were not accepted.
@@ -57,7 +57,7 @@ struct Survey {
     /// Fewer units are too few to speak of; how many of them are hits does not matter.
     static let leastUnits = 5
 
-    /// In an order that does not depend on that of the records.
+    /// The frequent values, in an order that does not depend on that of the records.
     let traits: [Trait]
     private let population: Population
     /// The place in ``traits`` of each value, by dimension; −1 for others.

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The marks of a population along the columns of time.
 struct Timeline {
     private let marks: MarkLog
@@ -56,8 +54,8 @@ struct Timeline {
 
     // MARK: Samples
 
-    /// A device's marks hang together, so one of them stands for it: whichever has the least of hashes, in whatever order
-    /// they came.
+    /// A device's marks hang together, so one of them stands for it: whichever has the least of hashes, whatever the
+    /// order in which they came.
     private func sample(ofAttestations isMeant: Bool) -> [Sample] {
         var best = [(hash: UInt64, sample: Sample)?](repeating: nil, count: labels.count)
         var loose: [Sample] = []
@@ -149,11 +147,11 @@ struct Timeline {
 
     /// The chance that hits lie on one side of a time.
     private static let chance = 0.001
-    /// Of so many devices one may lie on the other side.
+    /// One of so many devices may lie on the other side.
     private static let strays = 50
 
-    /// From when on and until when these devices met a reason, where chance does not explain that no hit lies before or
-    /// after it.
+    /// The times from which on and until which these devices met a reason, where chance does not explain that no hit
+    /// lies before or after them.
     func span(_ reason: Int, of isMeantDevice: (Int) -> Bool) -> Association.Span {
         var (firsts, lasts): ([Int: Int64], [Int: Int64]) = ([:], [:])
         marks.forEach { device, mark, _ in
@@ -177,8 +175,8 @@ struct Timeline {
         return accepted.count >= Diagnosis.leastHits
     }
 
-    /// The first of these times, or the first but for strays, if so many requests lie beyond it that chance would have put
-    /// a hit there.
+    /// The first of these times, or the first but for strays, if so many requests lie beyond it that chance would have
+    /// put a hit there.
     private func bound(_ times: [Int64], _ reason: Int, isBeyond: (Int64, Int64) -> Bool) -> Int64? {
         for place in Set([0, times.count / Self.strays]).sorted() where place < times.count {
             var (all, beyond) = (0, 0)
@@ -187,8 +185,8 @@ struct Timeline {
                 all += 1
                 if isBeyond(mark.time, times[place]) { beyond += 1 }
             }
-            let logChance = log(1 - Double(beyond) / Double(max(1, all))) * Double(times.count - place)
-            if logChance < log(Self.chance) { return times[place] }
+            let logChance = LogChance.of(1 - Double(beyond) / Double(max(1, all))) * Double(times.count - place)
+            if logChance < LogChance.of(Self.chance) { return times[place] }
         }
         return nil
     }

@@ -7,7 +7,7 @@ struct ValueTally {
 
     /// Records by outcome; empty once the value belongs to the rest.
     fileprivate(set) var counts: [Int]
-    /// Those of them that name no device; empty for none.
+    /// Records among them that name no device; empty where all do.
     fileprivate(set) var loose: [Int] = []
 
     fileprivate mutating func add(_ outcome: OutcomeList.Index, isLoose: Bool) {

@@ -62,7 +62,7 @@ struct ReplayDiagnosisTests {
     @Test func `Devices of another App ID, from a time on, are the first sentence of the report`() throws {
         let (page, root, schema) = try Self.replay(others: 150)
         let sentence =
-            "All 150 devices that present the App ID \(Self.wrong) were refused with app-id-mismatch, from 14:40:00 on; "
+            "All 150 devices that present the App ID \(Self.wrong) were refused with app-id-mismatch, from 14:40 on; "
             + "none of them was ever accepted. Of the other 180 devices: none."
         let findings = try #require(root["diagnosis"]?["findings"]?.elements)
         #expect(findings.count == 1 && findings[0]["sentence"]?.string == sentence)
@@ -72,7 +72,7 @@ struct ReplayDiagnosisTests {
         let reasons = findings[0]["reasons"]?.elements.map { $0["reason"]?.string }
         #expect(reasons == ["app-id-mismatch", "unknown-key"])
         #expect(root["sections"]?.elements.first?["id"]?.string == "diagnosis")
-        #expect(page.contains("<p>\(sentence)</p>"))
+        #expect(page.contains("<p class=\"lead\">\(sentence)</p>"))
         #expect(page.contains("<dt><bdi>also refused</bdi></dt><dd><bdi>unknown-key (150 devices)</bdi></dd>"))
         let first = try #require(page.firstRange(of: "<section id=\"diagnosis\">"))
         #expect(page.firstRange(of: "<section")?.lowerBound == first.lowerBound)
