@@ -15,10 +15,21 @@ package struct TracedCheck: Sendable, Equatable {
     package let name: String
     package let outcome: Outcome
     package let comparisons: [Comparison]
+    /// The other reading under which a failed check passes; nil where none was sought or found.
+    package var reading: FittingReading?
 
     package init(_ name: String, _ outcome: Outcome, _ comparisons: [Comparison] = []) {
         (self.name, self.outcome, self.comparisons) = (name, outcome, comparisons)
     }
+}
+
+/// Another way to read what was sent, under which a failed check passes. It explains a refusal and changes none.
+package struct FittingReading: Sendable, Equatable {
+    package let name: String
+    /// The app's mistake and its remedy, for the app's developer.
+    package let sentence: String
+
+    package init(name: String, sentence: String) { (self.name, self.sentence) = (name, sentence) }
 }
 
 /// Keeps each check, for people.

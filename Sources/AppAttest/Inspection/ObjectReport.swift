@@ -4,10 +4,25 @@ package struct ObjectReport: Sendable, Equatable {
 
     package let kind: Kind
     package let fields: [ReportField]
-    package let checks: [TracedCheck]
+    package private(set) var checks: [TracedCheck]
 
     /// The first failed check's reason, by name; nil if all that could be judged passed.
     package var reason: String? { checks.firstFailure }
+
+    /// The check of ``reason``.
+    package var failedCheck: TracedCheck? { checks.first(where: \.hasFailed) }
+
+    /// The same report with what ``failedCheck`` would read.
+    package func with(_ reading: FittingReading?) -> ObjectReport {
+        guard let reading, let failed = checks.firstIndex(where: \.hasFailed) else { return self }
+        var report = self
+        report.checks[failed].reading = reading
+        return report
+    }
+}
+
+extension TracedCheck {
+    fileprivate var hasFailed: Bool { if case .failed = outcome { true } else { false } }
 }
 
 extension [TracedCheck] {

@@ -15,7 +15,7 @@ package struct InspectionArguments: Sendable {
 
     package init() {}
 
-    fileprivate func expectations(_ data: Range<Int>?, _ object: [UInt8]) -> Expectations {
+    func expectations(_ data: Range<Int>?, _ object: [UInt8]) -> Expectations {
         let hash = data.flatMap { AuthenticatorData($0, object.span)?.rpIDHash }
         let open = Expectations(
             appIDs: hash.map { [AppID(unnamed: $0)] } ?? [],

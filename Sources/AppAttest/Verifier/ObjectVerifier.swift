@@ -5,7 +5,7 @@ internal import Crypto
 package final class ObjectVerifier {
     let limits: ObjectLimits
     /// The App IDs of all apps, for reports.
-    let knownAppIDs: [AppID]
+    package let knownAppIDs: [AppID]
     var intermediates: TrustedIntermediates
     let receipts: ReceiptVerifier
 

@@ -116,6 +116,9 @@ struct RequestBody<Tracer: CheckTracer> {
         return try trace.noted("client data", hash) { shownClientData(limits, length) }
     }
 
+    /// The client data of a request that states them; nil for one that states a hash.
+    var clientData: [UInt8]? { (try? member("clientData", or: "client_data"))?.base64Bytes }
+
     private func readClientDataHash(
         _ limits: RequestLimits,
         _ length: ClientDataHashLength

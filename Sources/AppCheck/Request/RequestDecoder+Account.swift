@@ -1,4 +1,5 @@
 package import AppAttest
+internal import JSON
 
 /// The app and verb that a request's path names: refusals are counted by them.
 package struct RequestAccount: Hashable, Sendable {
@@ -18,6 +19,13 @@ extension RequestDecoder {
     package static func isAddress(_ path: ExactText) -> Bool {
         guard let parsed = RequestPath(path.utf8) else { return false }
         return Method(verb: parsed.verb) != nil || otherExchanges.contains(parsed.verb)
+    }
+
+    /// The client data that a request's value states; nil where it states a hash, or cannot be read.
+    package static func clientData(of value: [UInt8]) -> [UInt8]? {
+        var beginning: JSONBeginning?
+        guard let root = try? JSONDocument(parsing: value, .record, beginning: &beginning).root else { return nil }
+        return (try? RequestBody(root["body"], NoTrace()))?.clientData
     }
 
     /// - Parameter path: as it was echoed, whatever the outcome of its request.

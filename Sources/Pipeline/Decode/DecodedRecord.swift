@@ -28,6 +28,8 @@ package final class DecodedRecord: Sendable {
     package let appIndex: Int?
     /// An exchange whose body has no member `limitedUse`, as clients from before such tokens write it.
     let leavesOutLimitedUse: Bool
+    /// A request's value, where ``PipelineSettings/keepsValues`` asks for it.
+    let keptValue: [UInt8]?
     /// SHA-256 of the value: together with the request id it identifies a redelivery.
     package let valueDigest: Digest
     /// Older or newer than live mode allows; judged after the duplicate check.
@@ -49,6 +51,7 @@ package final class DecodedRecord: Sendable {
         record: consuming InboundRecord,
         requestID: consuming ExactText,
         shape: consuming Shape,
+        keptValue: [UInt8]? = nil,
         valueDigest: Digest,
         clockReason: Reason?,
         claimedKey: P256PublicKey?,
@@ -69,6 +72,7 @@ package final class DecodedRecord: Sendable {
             unfit = shape
             leavesOutLimitedUse = false
         }
+        self.keptValue = keptValue
         self.valueDigest = valueDigest
         self.clockReason = clockReason
         self.claimedKey = claimedKey

@@ -14,6 +14,10 @@ package final class Explainer {
     /// The wall clock that ages are judged by; nil in replay.
     private let now: EvaluationTime?
     private var earlier: EarlierRefusals
+    /// Records that no reading fits, by reason. Trying all readings takes as long as a hundred verdicts: of a reason
+    /// with ``mostMisses`` of them no more are tried.
+    private var misses: [String: Int] = [:]
+    private static let mostMisses = 1000
 
     package init(
         settings: PipelineSettings,
@@ -104,20 +108,45 @@ extension Explainer {
         }
     }
 
+    /// The object's own report, where it is refused with the reading that fits.
     private func report(_ request: Request, _ observation: Observation) -> ObjectReport? {
         guard let app = request.appIndex, case .object(let object, let binding) = request.body else { return nil }
         var arguments = InspectionArguments()
         arguments.clientDataHash = VerifyStage.clientDataHash(binding)
         arguments.expectations = settings.registry.apps[app].expectations
         arguments.appliesReceiptPolicy = true
+        let time = observation.record.time
+        let (report, input): (ObjectReport, InspectedInput)
         switch object {
         case .attestation(let bytes):
             arguments.keyID = request.keyID
-            return verifier.inspectAttestation(bytes, arguments, at: observation.record.time, engine: engine)
+            report = verifier.inspectAttestation(bytes, arguments, at: time, engine: engine)
+            input = InspectedInput(.attestation, bytes, arguments)
         case .assertion(let bytes):
             let artifact = try? observation.finding.seals?.artifact?.get()
             arguments.key = observation.state.key.map(\.publicKey) ?? artifact?.publicKey
-            return verifier.inspectAssertion(bytes, arguments, engine: engine)
+            report = verifier.inspectAssertion(bytes, arguments, engine: engine)
+            input = InspectedInput(.assertion, bytes, arguments)
+        }
+        guard let reason = report.reason, Self.names(observation.verdict.outcome).1 == reason else { return report }
+        var refused = RefusedObject(input, report)
+        refused.clientData = Self.clientData(binding, observation.record)
+        refused.knownAppIDs = verifier.knownAppIDs
+        refused.isKeyKnown = observation.state.key != nil
+        return report.with(reading(of: refused, reason, at: time))
+    }
+
+    private func reading(of refused: RefusedObject, _ reason: String, at time: EvaluationTime) -> FittingReading? {
+        guard misses[reason, default: 0] < Self.mostMisses else { return nil }
+        let reading = Reading.fitting(refused, verifier, at: time, engine: engine)
+        if reading == nil { misses[reason, default: 0] += 1 }
+        return reading
+    }
+
+    private static func clientData(_ binding: Request.Binding, _ record: DecodedRecord) -> ClientData {
+        switch binding {
+        case .clientDataHash: record.keptValue.flatMap(RequestDecoder.clientData).map { .data($0) } ?? .unknown
+        case .exchange(let exchange): .exchange(artifact: exchange.artifact ?? [], challenge: exchange.challenge)
         }
     }
 

@@ -29,7 +29,10 @@ package struct Explanation: Sendable {
     /// What was presented and expected where the pipeline's reason is judged; before it, what has led to it.
     package var comparisons: [Comparison] { (attestation.map { [$0.comparison] } ?? []) + ownComparisons }
 
-    private var ownComparisons: [Comparison] {
-        checks.first { $0.outcome == reason.map { .failed($0) } }?.comparisons ?? []
-    }
+    /// The reading of the object under which the check would pass.
+    package var reading: FittingReading? { failedCheck?.reading }
+
+    private var ownComparisons: [Comparison] { failedCheck?.comparisons ?? [] }
+
+    private var failedCheck: TracedCheck? { checks.first { $0.outcome == reason.map { .failed($0) } } }
 }

@@ -20,6 +20,8 @@ package struct PipelineSettings: Sendable {
     package var replyPartitions: Int32?
     /// Whether lines of a capture that are not records are left out and counted, instead of ending the replay.
     package var skipsBadLines = false
+    /// Whether requests keep their values, for explanations.
+    package var keepsValues = false
     /// One ledger for all partitions: in replay, where a capture may come from anywhere.
     package var sharesLedger = false
 

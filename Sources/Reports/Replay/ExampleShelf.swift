@@ -15,6 +15,7 @@ struct RecordExample: Sendable {
     let keyID: KeyID?
     /// Where the reason is judged.
     let comparisons: [Comparison]
+    let reading: FittingReading?
 
     init(_ explanation: Explanation, _ outcome: OutcomeList.Index) {
         let record = explanation.record.record
@@ -22,7 +23,7 @@ struct RecordExample: Sendable {
         time = record.timestamp
         self.outcome = outcome
         (app, method, keyID) = (explanation.app, explanation.method, explanation.keyID)
-        comparisons = explanation.comparisons
+        (comparisons, reading) = (explanation.comparisons, explanation.reading)
     }
 }
 

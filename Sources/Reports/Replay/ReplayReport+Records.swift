@@ -42,10 +42,12 @@ extension ReplayReport {
         var details = [place, hasTime ? UTCText.of(example.time, .millisecond) : "without a time"]
         if let method = example.method { details.append(method.rawValue) }
         if let app = example.app, hasApps { details.append(ShownText.of(app)) }
+        let reading = example.reading.map { ShownText.of($0.sentence, most: 400) }
+        let notes = [example.keyID.map { "key ID \($0.base64)" }, reading]
         return Report.Entry(
             title: outcomes.name(Int(example.outcome)),
             details: details,
-            notes: example.keyID.map { ["key ID \($0.base64)"] } ?? [],
+            notes: notes.compactMap(\.self),
             pairs: example.comparisons.prefix(Self.mostValues).map { row in
                 (ShownText.of(row.name), ShownText.of("\(row.presented)"), ShownText.of("\(row.expected)"))
             },

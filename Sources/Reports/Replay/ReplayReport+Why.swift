@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import Settings
 
@@ -25,7 +26,18 @@ extension ReplayReport {
         if let first = facts.firstSeen[reason], let last = facts.lastSeen[reason] {
             entry.notes.append(first == last ? UTCText.of(first) : "\(UTCText.of(first)) to \(UTCText.of(last))")
         }
+        entry.notes += readings(of: reason)
         return entry
+    }
+
+    /// The readings that fit most of a reason's examples.
+    private func readings(of reason: Int) -> [String] {
+        let examples = facts.examples[reason]
+        let counts = Dictionary(examples.compactMap(\.reading).map { ($0.sentence, 1) }, uniquingKeysWith: +)
+        let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+        return sorted.prefix(3).map { sentence, count in
+            "\(count.grouped) of the first \(examples.count.counted("record")): \(ShownText.of(sentence, most: 400))"
+        }
     }
 
     /// Unknown keys whose attestations the capture has: those are to be looked at first.

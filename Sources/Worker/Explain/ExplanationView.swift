@@ -25,7 +25,7 @@ struct ExplanationView {
         for check in explanation.checks {
             table.add("  " + check.name, Self.describe(check.outcome))
             if case .notJudged = check.outcome { continue }
-            CheckRows.add(check.comparisons, to: &table)
+            CheckRows.add(check, to: &table)
         }
         parts.append("checks\n" + table.text)
         parts.append(verdict)
@@ -118,16 +118,18 @@ struct ExplanationView {
         }
         json.key("values")
         ExplanationJSON.write(check.comparisons, into: &json)
+        ExplanationJSON.write(check.reading, into: &json)
         json.endObject()
     }
 }
 
-/// Presented beside expected, below a check.
+/// Presented beside expected, below a check; then the reading under which it would pass.
 enum CheckRows {
-    static func add(_ comparisons: [Comparison], to table: inout TextTable) {
-        for comparison in comparisons {
+    static func add(_ check: TracedCheck, to table: inout TextTable) {
+        for comparison in check.comparisons {
             table.add("", "  \(comparison.name) presented: \(comparison.presented)")
             table.add("", "  \(comparison.name) expected:  \(comparison.expected)")
         }
+        if let reading = check.reading { table.add("", "  passes if read as \(reading.name): \(reading.sentence)") }
     }
 }

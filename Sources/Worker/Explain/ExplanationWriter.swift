@@ -68,6 +68,7 @@ extension Explanation {
         }
         json.key("values")
         ExplanationJSON.write(comparisons, into: &json)
+        ExplanationJSON.write(reading, into: &json)
         json.endObject()
         // It may go to standard output.
         return VisibleJSON.of(json.bytes) + [0x0A]
@@ -126,6 +127,18 @@ enum ExplanationJSON {
             json.endObject()
         }
         json.endArray()
+    }
+
+    /// A member `reading`, where one fits.
+    static func write(_ reading: FittingReading?, into json: inout JSONWriter) {
+        guard let reading else { return }
+        json.key("reading")
+        json.beginObject()
+        json.key("name")
+        json.string(reading.name)
+        json.key("sentence")
+        json.string(reading.sentence)
+        json.endObject()
     }
 
     static func write(_ value: ReportValue, into json: inout JSONWriter) {

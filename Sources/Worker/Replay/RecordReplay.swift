@@ -89,6 +89,7 @@ struct RecordReplay {
     private var settings: PipelineSettings {
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
+        settings.keepsValues = true
         settings.exchange.mints = false
         guard let partitions = options.partitions else { return settings }
         settings.exchange.partitions = Int(partitions)

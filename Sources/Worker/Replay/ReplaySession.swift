@@ -51,6 +51,7 @@ struct ReplaySession {
         let keyTable = try options.keys.map(KeyTable.read)
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
+        settings.keepsValues = options.explain != nil || options.report != nil
         settings.exchange.mints = options.mints
         if options.mints {
             let library = try SigningChoice(configuration.engine).make(rig.engine, rig.watch) { alarm in

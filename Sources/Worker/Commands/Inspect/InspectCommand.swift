@@ -58,6 +58,8 @@ struct InspectCommand {
     private let appIDs: [AppID]
     private let keyID: KeyID?
     private let publicKey: P256PublicKey?
+    /// The content of ``--client-data``, and the hash of it or that given instead.
+    private let clientData: [UInt8]?
     private let clientDataHash: [UInt8]?
     private let time: EvaluationTime?
     private let isJSON: Bool
@@ -68,7 +70,9 @@ struct InspectCommand {
         appIDs = arguments.strings("--app-id").map { AppID($0) }
         keyID = try Self.keyID(arguments)
         publicKey = try Self.publicKey(arguments)
-        clientDataHash = try Self.clientDataHash(arguments)
+        clientData = try Self.clientData(arguments)
+        let hash = try Self.bytes(arguments, "--client-data-hash", "a hash")
+        clientDataHash = clientData.map { SHA256.hash($0).bytes } ?? hash
         time = try arguments.time("--at").map { EvaluationTime(milliseconds: $0) }
         isJSON = arguments.has("--json")
         guard let operand = arguments.operands.first else { throw UsageFault("inspect: FILE|BASE64|- is missing.") }
@@ -124,17 +128,18 @@ struct InspectCommand {
     /// The most bytes of a file that is hashed.
     private static let maxClientData = 64 << 20
 
-    private static func clientDataHash(_ arguments: Arguments) throws(UsageFault) -> [UInt8]? {
-        let hash = try bytes(arguments, "--client-data-hash", "a hash")
-        guard let path = arguments.string("--client-data") else { return hash }
-        guard hash == nil else { throw UsageFault("give either --client-data-hash or --client-data.") }
+    private static func clientData(_ arguments: Arguments) throws(UsageFault) -> [UInt8]? {
+        guard let path = arguments.string("--client-data") else { return nil }
+        guard !arguments.has("--client-data-hash") else {
+            throw UsageFault("give either --client-data-hash or --client-data.")
+        }
         guard let data = try? WholeFile.read(path, most: maxClientData) else {
             throw UsageFault("--client-data: cannot read \(path.printable).")
         }
         guard data.count <= maxClientData else {
             throw UsageFault("--client-data: \(path.printable) has more than \(maxClientData) bytes.")
         }
-        return SHA256.hash(data).bytes
+        return data
     }
 
     // MARK: The report
@@ -154,7 +159,23 @@ struct InspectCommand {
     private func report(_ kind: ObjectReport.Kind) -> ObjectReport {
         // First the object alone: it may name its app, and the time when it was made.
         let first = report(kind, expectations: nil, at: EvaluationTime(milliseconds: 0))
-        return report(kind, expectations: expectations(first), at: time ?? Self.issued(first))
+        let (expectations, time) = (expectations(first), time ?? Self.issued(first))
+        let report = report(kind, expectations: expectations, at: time)
+        var refused = RefusedObject(InspectedInput(kind, object.bytes, arguments(expectations)), report)
+        refused.clientData = clientData.map { .data($0) } ?? .unknown
+        refused.knownAppIDs = configuration?.registry.apps.flatMap(\.expectations.appIDs) ?? []
+        return report.with(Reading.fitting(refused, verifier, at: time, engine: OpenSSLEngine()))
+    }
+
+    private var verifier: ObjectVerifier { ObjectVerifier(anchors: anchors) }
+
+    private func arguments(_ expectations: Expectations?) -> InspectionArguments {
+        var arguments = InspectionArguments()
+        arguments.clientDataHash = clientDataHash
+        arguments.keyID = keyID
+        arguments.key = publicKey
+        arguments.expectations = expectations
+        return arguments
     }
 
     private func report(
@@ -162,12 +183,7 @@ struct InspectCommand {
         expectations: Expectations?,
         at time: EvaluationTime
     ) -> ObjectReport {
-        let (verifier, engine) = (ObjectVerifier(anchors: anchors), OpenSSLEngine())
-        var arguments = InspectionArguments()
-        arguments.clientDataHash = clientDataHash
-        arguments.keyID = keyID
-        arguments.key = publicKey
-        arguments.expectations = expectations
+        let (engine, arguments) = (OpenSSLEngine(), arguments(expectations))
         switch kind {
         case .attestation: return verifier.inspectAttestation(object.bytes, arguments, at: time, engine: engine)
         case .assertion: return verifier.inspectAssertion(object.bytes, arguments, engine: engine)

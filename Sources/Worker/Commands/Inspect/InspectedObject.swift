@@ -63,16 +63,9 @@ struct InspectedObject {
         let compact = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         let prefixed = compact.starts(with: Array("0x".utf8)) ? Array(compact.dropFirst(2)) : compact
         let digits = prefixed.filter { $0 != UInt8(ascii: ":") }
-        return [(hex(digits), .hex), (Base64.decode(compact), .base64)].compactMap { bytes, form in
+        return [(TextForms.hexDecoded(digits), .hex), (Base64.decode(compact), .base64)].compactMap { bytes, form in
             bytes.flatMap { $0.isEmpty ? nil : ($0, form) }
         }
-    }
-
-    private static func hex(_ digits: [UInt8]) -> [UInt8]? {
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard values.count == digits.count else { return nil }
-        return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
     }
 
     private static func content(_ operand: String) throws(UsageFault) -> ([UInt8], isFile: Bool) {

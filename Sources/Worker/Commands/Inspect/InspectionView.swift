@@ -30,14 +30,15 @@ struct InspectionView {
         var checkTable = TextTable()
         for check in checks {
             checkTable.add("  " + check.name, describe(check))
-            CheckRows.add(check.comparisons, to: &checkTable)
+            CheckRows.add(check, to: &checkTable)
         }
         let verdict = checks.firstFailure.map { "refused: \($0)" } ?? "no check that could be judged failed"
         let form = form.map { ", read as \($0)" } ?? ""
         return "\(kind)\(form)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
     }
 
-    /// `{"kind", "readAs"?, "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?, "values"?}], "reason"?}`.
+    /// `{"kind", "readAs"?, "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?, "values"?, "reading"?}],
+    /// "reason"?}`.
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 4096)
         writer.beginObject()
@@ -112,6 +113,7 @@ struct InspectionView {
             writer.key("values")
             ExplanationJSON.write(check.comparisons, into: &writer)
         }
+        ExplanationJSON.write(check.reading, into: &writer)
         writer.endObject()
     }
 }
