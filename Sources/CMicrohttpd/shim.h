@@ -13,22 +13,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-// The importer drops variadic functions.
-static inline struct MHD_Daemon *CMicrohttpd_start(
-    unsigned int flags, int listener, unsigned int connections, unsigned int perAddress, unsigned int timeoutSeconds,
-    size_t memoryPerConnection, MHD_AccessHandlerCallback handler, MHD_NotifyConnectionCallback connection,
-    void *context) {
-    return MHD_start_daemon(
-        flags, 0, NULL, NULL, handler, context,
-        MHD_OPTION_LISTEN_SOCKET, listener,
-        MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, perAddress,
-        MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memoryPerConnection,
-        MHD_OPTION_NOTIFY_CONNECTION, connection, context,
-        MHD_OPTION_END);
-}
-
 typedef void *(*CMicrohttpd_TargetCallback)(void *context, const char *target, struct MHD_Connection *connection);
 typedef size_t (*CMicrohttpd_UnescapeCallback)(void *context, struct MHD_Connection *connection, char *text);
 
@@ -40,9 +24,11 @@ typedef size_t (*CMicrohttpd_UnescapeCallback)(void *context, struct MHD_Connect
 #define CMicrohttpd_STRICT
 #endif
 
-// Every callback gets the same context. The daemon has no thread: it is run from outside.
+// Every callback gets the same context. The daemon has no thread: it is run from outside. (The importer drops variadic
+// functions.)
 static inline struct MHD_Daemon *CMicrohttpd_startExchange(
-    int listener, unsigned int connections, unsigned int timeoutSeconds, size_t memoryPerConnection,
+    int listener, unsigned int connections, unsigned int perAddress, unsigned int timeoutSeconds,
+    size_t memoryPerConnection,
     MHD_AccessHandlerCallback handler, CMicrohttpd_TargetCallback target, CMicrohttpd_UnescapeCallback unescape,
     MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection, MHD_LogCallback log, void *context) {
     return MHD_start_daemon(
@@ -50,6 +36,7 @@ static inline struct MHD_Daemon *CMicrohttpd_startExchange(
         MHD_OPTION_EXTERNAL_LOGGER, log, context,
         MHD_OPTION_LISTEN_SOCKET, listener,
         MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, perAddress,
         MHD_OPTION_CONNECTION_TIMEOUT, timeoutSeconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memoryPerConnection,
         CMicrohttpd_STRICT

@@ -16,6 +16,7 @@ final class HTTPExchangeDesk: Sendable {
     let limits: HTTPExchangeLimits
     let connections: ConnectionTable
     let bell: ServerBell
+    private let refuse: HTTPExchangeServer.Refuser
     private let handler: HTTPExchangeServer.Handler
     private let shared = Guarded(Shared())
     private let bodies: BodyMemory
@@ -25,9 +26,11 @@ final class HTTPExchangeDesk: Sendable {
         limits: HTTPExchangeLimits,
         connections: ConnectionTable,
         bell: ServerBell,
+        refuse: @escaping HTTPExchangeServer.Refuser,
         handler: @escaping HTTPExchangeServer.Handler
     ) {
-        (self.limits, self.connections, self.bell, self.handler) = (limits, connections, bell, handler)
+        (self.limits, self.connections, self.bell) = (limits, connections, bell)
+        (self.refuse, self.handler) = (refuse, handler)
         bodies = BodyMemory(most: limits.readBytes)
     }
 
@@ -133,7 +136,7 @@ final class HTTPExchangeDesk: Sendable {
 
     func counted(_ refusal: HTTPRefusal) -> HTTPReply {
         shared.withLock { shared in shared.refused[refusal.kind, default: 0] += 1 }
-        return refusal.reply
+        return refuse(refusal)
     }
 
     /// Whether the connection ends with this answer.
@@ -177,7 +180,7 @@ final class HTTPExchangeDesk: Sendable {
             shared.isStopping = true
             return Array(shared.exchanges.values)
         }
-        for exchange in open { answer(exchange, HTTPRefusal(.stopping).reply) }
+        for exchange in open { answer(exchange, refuse(HTTPRefusal(.stopping))) }
     }
 
     /// The server's thread has ended: whoever stops the daemon gets its last callbacks.

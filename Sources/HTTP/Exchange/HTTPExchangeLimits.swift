@@ -2,7 +2,9 @@
 package struct HTTPExchangeLimits: Sendable, Equatable {
     /// Open connections; more wait in the kernel's queue. Lowered to what the limit of open files leaves.
     package var connections = 16_384
-    /// A longer body is refused with 413.
+    /// Open connections of one address; more are closed at once. 0: as many as there are.
+    package var connectionsPerAddress = 0
+    /// A longer body is refused with 413. 0: only GET and HEAD are served.
     package var bodyBytes = 65_536
     /// Request line and headers; longer ones are refused with 414 or 431. About the memory of a connection.
     package var headerBytes = 32_768

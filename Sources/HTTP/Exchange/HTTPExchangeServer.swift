@@ -9,6 +9,8 @@ internal import Glibc
     /// Called on the server's thread, with one request at a time. It must not block, nor hold the last reference to the
     /// server.
     package typealias Handler = @Sendable (HTTPCall, any HTTPResponder) -> Void
+    /// The server's own answers.
+    package typealias Refuser = @Sendable (HTTPRefusal) -> HTTPReply
 
     private enum Life { case accepting, quiet, stopped }
 
@@ -30,6 +32,7 @@ internal import Glibc
         address: String,
         port: UInt16,
         limits: HTTPExchangeLimits = HTTPExchangeLimits(),
+        refuse: @escaping Refuser = \.reply,
         handler: @escaping Handler
     ) throws(HTTPFault) {
         connectionLimit = OpenFiles.connections(wanted: limits.connections)
@@ -41,13 +44,14 @@ internal import Glibc
             deadlineTicks: UInt64(limits.requestSeconds * 1_000 / tick + 1)
         )
         let bell = try ServerBell()
-        desk = HTTPExchangeDesk(limits: limits, connections: table, bell: bell, handler: handler)
+        desk = HTTPExchangeDesk(limits: limits, connections: table, bell: bell, refuse: refuse, handler: handler)
         sweeper = try ConnectionSweeper(table, tickMilliseconds: UInt32(tick))
         listener = socket.release()
         // The desk outlives the daemon. The listener stays ours until the daemon has stopped.
         let started = unsafe CMicrohttpd_startExchange(
             listener,
             UInt32(connectionLimit),
+            UInt32(limits.connectionsPerAddress),
             UInt32(limits.idleSeconds),
             Self.memory(limits),
             HTTPExchangeCallbacks.access,

@@ -1,12 +1,12 @@
 /// The server's own answer to a request that no handler sees. The connection ends with it.
-struct HTTPRefusal: Equatable {
+package struct HTTPRefusal: Equatable {
     let kind: HTTPRefusalKind
     /// Whether the end of the body is known beyond doubt, so that it may be read first.
     var isFramed = false
 
     init(_ kind: HTTPRefusalKind, isFramed: Bool = false) { (self.kind, self.isFramed) = (kind, isFramed) }
 
-    var reply: HTTPReply {
+    package var reply: HTTPReply {
         let (code, status, message) = text
         var reply = HTTPReply.error(code, status, message)
         reply.closes = true
@@ -16,7 +16,7 @@ struct HTTPRefusal: Equatable {
         return reply
     }
 
-    private var text: (code: Int, status: String, message: String) {
+    var text: (code: Int, status: String, message: String) {
         switch kind {
         case .requestLine: (400, "INVALID_ARGUMENT", "The request line is malformed.")
         case .version: (505, "UNIMPLEMENTED", "This version of HTTP is not served.")

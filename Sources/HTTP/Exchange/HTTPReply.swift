@@ -6,6 +6,8 @@ package struct HTTPReply: Sendable, Equatable {
     package var body: [UInt8]
     /// Whether the connection ends with this answer.
     package var closes: Bool
+    /// Whether the reply may not be stored, where no header says so.
+    var namesNoStore = true
 
     /// The statuses that end a call.
     package static let statuses = 200...599
@@ -18,7 +20,7 @@ package struct HTTPReply: Sendable, Equatable {
     /// true for a moment.
     var namedHeaders: [(name: String, value: String)] {
         let isNamed = headers.contains { RequestHead.equal(Array($0.name.utf8), "cache-control") }
-        return isNamed ? headers : headers + [(name: "Cache-Control", value: "no-store")]
+        return isNamed || !namesNoStore ? headers : headers + [(name: "Cache-Control", value: "no-store")]
     }
 
     package static func == (left: HTTPReply, right: HTTPReply) -> Bool {

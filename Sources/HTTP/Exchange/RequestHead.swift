@@ -15,7 +15,11 @@ struct RequestHead: Equatable {
     func refusal(_ limits: HTTPExchangeLimits) -> HTTPRefusal? {
         // Where they take more, no room may be left for the head of any answer.
         guard memory <= limits.headerBytes else { return HTTPRefusal(.headerSize) }
-        if let kind = malformation ?? framing { return HTTPRefusal(kind) }
+        let takesBodies = limits.bodyBytes > 0
+        // A probe of a page may name no host.
+        if let kind = malformation(needsHost: takesBodies) { return HTTPRefusal(kind) }
+        guard takesBodies || isBodiless else { return HTTPRefusal(.method) }
+        if let kind = framing { return HTTPRefusal(kind) }
         guard let kind = unserved(limits.bodyBytes) else { return nil }
         return HTTPRefusal(kind, isFramed: true)
     }
@@ -40,13 +44,13 @@ struct RequestHead: Equatable {
     var expectsContinue: Bool { values("expect").contains { Self.equal($0, "100-continue") } }
 
     /// What RFC 9112 calls malformed, wherever it stands.
-    private var malformation: HTTPRefusalKind? {
+    private func malformation(needsHost: Bool) -> HTTPRefusalKind? {
         guard layout != .looseRequestLine else { return .requestLine }
         guard isOld || version.elementsEqual("HTTP/1.1".utf8) else { return .version }
         guard layout == .strict, headers.allSatisfy(Self.isSound) else { return .header }
         guard Self.isToken(method) else { return .requestLine }
         let hosts = values("host")
-        guard hosts.count == 1 || (hosts.isEmpty && isOld) else { return .host }
+        guard hosts.count == 1 || (hosts.isEmpty && (isOld || !needsHost)) else { return .host }
         return hosts.allSatisfy(HostValue.isSound) ? nil : .host
     }
 
@@ -60,7 +64,6 @@ struct RequestHead: Equatable {
         let isOfServer = method.elementsEqual("OPTIONS".utf8) && target.elementsEqual("*".utf8)
         guard !isOfServer, !method.elementsEqual("CONNECT".utf8) else { return .method }
         guard origin != nil else { return .target }
-        let isBodiless = method.elementsEqual("GET".utf8) || method.elementsEqual("HEAD".utf8)
         guard let length, !isBodiless || length == 0 else { return .unexpectedBody }
         // Without a body the header says nothing.
         let isPlain = values("content-encoding").allSatisfy { $0.isEmpty || Self.equal($0, "identity") }
@@ -71,6 +74,8 @@ struct RequestHead: Equatable {
         guard expectations.isEmpty || (expectations.count == 1 && expectsContinue) else { return .expectation }
         return length <= bodyBytes ? nil : .bodySize
     }
+
+    private var isBodiless: Bool { method.elementsEqual("GET".utf8) || method.elementsEqual("HEAD".utf8) }
 
     private func values(_ name: String) -> [[UInt8]] {
         headers.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)

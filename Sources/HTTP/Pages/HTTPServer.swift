@@ -1,18 +1,12 @@
-internal import CMicrohttpd
-internal import Glibc
-
-/// An HTTP server on a thread of its own. Stops with this object.
-///
-/// It serves GET and HEAD without bodies. Clients get what ``HTTPLimits`` allows and no more.
-@safe package final class HTTPServer: Sendable {
+/// A server of pages: GET and HEAD without bodies, answered at once. Stops with this object.
+package final class HTTPServer: Sendable {
     /// Called on the server's thread, one request at a time.
     package typealias Handler = @Sendable (HTTPRequest) -> HTTPResponse
 
+    private let server: HTTPExchangeServer
+
     /// Where clients connect.
-    package let port: UInt16
-    private nonisolated(unsafe) let daemon: OpaquePointer
-    // Alive as long as the daemon's callbacks can come.
-    private let access: HTTPAccess
+    package var port: UInt16 { server.port }
 
     /// - Parameters:
     ///   - address: an IPv4 or IPv6 address in digits.
@@ -20,39 +14,74 @@ internal import Glibc
     package init(
         address: String,
         port: UInt16,
-        limits: HTTPLimits = HTTPLimits(),
+        limits: HTTPExchangeLimits = .pages,
         handler: @escaping Handler
     ) throws(HTTPFault) {
-        let socket = try ListeningSocket.open(address: address, port: port)
-        self.port = socket.port
-        access = HTTPAccess(handler)
-        let descriptor = socket.release()
-        // The access object outlives the daemon, which owns the descriptor from here on.
-        let started = unsafe CMicrohttpd_start(
-            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue,
-            descriptor,
-            limits.connections,
-            limits.connectionsPerAddress,
-            limits.timeoutSeconds,
-            limits.memoryPerConnection,
-            HTTPAccess.callback,
-            HTTPAccess.connection,
-            access.context
-        )
-        guard let started = unsafe started else { throw HTTPFault("the HTTP server cannot start on port \(self.port)") }
-        unsafe daemon = started
+        server = try HTTPExchangeServer(address: address, port: port, limits: limits, refuse: \.page) {
+            call,
+            responder in
+            responder.answer(HTTPReply(HTTPRequest(call).map(handler) ?? .notFound))
+        }
+    }
+}
+
+extension HTTPExchangeLimits {
+    package static let pages: HTTPExchangeLimits = {
+        var limits = HTTPExchangeLimits()
+        (limits.connections, limits.connectionsPerAddress) = (120, 64)
+        (limits.bodyBytes, limits.headerBytes) = (0, 16_384)
+        (limits.requestSeconds, limits.idleSeconds) = (10, 10)
+        return limits
+    }()
+}
+
+extension HTTPRequest {
+    /// - Returns: nil for a path with an escape that is malformed.
+    init?(_ call: HTTPCall) {
+        guard let path = Self.decode(call.target.prefix { $0 != UInt8(ascii: "?") }) else { return nil }
+        self.init(path: path, accept: call.values("accept").first.map { String(decoding: $0, as: UTF8.self) })
     }
 
-    deinit {
-        // The port is ours from here on.
-        let listener = unsafe MHD_quiesce_daemon(daemon)
-        shutdown(listener, Int32(SHUT_RDWR))
-        // The library's own answer to what is not a request has no response once the daemon stops, and it does not
-        // look: so no connection may be there by then.
-        access.cutAll()
-        for _ in 0..<400 where !access.isIdle { usleep(5_000) }
-        // Waits for the daemon's thread: no callback comes after this.
-        unsafe MHD_stop_daemon(daemon)
-        close(listener)
+    private static func decode(_ text: ArraySlice<UInt8>) -> String? {
+        var (rest, bytes) = (text, [UInt8]())
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            guard digits.count == 2 else { return nil }
+            bytes.append(UInt8(digits[0] << 4 | digits[1]))
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension HTTPRefusal {
+    /// The refusal in a server of pages.
+    var page: HTTPReply {
+        let response: HTTPResponse =
+            switch kind {
+            case .method: .methodNotAllowed
+            case .unexpectedBody, .lengthRequired: .bodyRefused
+            default: HTTPResponse(status: text.code, text: text.message)
+            }
+        var reply = HTTPReply(response)
+        if kind == .method { reply.headers.append((name: "Allow", value: "GET, HEAD")) }
+        reply.closes = true
+        return reply
+    }
+}
+
+extension HTTPReply {
+    /// A page: it says nothing about caches.
+    fileprivate init(_ response: HTTPResponse) {
+        self.init(
+            status: response.status,
+            headers: [(name: "Content-Type", value: response.contentType)],
+            body: response.body
+        )
+        namesNoStore = false
     }
 }
