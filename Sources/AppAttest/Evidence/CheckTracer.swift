@@ -23,7 +23,7 @@ package protocol CheckTracer: SendableMetatype {
     /// A tracer for the checks of a part, which is one check of the whole.
     func part() -> Self
 
-    /// What was presented and expected at the checks of these names.
+    /// The presented and expected values at the checks of these names.
     func comparisons(at names: [String]) -> [Comparison]
 }
 

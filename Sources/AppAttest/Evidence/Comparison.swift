@@ -17,7 +17,7 @@ package struct Comparison: Sendable, Equatable {
     }
 }
 
-/// What is shown in place of a value that is not there.
+/// The text in place of a value that is not there.
 extension ReportValue {
     package static let absent = ReportValue.text("absent")
     static let unreadable = ReportValue.text("unreadable")
@@ -36,7 +36,7 @@ extension ReportValue {
     static func text(_ text: ExactText?, else other: String) -> ReportValue { .text(text.map { "\($0)" } ?? other) }
 }
 
-/// What objects present at checks that both kinds have.
+/// The presented values at checks that both kinds of object have.
 extension Comparison {
     /// - Parameter form: nil = another form than the one expected.
     static func object(

@@ -2,7 +2,7 @@ package enum ReportValue: Sendable, Equatable, CustomStringConvertible {
     case text(String)
     case number(Int64)
     case bytes([UInt8])
-    /// Where users have base64: key IDs and public keys.
+    /// Bytes that users have as base64: key IDs and public keys.
     case base64([UInt8])
     case time(EvaluationTime)
 

@@ -44,7 +44,7 @@ extension ObjectFault where Object: CBORObject, Object.Reason == Refusal {
         ])
     }
 
-    /// What an app's policy refuses.
+    /// Values that an app's policy refuses.
     static var policyRows: [Self] {
         shared([
             entries("category-missing", .categoryMissing) { $0.removeCategory() }.under(.category),

@@ -5,7 +5,7 @@ package import AppAttest
 /// All else is right, and everything that covers the wrong part is signed again, so that the fault reaches its own
 /// check. Replayed counters are not here: a caller makes them with ``FakeDevice/assertion(clientDataHash:counter:fault:)``.
 package struct ObjectFault<Object: FaultyObject>: Sendable {
-    /// Where a fault does its damage: the earlier, the more is signed again over it.
+    /// The place where a fault does its damage: the earlier, the more is signed again over it.
     enum Effect: Sendable {
         case draft(@Sendable (inout Object.Draft) -> Void)
         case parts(@Sendable (inout Object) -> Void)
@@ -14,7 +14,7 @@ package struct ObjectFault<Object: FaultyObject>: Sendable {
         case bytes(@Sendable (inout [UInt8]) -> Void)
     }
 
-    /// What an app must demand so that the fault is refused.
+    /// The demand of an app that refuses the fault.
     enum Demand: Sendable { case category, bundleVersion, receipt, environment }
 
     package let name: String

@@ -21,7 +21,7 @@ final class HTTPConnection: @unchecked Sendable {
     /// Counts phases, so that an old note of this connection can be told from a current one.
     var turn: UInt64 = 0
     var hasBeenServed = false
-    /// What had come in when the last request had ended.
+    /// The bytes that had come in when the last request had ended.
     var received: UInt64 = 0
     /// The turn in which the client was first seen to have left.
     var turnLeft: UInt64?

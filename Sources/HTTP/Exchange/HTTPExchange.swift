@@ -7,7 +7,7 @@ internal import Threads
 /// this object's lock. What is not in `state` belongs to the server's thread.
 @safe final class HTTPExchange: @unchecked Sendable {
     private var owner = Owner("HTTPExchange")
-    /// Where the request stands, on the server's thread.
+    /// The state of the request, on the server's thread.
     enum Stage { case head, body, handed, answered }
 
     private enum State {

@@ -1,7 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// What the library calls, on its one thread. The context is the server's desk, which outlives the library's daemon.
+/// Callbacks of the library, on its one thread. The context is the server's desk, which outlives the library's daemon.
 @safe enum HTTPExchangeCallbacks {
     /// A connection starts or ends.
     static var connection: MHD_NotifyConnectionCallback {
@@ -107,7 +107,7 @@ internal import Glibc
     }
 }
 
-/// What the library's pointers are.
+/// The types of the library's pointers.
 @safe private enum Held {
     static func desk(_ context: UnsafeMutableRawPointer?) -> HTTPExchangeDesk? {
         // The server keeps it.

@@ -23,17 +23,17 @@ package enum HTTPRefusalKind: String, Sendable, CaseIterable {
     case upgrade
     case expectation
     case bodySize = "body-size"
-    /// What is being read takes too much memory, and this body has been read for the longest.
+    /// The bodies being read take too much memory, and this body has been read for the longest.
     case memory
     /// Request line and headers leave no room for an answer.
     case headerSize = "header-size"
-    /// What the library refuses by itself, such as too long headers.
+    /// Requests that the library refuses by itself, such as too long headers.
     case unreadable
     /// The server stops.
     case stopping
 }
 
-/// What has happened since the server's start, and what is open now.
+/// The events since the server's start, and what is open now.
 package struct HTTPExchangeCounts: Sendable, Equatable {
     package var connections = 0
     /// Requests that the handler saw.

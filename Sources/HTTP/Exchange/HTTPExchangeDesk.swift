@@ -88,7 +88,7 @@ final class HTTPExchangeDesk: Sendable {
         answerPast(exchange, HTTPRefusal(status == 413 ? .bodySize : status == 431 ? .headerSize : .framing))
     }
 
-    /// Where the library would take no answer, or make a wrong one.
+    /// Cases in which the library would take no answer, or make a wrong one.
     func answerPast(_ exchange: HTTPExchange, _ refusal: HTTPRefusal) {
         connections.sends(exchange.connection)
         exchange.connection.sayLast(counted(refusal), isHead: exchange.isHead)

@@ -1,4 +1,4 @@
-/// What clients of an exchange server may use, however slow, broken or many they are.
+/// The resources that clients of an exchange server may use, however slow, broken or many they are.
 package struct HTTPExchangeLimits: Sendable, Equatable {
     /// Open connections; more wait in the kernel's queue. Lowered to what the limit of open files leaves.
     package var connections = 16_384
@@ -18,6 +18,6 @@ package struct HTTPExchangeLimits: Sendable, Equatable {
 
     package init() {}
 
-    /// What a refused body may have to be read to its end first, so that its sender sees the answer.
+    /// The size that a refused body may have to be read to its end first, so that its sender sees the answer.
     var drainedBytes: Int { 8 * bodyBytes }
 }

@@ -14,7 +14,7 @@ internal import Glibc
 
     private enum Life { case accepting, quiet, stopped }
 
-    /// Where clients connect.
+    /// The address that clients connect to.
     package let port: UInt16
     /// The most connections: as many as the limit of open files leaves.
     package let connectionLimit: Int

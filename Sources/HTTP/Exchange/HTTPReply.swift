@@ -29,7 +29,7 @@ package struct HTTPReply: Sendable, Equatable {
     }
 }
 
-/// What a call waits for.
+/// The answer that a call waits for.
 package protocol HTTPResponder: AnyObject, Sendable {
     /// Sends the answer; from any thread, the first one counts.
     ///

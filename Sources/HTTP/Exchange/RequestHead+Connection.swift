@@ -70,7 +70,7 @@ extension RequestHead {
 
 /// Goes from header to header.
 private struct HeaderWalk {
-    /// Where the line's last piece ends.
+    /// The end of the line's last piece.
     var end: UInt
     /// All of the request's line and headers.
     let head: Range<UInt>

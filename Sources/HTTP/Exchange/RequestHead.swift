@@ -8,7 +8,7 @@ struct RequestHead: Equatable {
     var target: [UInt8]
     var version: [UInt8]
     var headers: [HTTPHeader]
-    /// What line and headers take of the connection's memory.
+    /// The share of line and headers in the connection's memory.
     var memory: Int
 
     /// nil = it goes to the handler once its body is here.
@@ -43,7 +43,7 @@ struct RequestHead: Equatable {
 
     var expectsContinue: Bool { values("expect").contains { Self.equal($0, "100-continue") } }
 
-    /// What RFC 9112 calls malformed, wherever it stands.
+    /// Faults that RFC 9112 calls malformed, wherever they stand.
     private func malformation(needsHost: Bool) -> HTTPRefusalKind? {
         guard layout != .looseRequestLine else { return .requestLine }
         guard isOld || version.elementsEqual("HTTP/1.1".utf8) else { return .version }

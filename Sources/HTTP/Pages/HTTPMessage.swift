@@ -1,4 +1,4 @@
-/// What a handler sees of a request: GET or HEAD, without a body.
+/// A request as a handler sees it: GET or HEAD, without a body.
 package struct HTTPRequest: Sendable, Equatable {
     /// The path without the query.
     package var path: String

@@ -5,7 +5,7 @@ package final class HTTPServer: Sendable {
 
     private let server: HTTPExchangeServer
 
-    /// Where clients connect.
+    /// The address that clients connect to.
     package var port: UInt16 { server.port }
 
     /// - Parameters:

@@ -20,13 +20,13 @@ package struct Explanation: Sendable {
     package let state: [ReportField]
     /// The device's object, as far as it can be read.
     package let object: ObjectReport?
-    /// What the object says of the device; nil for a request without one.
+    /// The object's own account of the device; nil for a request without one.
     package let device: DeviceTraits?
     /// The attestation of an unknown key, which was not accepted.
     package let attestation: EarlierRefusals.Refusal?
     package let checks: [TracedCheck]
 
-    /// What was presented and expected where the pipeline's reason is judged; before it, what has led to it.
+    /// The presented and expected values where the pipeline's reason is judged; before it, what has led to it.
     package var comparisons: [Comparison] { (attestation.map { [$0.comparison] } ?? []) + ownComparisons }
 
     /// The reading of the object under which the check would pass.

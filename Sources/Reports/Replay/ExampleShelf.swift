@@ -13,7 +13,7 @@ struct RecordExample: Sendable {
     let app: String?
     let method: Method?
     let keyID: KeyID?
-    /// Where the reason is judged.
+    /// The check at which the reason is judged.
     let comparisons: [Comparison]
     let reading: FittingReading?
 

@@ -3,7 +3,7 @@ struct Margins {
     /// The third is refused for another reason than this figure.
     enum Class: Int, CaseIterable { case accepted, refused, otherwise }
 
-    /// What belongs below the first bound, between each two, and from the last one on.
+    /// The counts below the first bound, between each two, and from the last one on.
     let names: [String]
     private let bounds: [Int64]
     /// Records by class, then by row.

@@ -4,7 +4,7 @@ internal import Log
 package import Pipeline
 internal import Threads
 
-/// What the report of a replay shows, counted while the replay runs, in memory that is bounded whatever the capture
+/// The facts of a replay's report, counted while the replay runs, in memory that is bounded whatever the capture
 /// has. The loop's thread owns it until the loop has ended.
 package final class ReplayFacts: @unchecked Sendable {
     private var owner = Owner("ReplayFacts")

@@ -3,7 +3,7 @@ internal import Log
 internal import Pipeline
 internal import Settings
 
-/// What became of each earlier verdict, for `--diff`.
+/// The outcome of each earlier verdict, for `--diff`.
 extension ReplayReport {
     private static let mostChanges = 60
     private static let mostApps = 5

@@ -87,7 +87,7 @@ extension ReplayReport {
         facts.presented.names[hash]?.shown ?? "not known, SHA-256 \(ReportValue.bytes(hash.bytes))"
     }
 
-    /// What is configured, presented or not, then what else was presented.
+    /// Rows of what is configured, presented or not, then of what else was presented.
     private var identityRows: [Identity] {
         let apps = facts.settings.registry.apps
         let names = configuredNames

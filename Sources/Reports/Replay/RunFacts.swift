@@ -1,4 +1,4 @@
-/// What a report says of the run that made it.
+/// The run that made a report.
 package struct RunFacts {
     let version: String
     let configuration: String
@@ -14,7 +14,7 @@ package struct RunFacts {
     package var warnings: [String] = []
     /// nil = a line that is not a record ended the run.
     package var skippedLines: Int?
-    /// What stands for each record's command, where that would be too long; nil where it is not.
+    /// The text in place of each record's command, where that would be too long; nil where it is not.
     private(set) var commandForAll: String?
 
     package init(version: String, configuration: String) {

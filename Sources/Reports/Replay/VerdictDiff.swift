@@ -28,7 +28,7 @@ package struct OldVerdicts {
     subscript(place: RecordPlace) -> OutcomeList.Index? { outcomes[place] }
 }
 
-/// What a changed configuration changes: how many records went from one verdict to another.
+/// The effect of a changed configuration: how many records went from one verdict to another.
 struct VerdictDiff {
     struct Change: Hashable {
         let old: OutcomeList.Index

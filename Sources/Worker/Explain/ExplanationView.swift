@@ -35,7 +35,7 @@ struct ExplanationView {
         return parts.joined(separator: "\n\n")
     }
 
-    /// What is to be looked at first.
+    /// The lines to be looked at first.
     private var cause: String? {
         explanation.attestation.map { attestation in
             "The key is unknown since its attestation was refused: \(attestation.reason.code), record "
@@ -86,8 +86,7 @@ struct ExplanationView {
         json.key("state")
         ExplanationJSON.write(explanation.state, into: &json)
         if let object = explanation.object {
-            json.key("kind")
-            json.string(object.kind.rawValue)
+            json.member("kind", object.kind.rawValue)
             json.key("fields")
             ExplanationJSON.write(object.fields, into: &json)
         }
@@ -101,20 +100,17 @@ struct ExplanationView {
 
     private static func write(_ check: TracedCheck, into json: inout JSONWriter) {
         json.beginObject()
-        json.key("name")
-        json.string(check.name)
+        json.member("name", check.name)
         json.key("result")
         switch check.outcome {
         case .passed: json.string("passed")
         case .failed(let reason), .reported(let reason):
             if case .failed = check.outcome { json.string("failed") } else { json.string("reported") }
-            json.key("reason")
-            json.string(reason)
+            json.member("reason", reason)
         case .notReached: json.string("not-reached")
         case .notJudged(let cause):
             json.string("not-judged")
-            json.key("because")
-            json.string(cause ?? absent)
+            json.member("because", cause ?? absent)
         }
         json.key("values")
         ExplanationJSON.write(check.comparisons, into: &json)

@@ -63,8 +63,7 @@ extension Explanation {
             json.string(validUTF8: text.utf8)
         }
         if let category = device?.validationCategory ?? key?.validationCategory {
-            json.key("validationCategory")
-            json.value(category)
+            json.member("validationCategory", category)
         }
         json.key("values")
         ExplanationJSON.write(comparisons, into: &json)
@@ -74,40 +73,28 @@ extension Explanation {
         return VisibleJSON.of(json.bytes) + [0x0A]
     }
 
-    /// Where the record is, what it asks for, and its verdict.
+    /// The record's place, what it asks for, and its verdict.
     func writeRequest(into json: inout JSONWriter) {
-        json.key("topic")
-        json.string(record.record.topic)
-        json.key("partition")
-        json.value(record.record.partition)
-        json.key("offset")
-        json.value(record.record.offset)
-        json.key("timestamp")
-        json.value(record.record.timestamp)
-        json.key("requestId")
-        json.string(validUTF8: record.requestID.utf8)
+        json.member("topic", record.record.topic)
+        json.member("partition", record.record.partition)
+        json.member("offset", record.record.offset)
+        json.member("timestamp", record.record.timestamp)
+        json.member("requestId", validUTF8: record.requestID.utf8)
         for (name, text) in [("app", app), ("verb", method?.rawValue), ("keyId", keyID?.base64)] {
             json.key(named: name)
             if let text { json.string(text) } else { json.null() }
         }
-        json.key("verdict")
-        json.string(verdict)
-        if let reason {
-            json.key("reason")
-            json.string(reason)
-        }
+        json.member("verdict", verdict)
+        if let reason { json.member("reason", reason) }
         if let attestation { write(attestation, into: &json) }
     }
 
     private func write(_ attestation: EarlierRefusals.Refusal, into json: inout JSONWriter) {
         json.key("attestation")
         json.beginObject()
-        json.key("reason")
-        json.string(attestation.reason.code)
-        json.key("partition")
-        json.value(attestation.place.partition)
-        json.key("offset")
-        json.value(attestation.place.offset)
+        json.member("reason", attestation.reason.code)
+        json.member("partition", attestation.place.partition)
+        json.member("offset", attestation.place.offset)
         json.endObject()
     }
 }
@@ -118,8 +105,7 @@ enum ExplanationJSON {
         json.beginArray()
         for comparison in comparisons {
             json.beginObject()
-            json.key("name")
-            json.string(comparison.name)
+            json.member("name", comparison.name)
             json.key("presented")
             write(comparison.presented, into: &json)
             json.key("expected")
@@ -134,10 +120,8 @@ enum ExplanationJSON {
         guard let reading else { return }
         json.key("reading")
         json.beginObject()
-        json.key("name")
-        json.string(reading.name)
-        json.key("sentence")
-        json.string(reading.sentence)
+        json.member("name", reading.name)
+        json.member("sentence", reading.sentence)
         json.endObject()
     }
 

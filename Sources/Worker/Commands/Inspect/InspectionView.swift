@@ -42,12 +42,8 @@ struct InspectionView {
     var json: [UInt8] {
         var writer = JSONWriter(capacity: 4096)
         writer.beginObject()
-        writer.key("kind")
-        writer.string(kind)
-        if let form {
-            writer.key("readAs")
-            writer.string(form)
-        }
+        writer.member("kind", kind)
+        if let form { writer.member("readAs", form) }
         writer.key("fields")
         writer.beginObject()
         for field in fields {
@@ -59,10 +55,7 @@ struct InspectionView {
         writer.beginArray()
         for check in checks { write(check, &writer) }
         writer.endArray()
-        if let reason = checks.firstFailure {
-            writer.key("reason")
-            writer.string(reason)
-        }
+        if let reason = checks.firstFailure { writer.member("reason", reason) }
         writer.endObject()
         return writer.bytes
     }
