@@ -46,7 +46,7 @@ let modules: [Target] = [
     .target(name: "JSON", swiftSettings: hot),
     .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
     .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-    // What a queue, task or thread owns.
+    // Owners of what has no lock, and the lock.
     .target(name: "Threads", swiftSettings: core),
     // The seam: records, positions, and the roles of what lies outside of the pipeline.
     .target(name: "Log", swiftSettings: core),
@@ -126,7 +126,9 @@ let tests: [Target] = [
     // Objects, requests, vectors, config directories, and waits.
     .target(
         name: "TestKit",
-        dependencies: ["Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+        dependencies: [
+            "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+        ],
         path: "Tests/TestKit",
         // Data and scripts, read by path.
         exclude: ["firebase-contract.json", "verify_tokens.py", "consume_token.py"],
@@ -154,8 +156,7 @@ let tests: [Target] = [
         name: "BrokerKit",
         dependencies: [
             "KafkaKit", "TestKit", "SimulationKit", "Broker", "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline",
-            "Log", "AppCheck",
-            "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/BrokerKit",
         swiftSettings: whole
@@ -229,9 +230,8 @@ let tests: [Target] = [
     .testTarget(
         name: "GatewayTests",
         dependencies: [
-            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
-            "JSON",
-            "DeviceLab", "TestKit", "SimulationKit",
+            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Log", "AppCheck",
+            "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
         ],
         swiftSettings: whole
     ),
@@ -243,18 +243,16 @@ let tests: [Target] = [
     .testTarget(
         name: "BrokerTests",
         dependencies: [
-            "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest",
-            "Crypto",
-            "DeviceLab",
-            "TestKit", "KafkaKit", "BrokerKit",
+            "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck",
+            "AppAttest", "Crypto", "DeviceLab", "TestKit", "KafkaKit", "BrokerKit",
         ],
         swiftSettings: whole
     ),
     .testTarget(
         name: "SimulationTests",
         dependencies: [
-            "Member", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            "TestKit", "SimulationKit",
+            "Member", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab", "TestKit", "SimulationKit",
         ],
         // Data, read by path.
         exclude: ["Seeds.txt"],
@@ -263,8 +261,8 @@ let tests: [Target] = [
     .testTarget(
         name: "TelemetryTests",
         dependencies: [
-            "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck",
-            "AppAttest", "JSON", "DeviceLab", "TestKit",
+            "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log",
+            "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
         ],
         swiftSettings: whole
     ),
@@ -272,9 +270,8 @@ let tests: [Target] = [
         name: "WorkerTests",
         dependencies: [
             "Worker", "Telemetry", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
-            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "DeviceLab", "TestKit",
-            "SimulationKit", "BrokerKit",
+            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto",
+            "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],
         swiftSettings: whole
     ),
@@ -305,8 +302,8 @@ let hostileTargets: [Target] = [
     .target(
         name: "HostileHTTP",
         dependencies: [
-            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto",
-            "JSON",
+            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Log", "AppCheck",
+            "AppAttest", "Crypto", "JSON",
         ],
         path: "Benchmarks/HostileHTTP",
         swiftSettings: strict
@@ -319,9 +316,8 @@ let soakTargets: [Target] = [
     .target(
         name: "ChaosKit",
         dependencies: [
-            "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log",
-            "AppCheck",
-            "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "KafkaPorts", "Pipeline",
+            "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/ChaosKit",
         swiftSettings: whole
@@ -330,8 +326,8 @@ let soakTargets: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "Worker", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
-            "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
-            "KafkaKit", "BrokerKit", "ChaosKit", "ContractKit",
+            "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "SimulationKit", "KafkaKit", "BrokerKit", "ChaosKit", "ContractKit",
         ],
         swiftSettings: whole
     ),

@@ -5,6 +5,7 @@ internal import Kafka
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// Stands for broker and worker: looks at each record, and answers on a thread of its own, in one of the ways there are,
 /// or never.

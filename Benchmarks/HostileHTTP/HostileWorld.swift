@@ -2,6 +2,7 @@ internal import Foundation
 internal import Gateway
 internal import HTTP
 internal import Pipeline
+internal import Threads
 
 /// The gateway behind its real server, without a broker; it remembers what its handler saw from which address.
 package final class HostileWorld {

@@ -6,6 +6,7 @@ import Pipeline
 import Settings
 import TestKit
 import Testing
+internal import Threads
 
 @Suite("The thread of a member's queries", .waiting)
 struct QueryThreadTests {

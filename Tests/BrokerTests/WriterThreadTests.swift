@@ -9,6 +9,7 @@ import Pipeline
 import Settings
 import TestKit
 import Testing
+internal import Threads
 
 /// Units of output on librdkafka, written on a thread of their own.
 @Suite(.waiting)

@@ -10,6 +10,7 @@ import Pipeline
 import Settings
 import TestKit
 import Testing
+internal import Threads
 
 @Suite struct ExchangeCallTests {
     private static let path = "/v1/\(ExchangeKit.resource)"

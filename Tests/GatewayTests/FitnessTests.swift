@@ -9,6 +9,7 @@ import Pipeline
 import Settings
 import TestKit
 import Testing
+internal import Threads
 
 @Suite("A gateway that is not fit")
 struct FitnessTests {

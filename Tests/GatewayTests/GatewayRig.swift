@@ -10,6 +10,7 @@ import Log
 import Pipeline
 import Settings
 import TestKit
+internal import Threads
 
 /// A gateway without a broker and without sockets: calls go in by hand, records and replies are looked at.
 final class GatewayRig: Sendable {

@@ -3,6 +3,7 @@ import Pipeline
 import Synchronization
 import TestKit
 import Testing
+internal import Threads
 
 @testable import Kafka
 

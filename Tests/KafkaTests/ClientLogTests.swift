@@ -1,6 +1,7 @@
 import Pipeline
 import TestKit
 import Testing
+internal import Threads
 
 @testable import Kafka
 

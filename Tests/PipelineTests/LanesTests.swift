@@ -2,6 +2,7 @@ import AppAttest
 import Crypto
 import Pipeline
 import Testing
+internal import Threads
 
 private final class NoEngine: SignatureEngine {
     func verify(_ checks: [SignatureCheck]) -> [Bool] { checks.map { _ in false } }

@@ -2,6 +2,7 @@ import AppCheck
 import Log
 import TestKit
 import Testing
+internal import Threads
 
 @testable import Pipeline
 

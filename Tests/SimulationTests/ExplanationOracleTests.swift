@@ -6,6 +6,7 @@ import Pipeline
 import SimulationKit
 import TestKit
 import Testing
+internal import Threads
 
 /// The checks of a record end at the reason of its verdict, whatever the record and wherever its batch ends.
 @Suite("Explanations of random captures")

@@ -1,5 +1,6 @@
 package import Log
 internal import Pipeline
+internal import Threads
 
 /// A log's memory with one record in it, which is taken once.
 private final class RecordInMemory: RecordMemory {

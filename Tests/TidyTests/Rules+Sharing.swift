@@ -1,6 +1,6 @@
 extension Rules {
     /// What makes a type fit for several threads without the compiler: a lock, atomics, or the check of its owner.
-    private static let keepers = ["Locked", "Guarded", "Atomic<", "pthread_mutex_t", "Owner(", ".onQueue("]
+    private static let keepers = ["Locked", "Atomic<", "pthread_mutex_t", "Owner(", ".onQueue("]
 
     /// Types that are `@unchecked Sendable` with variables that nothing keeps, and unsafe globals and members that vary.
     static func sharing(_ file: SourceFile) -> [Breach] {

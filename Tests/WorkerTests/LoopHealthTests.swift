@@ -10,6 +10,7 @@ import Settings
 import SimulationKit
 import TestKit
 import Testing
+internal import Threads
 
 @testable import Telemetry
 @testable import Worker

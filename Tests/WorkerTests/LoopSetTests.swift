@@ -9,6 +9,7 @@ import Settings
 import SimulationKit
 import TestKit
 import Testing
+internal import Threads
 
 @testable import Worker
 

@@ -4,6 +4,7 @@ internal import Log
 internal import Settings
 internal import TestKit
 internal import Testing
+internal import Threads
 
 @testable internal import Pipeline
 @testable internal import Telemetry

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import HTTP
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// Who may ask for what. Each check answers a call that fails it, and nothing is produced for that call.
 extension Gateway {

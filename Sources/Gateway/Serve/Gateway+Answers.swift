@@ -3,6 +3,7 @@ internal import AppCheck
 internal import HTTP
 package import Kafka
 internal import Pipeline
+internal import Threads
 
 extension Gateway {
     /// Records of the results topic.

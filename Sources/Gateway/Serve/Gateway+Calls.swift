@@ -4,6 +4,7 @@ package import HTTP
 internal import JSON
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 extension Gateway {
     /// Answers a call, now or when its answer has come. On the server's thread; never waits.

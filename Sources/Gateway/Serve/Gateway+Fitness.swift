@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Pipeline
+internal import Threads
 
 /// The conditions that a call needs in addition to its rules.
 enum Need {

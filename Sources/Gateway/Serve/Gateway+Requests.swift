@@ -5,6 +5,7 @@ internal import JSON
 package import Kafka
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 extension Gateway {
     /// Produces a request and lets its call wait.

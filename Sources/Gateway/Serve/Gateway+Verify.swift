@@ -3,6 +3,7 @@ internal import AppCheck
 internal import HTTP
 internal import JSON
 internal import Pipeline
+internal import Threads
 
 extension Gateway {
     /// `/v1/verify`: checks the token in `X-Firebase-AppCheck`, for proxies that ask before they pass a call on.

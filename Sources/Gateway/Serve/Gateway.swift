@@ -4,6 +4,7 @@ internal import HTTP
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// REST in front of the topics: calls become requests, and answers on the topics become replies.
 ///

@@ -1,10 +1,11 @@
 internal import CMicrohttpd
 internal import Glibc
+internal import Threads
 
 /// A thread that sweeps the connections at each tick.
 final class ConnectionSweeper: Sendable {
     private let timer: Int32
-    private let isStopped = Guarded(false)
+    private let isStopped = Locked(false)
     private let thread: ServerThread
 
     /// - Parameter tickMilliseconds: greater than 0.

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import Threads
 
 /// The open connections: it ends those that take too long, and the longest idle ones where others need the room.
 ///
@@ -16,7 +17,7 @@ final class ConnectionTable: Sendable {
         var counts = Counts()
     }
 
-    private let table = Guarded(Table())
+    private let table = Locked(Table())
     /// More open connections than this, and idle ones are ended.
     private let most: Int
     private let deadlineTicks: UInt64

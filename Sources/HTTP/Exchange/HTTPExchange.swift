@@ -34,7 +34,7 @@ internal import Threads
     /// Whether it came by HTTP/1.0, whose connections end with each answer.
     var isOld = false
     var head: RequestHead?
-    private let state = Guarded(State.handed)
+    private let state = Locked(State.handed)
 
     /// The library's connection, valid until the request has ended.
     private let library: OpaquePointer

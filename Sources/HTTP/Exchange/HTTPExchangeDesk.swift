@@ -18,7 +18,7 @@ final class HTTPExchangeDesk: Sendable {
     let bell: ServerBell
     private let refuse: HTTPExchangeServer.Refuser
     private let handler: HTTPExchangeServer.Handler
-    private let shared = Guarded(Shared())
+    private let shared = Locked(Shared())
     private let bodies: BodyMemory
     private let heads = UnfinishedHeads()
 

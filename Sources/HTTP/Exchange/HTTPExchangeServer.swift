@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 internal import Glibc
+internal import Threads
 
 /// A server for calls that are answered later.
 ///
@@ -23,7 +24,7 @@ internal import Glibc
     private let daemon: ServedDaemon
     private let loop: ServerLoop
     private let sweeper: ConnectionSweeper
-    private let life = Guarded(Life.accepting)
+    private let life = Locked(Life.accepting)
 
     /// - Parameters:
     ///   - address: an IPv4 or IPv6 address in digits; `::` serves both.

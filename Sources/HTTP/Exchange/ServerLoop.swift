@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 internal import Glibc
+internal import Threads
 
 /// The server's thread: the library acts upon what has come, and the thread sleeps until more comes.
 ///
@@ -10,7 +11,7 @@ internal import Glibc
         var (isQuiet, isStopped) = (false, false)
     }
 
-    private let orders = Guarded(Orders())
+    private let orders = Locked(Orders())
     private let bell: ServerBell
     private let thread: ServerThread
 

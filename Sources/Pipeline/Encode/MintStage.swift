@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import Log
+internal import Threads
 
 /// Mint (lanes): tokens, artifacts and challenges of accepted requests, as the REST answers for the tokens topic.
 package struct MintStage: Sendable {

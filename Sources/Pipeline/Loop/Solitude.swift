@@ -1,4 +1,5 @@
 internal import Log
+internal import Threads
 
 /// Keeps the loops of one process apart where a record must be processed with nothing else in flight.
 ///

@@ -3,6 +3,7 @@ package import HTTP
 internal import Kafka
 internal import Pipeline
 package import Settings
+internal import Threads
 
 /// The metrics and health of a running gateway. Fed by the thread that runs the command, asked by the server's thread.
 package final class GatewayMonitor: Sendable {

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import JSON
 internal import Pipeline
+internal import Threads
 
 /// The paths that a worker serves.
 package final class Endpoints: Sendable {

@@ -1,4 +1,5 @@
 internal import Pipeline
+internal import Threads
 
 /// Requests per second over the last ten seconds and the last minute: from a count that is noted once a second.
 final class Rates: Sendable {

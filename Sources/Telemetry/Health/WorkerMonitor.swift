@@ -5,6 +5,7 @@ internal import Kafka
 internal import Member
 internal import Pipeline
 package import Settings
+internal import Threads
 
 /// Metrics and health of a running worker. Fed by the thread that runs the command, asked by the server's thread; it
 /// never waits for a loop.

@@ -3,6 +3,7 @@ internal import Glibc
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// Crashes of this process, marked in a mapped file for the next one.
 ///

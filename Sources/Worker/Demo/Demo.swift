@@ -8,6 +8,7 @@ internal import Member
 internal import Pipeline
 internal import Settings
 internal import Telemetry
+internal import Threads
 internal import Traffic
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Member
 internal import Pipeline
 internal import Telemetry
+internal import Threads
 
 /// The loops of one process: each has a queue, a consumer and a producer of its own; the lanes are shared.
 ///

@@ -6,6 +6,7 @@ internal import Kafka
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// One record of a capture as a worker judged it: everything before it goes through the pipeline first.
 struct RecordReplay {

@@ -5,6 +5,7 @@ internal import Log
 internal import Pipeline
 internal import Reports
 internal import Settings
+internal import Threads
 
 /// A replay: a capture through the pipeline, with every file it writes.
 struct ReplaySession {

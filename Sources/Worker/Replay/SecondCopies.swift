@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Log
 internal import Pipeline
 internal import Settings
+internal import Threads
 
 /// Tells records that stand in the captures for a second time, where these overlap.
 final class SecondCopies: Sendable {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Pipeline
+internal import Threads
 
 /// The loopback ports of one broker.
 ///

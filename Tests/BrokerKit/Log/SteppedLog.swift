@@ -5,6 +5,7 @@ package import Member
 internal import Pipeline
 internal import TestKit
 internal import Testing
+internal import Threads
 
 /// A member that a test steps on its own thread. What the loop's driver would wait for is waited for here.
 package final class SteppedLog {

@@ -5,6 +5,7 @@ internal import Foundation
 internal import Pipeline
 internal import Settings
 internal import TestKit
+internal import Threads
 internal import Traffic
 internal import Worker
 

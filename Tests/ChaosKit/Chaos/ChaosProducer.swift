@@ -3,6 +3,7 @@ package import Kafka
 internal import KafkaPorts
 internal import Log
 internal import Pipeline
+internal import Threads
 
 /// Sends a run's requests from a thread of its own, whatever becomes of the brokers meanwhile.
 package final class ChaosProducer: Sendable {

@@ -6,6 +6,7 @@ internal import Foundation
 package import Log
 internal import Pipeline
 internal import TestKit
+internal import Threads
 
 /// A request for the requests topic.
 package struct ChaosRequest: Sendable, Equatable {

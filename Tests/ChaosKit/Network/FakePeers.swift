@@ -2,6 +2,7 @@ internal import Broker
 internal import BrokerKit
 internal import Foundation
 internal import Pipeline
+internal import Threads
 
 /// A request that only the network reads.
 package enum FakeRequest {

@@ -1,6 +1,7 @@
 package import BrokerKit
 internal import Foundation
 internal import Pipeline
+internal import Threads
 
 /// The network between clients and brokers: it reads Kafka's frames and harms those that a test selects.
 ///

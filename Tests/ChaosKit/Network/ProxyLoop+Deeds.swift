@@ -1,5 +1,6 @@
 internal import BrokerKit
 internal import Pipeline
+internal import Threads
 
 /// A frame that is kept, and what it waits for.
 struct ProxyHold {

@@ -1,6 +1,7 @@
 internal import BrokerKit
 internal import Foundation
 internal import Pipeline
+internal import Threads
 
 /// The proxy's thread: waits for sockets, moves bytes, keeps time.
 final class ProxyLoop: @unchecked Sendable {

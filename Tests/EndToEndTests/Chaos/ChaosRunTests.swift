@@ -3,6 +3,7 @@ import ChaosKit
 import Foundation
 import Pipeline
 import Testing
+internal import Threads
 
 /// Short forms of what ChaosLab does for hours: several processes of the program, real brokers, fake devices, faults.
 @Suite(

@@ -4,6 +4,7 @@ import KafkaPorts
 import Pipeline
 import TestKit
 import Testing
+internal import Threads
 
 /// The gateway's writer and readers on the library's own broker.
 @Suite(.waiting, .serialized)

@@ -5,6 +5,7 @@ import Log
 import SimulationKit
 import TestKit
 import Testing
+internal import Threads
 
 @testable import Pipeline
 

@@ -7,6 +7,7 @@ internal import Pipeline
 internal import Settings
 internal import TestKit
 internal import Testing
+internal import Threads
 
 @testable internal import Telemetry
 

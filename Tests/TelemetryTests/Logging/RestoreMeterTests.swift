@@ -1,5 +1,6 @@
 import TestKit
 import Testing
+internal import Threads
 
 @testable import Pipeline
 @testable import Settings
