@@ -49,30 +49,30 @@ let modules: [Target] = [
     // Owners of what has no lock, and the lock.
     .target(name: "Threads", swiftSettings: core),
     // The seam: records, positions, and the roles of what lies outside of the pipeline.
-    .target(name: "Log", swiftSettings: core),
+    .target(name: "Streams", swiftSettings: core),
     .target(
         name: "Pipeline",
-        dependencies: ["Threads", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+        dependencies: ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         swiftSettings: core
     ),
     // What a group's member says to a client library, and its values: no C.
-    .target(name: "KafkaPorts", dependencies: ["Log"], swiftSettings: strict),
-    .target(name: "Kafka", dependencies: ["KafkaPorts", "Threads", "Log", "CRdkafka"], swiftSettings: whole),
+    .target(name: "KafkaPorts", dependencies: ["Streams"], swiftSettings: strict),
+    .target(name: "Kafka", dependencies: ["KafkaPorts", "Threads", "Streams", "CRdkafka"], swiftSettings: whole),
     // A group's member: assignment, restore, positions, transactions. No clock, no queue, no thread.
-    .target(name: "Member", dependencies: ["KafkaPorts", "Log", "Pipeline"], swiftSettings: strict),
+    .target(name: "Member", dependencies: ["KafkaPorts", "Streams", "Pipeline"], swiftSettings: strict),
     .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: whole),
     .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: whole),
     // Configuration and key files.
     .target(
         name: "Settings",
-        dependencies: ["Compression", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: strict
     ),
     // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
     .target(
         name: "Broker",
         dependencies: [
-            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest",
+            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
             "Crypto",
         ],
         swiftSettings: strict
@@ -80,13 +80,13 @@ let modules: [Target] = [
     // What fake devices and stock clients send; it knows no broker.
     .target(
         name: "Traffic",
-        dependencies: ["DeviceLab", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: whole
     ),
     // What a replay found, how a rollout goes: facts, and the one page that shows them.
     .target(
         name: "Reports",
-        dependencies: ["Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: ["Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: whole
     ),
     .target(name: "HTTP", dependencies: ["Threads", "CMicrohttpd"], swiftSettings: core),
@@ -96,7 +96,8 @@ let modules: [Target] = [
     .target(
         name: "Gateway",
         dependencies: [
-            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto",
+            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+            "Crypto",
             "JSON",
         ],
         swiftSettings: core
@@ -105,7 +106,8 @@ let modules: [Target] = [
     .target(
         name: "Telemetry",
         dependencies: [
-            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck",
+            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+            "AppCheck",
             "Crypto", "JSON",
         ],
         swiftSettings: whole
@@ -114,7 +116,8 @@ let modules: [Target] = [
         name: "Worker",
         dependencies: [
             "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
-            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "DeviceLab", "AppCheck", "AppAttest",
+            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck",
+            "AppAttest",
             "Crypto", "JSON", "CCrashMark",
         ],
         swiftSettings: whole
@@ -127,7 +130,7 @@ let tests: [Target] = [
     .target(
         name: "TestKit",
         dependencies: [
-            "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/TestKit",
         // Data and scripts, read by path.
@@ -138,7 +141,7 @@ let tests: [Target] = [
     .target(
         name: "SimulationKit",
         dependencies: [
-            "TestKit", "Member", "KafkaPorts", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "TestKit", "Member", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
             "DeviceLab",
         ],
         path: "Tests/SimulationKit",
@@ -156,7 +159,7 @@ let tests: [Target] = [
         name: "BrokerKit",
         dependencies: [
             "KafkaKit", "TestKit", "SimulationKit", "Broker", "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline",
-            "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/BrokerKit",
         swiftSettings: whole
@@ -166,7 +169,7 @@ let tests: [Target] = [
         name: "ContractKit",
         dependencies: [
             "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "Broker", "Settings", "Member", "Kafka", "KafkaPorts",
-            "Pipeline", "Log", "DeviceLab",
+            "Pipeline", "Streams", "DeviceLab",
         ],
         path: "Tests/ContractKit",
         // Data, read by path.
@@ -189,14 +192,14 @@ let tests: [Target] = [
     .testTarget(
         name: "PipelineTests",
         dependencies: [
-            "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
             "SimulationKit",
         ],
         swiftSettings: whole
     ),
     .testTarget(
         name: "MemberTests",
-        dependencies: ["Member", "KafkaPorts", "Log", "Pipeline", "DeviceLab", "TestKit", "SimulationKit"],
+        dependencies: ["Member", "KafkaPorts", "Streams", "Pipeline", "DeviceLab", "TestKit", "SimulationKit"],
         swiftSettings: whole
     ),
     .testTarget(
@@ -207,7 +210,7 @@ let tests: [Target] = [
     .testTarget(
         name: "SettingsTests",
         dependencies: [
-            "Settings", "Compression", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "Settings", "Compression", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
             "TestKit",
         ],
         swiftSettings: whole
@@ -215,13 +218,14 @@ let tests: [Target] = [
     .testTarget(
         name: "ReportsTests",
         dependencies: [
-            "Reports", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "Reports", "Settings", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "TestKit",
         ],
         swiftSettings: whole
     ),
     .testTarget(
         name: "TrafficTests",
-        dependencies: ["Traffic", "Log", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
+        dependencies: ["Traffic", "Streams", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
         swiftSettings: whole
     ),
     .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: whole),
@@ -230,20 +234,21 @@ let tests: [Target] = [
     .testTarget(
         name: "GatewayTests",
         dependencies: [
-            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Log", "AppCheck",
+            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck",
             "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
         ],
         swiftSettings: whole
     ),
     .testTarget(
         name: "KafkaTests",
-        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Threads", "Log", "TestKit", "KafkaKit"],
+        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Threads", "Streams", "TestKit", "KafkaKit"],
         swiftSettings: whole
     ),
     .testTarget(
         name: "BrokerTests",
         dependencies: [
-            "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck",
+            "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+            "AppCheck",
             "AppAttest", "Crypto", "DeviceLab", "TestKit", "KafkaKit", "BrokerKit",
         ],
         swiftSettings: whole
@@ -251,7 +256,7 @@ let tests: [Target] = [
     .testTarget(
         name: "SimulationTests",
         dependencies: [
-            "Member", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "Member", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
             "DeviceLab", "TestKit", "SimulationKit",
         ],
         // Data, read by path.
@@ -261,7 +266,8 @@ let tests: [Target] = [
     .testTarget(
         name: "TelemetryTests",
         dependencies: [
-            "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log",
+            "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
+            "Streams",
             "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
         ],
         swiftSettings: whole
@@ -270,7 +276,7 @@ let tests: [Target] = [
         name: "WorkerTests",
         dependencies: [
             "Worker", "Telemetry", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
-            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto",
+            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto",
             "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],
         swiftSettings: whole
@@ -278,7 +284,8 @@ let tests: [Target] = [
     .testTarget(
         name: "ContractTests",
         dependencies: [
-            "ContractKit", "BrokerKit", "SimulationKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts", "Log",
+            "ContractKit", "BrokerKit", "SimulationKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts",
+            "Streams",
         ],
         swiftSettings: whole
     ),
@@ -291,7 +298,8 @@ let tests: [Target] = [
     .testTarget(
         name: "SmokeTests",
         dependencies: [
-            "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Log", "JSON", "TestKit", "KafkaKit", "BrokerKit",
+            "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Streams", "JSON", "TestKit", "KafkaKit",
+            "BrokerKit",
         ],
         swiftSettings: whole
     ),
@@ -302,7 +310,7 @@ let hostileTargets: [Target] = [
     .target(
         name: "HostileHTTP",
         dependencies: [
-            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Log", "AppCheck",
+            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck",
             "AppAttest", "Crypto", "JSON",
         ],
         path: "Benchmarks/HostileHTTP",
@@ -317,7 +325,7 @@ let soakTargets: [Target] = [
         name: "ChaosKit",
         dependencies: [
             "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "KafkaPorts", "Pipeline",
-            "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/ChaosKit",
         swiftSettings: whole
@@ -326,7 +334,7 @@ let soakTargets: [Target] = [
         name: "EndToEndTests",
         dependencies: [
             "Worker", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
-            "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+            "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
             "SimulationKit", "KafkaKit", "BrokerKit", "ChaosKit", "ContractKit",
         ],
         swiftSettings: whole
@@ -338,7 +346,7 @@ let soakTargets: [Target] = [
         name: "Benchmarks",
         // OpenSSL itself, as the baseline.
         dependencies: [
-            "Worker", "Reports", "Settings", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON",
+            "Worker", "Reports", "Settings", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON",
             "DeviceLab",
             "COpenSSL", "CMallocCounter", "CProcessorProbe",
         ],
@@ -348,7 +356,7 @@ let soakTargets: [Target] = [
     .executableTarget(
         name: "FuzzLab",
         dependencies: [
-            "HostileHTTP", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "HostileHTTP", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Benchmarks/FuzzLab",
         swiftSettings: strict
@@ -363,7 +371,7 @@ let soakTargets: [Target] = [
     .executableTarget(
         name: "RestoreBench",
         dependencies: [
-            "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto",
+            "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto",
             "DeviceLab",
         ],
         path: "Benchmarks/RestoreBench",
@@ -371,7 +379,7 @@ let soakTargets: [Target] = [
     ),
     .executableTarget(
         name: "KafkaCopy",
-        dependencies: ["Settings", "Broker", "Member", "Log", "Kafka", "Pipeline", "AppAttest", "Crypto"],
+        dependencies: ["Settings", "Broker", "Member", "Streams", "Kafka", "Pipeline", "AppAttest", "Crypto"],
         path: "Benchmarks/KafkaCopy",
         swiftSettings: strict
     ),
@@ -380,7 +388,7 @@ let soakTargets: [Target] = [
 func fuzzTarget(_ name: String, _ others: [Target.Dependency] = []) -> Target {
     .executableTarget(
         name: name,
-        dependencies: ["FuzzSupport", "Pipeline", "Log", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"]
+        dependencies: ["FuzzSupport", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"]
             + others,
         path: "Benchmarks/FuzzTargets/\(name)",
         swiftSettings: strict,

@@ -9,8 +9,8 @@ enum CostEngine: String, CaseIterable {
 
     func make() -> any SignatureEngine {
         switch self {
-        case .auto: Self.batch(BatchArithmetic.featureMissingForLanes == nil ? .lanes : .portable)
-        case .ifma: Self.batch(.lanes)
+        case .auto: Self.batch(BatchArithmetic.featureMissingForIFMA == nil ? .ifma : .portable)
+        case .ifma: Self.batch(.ifma)
         case .portable: Self.batch(.portable)
         case .openSSL: OpenSSLEngine()
         }

@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import JSON
-internal import Log
+internal import Streams
 
 /// Records for the cost fuzzer: accepted ones of any length, and hostile ones that try to cost more.
 struct CostInputs {
@@ -29,8 +29,8 @@ struct CostInputs {
     }
 
     /// The record that is accepted, padded to `length` with a member that is never read.
-    func accepted(_ method: Method, length: Int) -> CostInput {
-        let bare = record(method, members(method))
+    func accepted(_ verb: Verb, length: Int) -> CostInput {
+        let bare = record(verb, members(verb))
         let padding = length - bare.value.count - 8
         guard padding > 0 else { return bare }
         var value = bare.value
@@ -40,25 +40,25 @@ struct CostInputs {
     }
 
     /// Something hostile of that verb.
-    func hostile(_ method: Method, _ random: inout SeededRandom) -> CostInput {
-        let isObject = method != .generateAppAttestChallenge && method != .verifyAppCheckToken
+    func hostile(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
+        let isObject = verb != .generateAppAttestChallenge && verb != .verifyAppCheckToken
         switch random.below(isObject ? 12 : 8) {
-        case 0...4: return hostileJSON(method, &random)
-        case 5: return damagedValue(method, &random)
-        case 6: return hostileHeaders(method, &random)
-        case 7: return hostileMember(method, &random)
-        default: return hostileObject(method, &random)
+        case 0...4: return hostileJSON(verb, &random)
+        case 5: return damagedValue(verb, &random)
+        case 6: return hostileHeaders(verb, &random)
+        case 7: return hostileMember(verb, &random)
+        default: return hostileObject(verb, &random)
         }
     }
 
     // MARK: Parts
 
     /// A verb's members, each with its JSON.
-    private func members(_ method: Method, object: [UInt8]? = nil) -> [(String, [UInt8])] {
+    private func members(_ verb: Verb, object: [UInt8]? = nil) -> [(String, [UInt8])] {
         func text(_ bytes: [UInt8]) -> [UInt8] { [0x22] + Base64.encode(bytes) + [0x22] }
         let keyID = ("keyId", text(rig.device.keyID.bytes))
         let challenge = ("challenge", text(rig.challenge))
-        switch method {
+        switch verb {
         case .generateAppAttestChallenge: return []
         case .exchangeAppAttestAttestation:
             return [("attestationStatement", text(object ?? exchangeAttestation)), challenge, keyID]
@@ -73,20 +73,20 @@ struct CostInputs {
         }
     }
 
-    private func path(_ method: Method) -> [UInt8] {
-        let resource = method == .verifyAppCheckToken ? "v1beta/projects/contract-test-1" : Self.path
-        return Array("\(resource):\(method.rawValue)".utf8)
+    private func path(_ verb: Verb) -> [UInt8] {
+        let resource = verb == .verifyAppCheckToken ? "v1beta/projects/contract-test-1" : Self.path
+        return Array("\(resource):\(verb.rawValue)".utf8)
     }
 
-    private func record(_ method: Method, _ members: [(String, [UInt8])], family: String = "accepted") -> CostInput {
+    private func record(_ verb: Verb, _ members: [(String, [UInt8])], family: String = "accepted") -> CostInput {
         let body = members.map { Array("\"\($0.0)\":".utf8) + $0.1 }.joined(separator: [0x2C])
         let value =
-            Array("{\"path\":\"".utf8) + path(method) + Array("\",\"body\":{".utf8) + Array(body) + Array("}}".utf8)
-        return CostInput(value: value, key: key(method), family: family)
+            Array("{\"path\":\"".utf8) + path(verb) + Array("\",\"body\":{".utf8) + Array(body) + Array("}}".utf8)
+        return CostInput(value: value, key: key(verb), family: family)
     }
 
-    private func key(_ method: Method) -> [UInt8]? {
-        switch method {
+    private func key(_ verb: Verb) -> [UInt8]? {
+        switch verb {
         case .generateAppAttestChallenge, .exchangeDebugToken: nil
         case .verifyAppCheckToken: rig.tokenID
         default: rig.device.keyID.recordKey
@@ -102,7 +102,7 @@ extension CostInputs {
     }
 
     /// Members, names, nesting and strings, beside or instead of what the verb needs.
-    private func hostileJSON(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+    private func hostileJSON(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
         let length = Self.length(&random)
         let kind = random.below(10)
         let name = String(decoding: Hostile.json([8, 24, 120, 250, 4000][random.below(5)], &random), as: UTF8.self)
@@ -122,12 +122,12 @@ extension CostInputs {
         case 8: junk = (0..<60).map { "\"\(String(repeating: "\\u0061", count: 20))\($0)\":0" }.joined(separator: ",")
         default: junk = "\"x\":{" + (0..<min(count, 200)).map { "\"m\($0)\":\"\(name)\"" }.joined(separator: ",") + "}"
         }
-        var input = record(method, members(method))
+        var input = record(verb, members(verb))
         let place = random.below(3)
         if place == 0 {
             input.value = Array("{\(junk),".utf8) + input.value.dropFirst()
         } else if place == 1 {
-            input.value = input.value.dropLast(2) + Array("\(members(method).isEmpty ? "" : ",")\(junk),\"z\":1}}".utf8)
+            input.value = input.value.dropLast(2) + Array("\(members(verb).isEmpty ? "" : ",")\(junk),\"z\":1}}".utf8)
         } else {
             input.value = input.value.dropLast() + Array(",\(junk)}".utf8)
         }
@@ -138,21 +138,21 @@ extension CostInputs {
     }
 
     /// A member of the verb, or the path, with a hostile value.
-    private func hostileMember(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+    private func hostileMember(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
         let text = Hostile.json(Self.length(&random), &random)
-        var list = members(method)
+        var list = members(verb)
         let place = random.below(list.count + 1)
         guard place < list.count else {
-            var input = record(method, list, family: "path of \(String(decoding: text.prefix(8), as: UTF8.self))")
-            let old = path(method)
+            var input = record(verb, list, family: "path of \(String(decoding: text.prefix(8), as: UTF8.self))")
+            let old = path(verb)
             guard let start = input.value.firstRange(of: old) else { return input }
             let cut = random.below(old.count)
             input.value.insert(contentsOf: text, at: start.lowerBound + cut)
             return input
         }
-        if method == .verifyAppCheckToken { return hostileToken(&random) }
+        if verb == .verifyAppCheckToken { return hostileToken(&random) }
         list[place].1 = [0x22] + text + [0x22]
-        return record(method, list, family: "\(list[place].0) of \(String(decoding: text.prefix(8), as: UTF8.self))")
+        return record(verb, list, family: "\(list[place].0) of \(String(decoding: text.prefix(8), as: UTF8.self))")
     }
 
     private func hostileToken(_ random: inout SeededRandom) -> CostInput {
@@ -173,15 +173,15 @@ extension CostInputs {
         return record(.verifyAppCheckToken, [("appCheckToken", [0x22] + token + [0x22])], family: "token \(place)")
     }
 
-    private func damagedValue(_ method: Method, _ random: inout SeededRandom) -> CostInput {
-        var input = accepted(method, length: random.below(2) == 0 ? 0 : Self.length(&random))
+    private func damagedValue(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
+        var input = accepted(verb, length: random.below(2) == 0 ? 0 : Self.length(&random))
         input.value = Mutation.damage(input.value, &random)
         input.family = "damaged value"
         return input
     }
 
-    private func hostileHeaders(_ method: Method, _ random: inout SeededRandom) -> CostInput {
-        var input = record(method, members(method), family: "headers")
+    private func hostileHeaders(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
+        var input = record(verb, members(verb), family: "headers")
         let text = Hostile.text(Self.length(&random), &random)
         let name = ["request-id", "installation-id", "traceparent", "x", ""][random.below(5)]
         let count = [1, 3, 300, 10_000][random.below(4)]
@@ -191,11 +191,11 @@ extension CostInputs {
     }
 
     /// The device's object, damaged somewhere and signed again.
-    private func hostileObject(_ method: Method, _ random: inout SeededRandom) -> CostInput {
+    private func hostileObject(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
         let (alteration, family) = Alteration.random(&random)
-        let isExchange = method == .exchangeAppAttestAttestation || method == .exchangeAppAttestAssertion
+        let isExchange = verb == .exchangeAppAttestAttestation || verb == .exchangeAppAttestAssertion
         var object: [UInt8]
-        switch method {
+        switch verb {
         case .verifyAttestation, .exchangeAppAttestAttestation:
             let hash = isExchange ? SHA256.hash(rig.challenge).bytes : Self.hash
             object = rig.device.attest(clientDataHash: hash, at: Self.time, altered: alteration)
@@ -206,6 +206,6 @@ extension CostInputs {
         if random.below(4) == 0, let tree = CBORTree(object) {
             object = tree.damaged(&random, most: 3_000).bytes
         }
-        return record(method, members(method, object: object), family: family)
+        return record(verb, members(verb, object: object), family: family)
     }
 }

@@ -13,12 +13,12 @@ struct CostLab {
     private let inputs: CostInputs
     private let rig: CostRig
     private var random: SeededRandom
-    private var worst: [Method: (ratio: Double, input: CostInput, answer: String)] = [:]
+    private var worst: [Verb: (ratio: Double, input: CostInput, answer: String)] = [:]
     private var baselines: [Baseline: Double] = [:]
     private var alarms = 0
 
     private struct Baseline: Hashable {
-        let method: Method
+        let verb: Verb
         let length: Int
     }
 
@@ -30,64 +30,64 @@ struct CostLab {
 
     /// - Returns: the program's exit code.
     mutating func run(seconds: Int) throws -> Int32 {
-        for method in Method.allCases {
-            let found = try rig.measure(inputs.accepted(method, length: 0), tries: 50)
+        for verb in Verb.allCases {
+            let found = try rig.measure(inputs.accepted(verb, length: 0), tries: 50)
             guard found.answer == "accepted" else {
-                print("MISTAKE: the accepted \(method.rawValue) is \(found.answer)")
+                print("MISTAKE: the accepted \(verb.rawValue) is \(found.answer)")
                 return 1
             }
-            print("\(method.rawValue): accepted in \(Int(found.cost)) ns")
+            print("\(verb.rawValue): accepted in \(Int(found.cost)) ns")
         }
         let end = ContinuousClock.now + .seconds(seconds)
         var count = 0
         while ContinuousClock.now < end {
-            for method in Method.allCases { try one(method) }
-            count += Method.allCases.count
+            for verb in Verb.allCases { try one(verb) }
+            count += Verb.allCases.count
         }
         report(count)
         return alarms == 0 ? 0 : 1
     }
 
-    private mutating func one(_ method: Method) throws {
-        let input = inputs.hostile(method, &random)
+    private mutating func one(_ verb: Verb) throws {
+        let input = inputs.hostile(verb, &random)
         let first = try rig.measure(input, tries: 2)
         guard first.answer != "accepted" else { return }
-        var ratio = try first.cost / baseline(method, input.length)
-        guard ratio > worst[method]?.ratio ?? 0 else { return }
+        var ratio = try first.cost / baseline(verb, input.length)
+        guard ratio > worst[verb]?.ratio ?? 0 else { return }
         // Other load on the machine slows down both: the lowest of many runs, in turns, counts.
         var (refused, accepted) = (first.cost, Double.infinity)
-        let beside = inputs.accepted(method, length: input.length)
+        let beside = inputs.accepted(verb, length: input.length)
         for _ in 0..<(ratio > Self.alarm / 2 ? 40 : 6) {
             refused = min(refused, try rig.measure(input, tries: 1).cost)
             accepted = min(accepted, try rig.measure(beside, tries: 1).cost)
         }
         ratio = refused / accepted
-        guard ratio > worst[method]?.ratio ?? 0 else { return }
-        worst[method] = (ratio, input, first.answer)
+        guard ratio > worst[verb]?.ratio ?? 0 else { return }
+        worst[verb] = (ratio, input, first.answer)
         guard ratio > Self.alarm, refused > Self.floor else { return }
         alarms += 1
-        print("ALARM: \(line(method))")
+        print("ALARM: \(line(verb))")
     }
 
     /// Of the next shorter of a few lengths: never more than what an accepted record of that length costs.
-    private mutating func baseline(_ method: Method, _ length: Int) throws -> Double {
+    private mutating func baseline(_ verb: Verb, _ length: Int) throws -> Double {
         let lengths = [0, 2_000, 4_000, 8_000, 16_000, 24_000, 32_000, 48_000, 64_000]
-        let key = Baseline(method: method, length: lengths.last { $0 <= length } ?? 0)
+        let key = Baseline(verb: verb, length: lengths.last { $0 <= length } ?? 0)
         if let known = baselines[key] { return known }
-        let cost = try rig.measure(inputs.accepted(method, length: key.length), tries: 30).cost
+        let cost = try rig.measure(inputs.accepted(verb, length: key.length), tries: 30).cost
         baselines[key] = cost
         return cost
     }
 
     private func report(_ count: Int) {
-        for method in Method.allCases where worst[method] != nil { print(line(method)) }
+        for verb in Verb.allCases where worst[verb] != nil { print(line(verb)) }
         let ratio = worst.values.map(\.ratio).max() ?? 0
         print("\(count) records; the worst refusal costs \(Self.text(ratio)) times an acceptance; \(alarms) alarms")
     }
 
-    private func line(_ method: Method) -> String {
-        guard let (ratio, input, answer) = worst[method] else { return method.rawValue }
-        return "\(method.rawValue): \(Self.text(ratio)) times, \(answer), \(input.length) bytes, \(input.family)"
+    private func line(_ verb: Verb) -> String {
+        guard let (ratio, input, answer) = worst[verb] else { return verb.rawValue }
+        return "\(verb.rawValue): \(Self.text(ratio)) times, \(answer), \(input.length) bytes, \(input.family)"
     }
 
     private static func text(_ ratio: Double) -> String { "\((ratio * 100).rounded() / 100)" }

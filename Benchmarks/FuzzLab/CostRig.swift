@@ -3,8 +3,8 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import Foundation
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// The real pipeline on one thread, for what one record costs it: from poll to commit, in CPU time of the thread.
 final class CostRig {
@@ -117,9 +117,9 @@ final class CostRig {
     func measure(_ input: CostInput, tries: Int) throws -> Outcome {
         var best = Outcome(cost: .infinity, answer: "")
         for _ in 0..<tries {
-            let log = CostLog(input, copies: Self.copies)
+            let streams = CostStreams(input, copies: Self.copies)
             let loop = BatchLoop(
-                log: LogRoles(source: log, unit: log, hasLedgers: true),
+                streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
                 settings: settings,
                 lanes: lanes,
                 ledgers: [0: ledger],
@@ -129,7 +129,7 @@ final class CostRig {
             let begin = Self.threadTime()
             while try loop.tick(waitMilliseconds: 0) != .finished {}
             let cost = Double(Self.threadTime() - begin) / Double(Self.copies)
-            if cost < best.cost { best = Outcome(cost: cost, answer: log.answer) }
+            if cost < best.cost { best = Outcome(cost: cost, answer: streams.answer) }
         }
         return best
     }
@@ -155,7 +155,7 @@ struct CostInput {
 }
 
 /// Copies of one record; keeps the last answer.
-private final class CostLog: RequestSource, RecordUnit {
+private final class CostStreams: RequestSource, RecordTransaction {
     private var input: [PolledRecord]
     private(set) var answer = ""
 

@@ -44,7 +44,7 @@ struct SignatureLab {
         print("\(tally.p384WithOpenSSL) of the P-384 signatures also by OpenSSL")
         print("\(tally.valid) valid; \(tally.undecided) left to OpenSSL")
         for mistake in tally.mistakes { print("MISTAKE: \(mistake)") }
-        if let feature = BatchArithmetic.featureMissingForLanes { print("ifma was not tried: no \(feature)") }
+        if let feature = BatchArithmetic.featureMissingForIFMA { print("ifma was not tried: no \(feature)") }
         // Both answers must have been asked for, or nothing was tried.
         let isEven = tally.valid > tally.p256 / 8 && tally.p256 - tally.valid > tally.p256 / 8
         if !isEven { print("MISTAKE: too few valid or too few invalid signatures") }

@@ -4,7 +4,7 @@ internal import DeviceLab
 /// One thread of a ``SignatureLab``: its cases depend on seed and chunk alone.
 final class SignatureLane {
     static let arithmetics = BatchArithmetic.allCases.filter {
-        $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil
+        $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil
     }
 
     private let seed: UInt64
@@ -71,7 +71,7 @@ final class SignatureLane {
         var answers = SignatureAnswers()
         engine.verify(group, into: &answers)
         note(name, answers.isValid, expected, at: start, &tally)
-        let known = Self.with(answers.seconds, group)
+        let known = Self.with(answers.secondPoints, group)
         note(name + " with second points", engine.verify(known), expected, at: start, &tally)
     }
 
@@ -84,7 +84,7 @@ final class SignatureLane {
         }
         var answers = SignatureAnswers()
         engine.verify(Self.with(known, group), into: &answers)
-        for (place, second) in answers.seconds {
+        for (place, second) in answers.secondPoints {
             guard case .p256(let key, _, _, _) = group[place] else { continue }
             seconds[key] = second
         }

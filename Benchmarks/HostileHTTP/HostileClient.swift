@@ -8,10 +8,10 @@ package final class HostileClient {
     package init?(port: UInt16, from source: [UInt8]) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
-        var patience = timeval(tv_sec: Self.patienceSeconds, tv_usec: 0)
+        var timeBudget = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
         // The value outlives the call.
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeBudget, socklen_t(MemoryLayout<timeval>.size))
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeBudget, socklen_t(MemoryLayout<timeval>.size))
         var yes: Int32 = 1
         // Each write is a segment of its own.
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -24,7 +24,7 @@ package final class HostileClient {
 
     deinit { close(descriptor) }
 
-    private static let patienceSeconds = 8
+    private static let timeoutSeconds = 8
 
     private static func with(
         _ address: [UInt8],

@@ -2,9 +2,9 @@ internal import Foundation
 internal import Gateway
 internal import JSON
 internal import Kafka
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// Stands for broker and worker: looks at each record, and answers on a thread of its own, in one of the ways there are,
@@ -63,7 +63,7 @@ final class HostileOutlet: RequestOutlet {
         guard isStepped else { return }
         // Whatever got no answer has its deadline behind it now.
         state.withLock { $0.uptime += 60_000 }
-        gateway.look()
+        gateway.poll()
     }
 
     private static func result(of record: OutboundRequest, _ code: Int, _ name: String) -> TopicRecord {

@@ -21,15 +21,15 @@ package final class HostileWorld {
     }
 
     private let gateway: Gateway
-    private let server: HTTPExchangeServer
+    private let server: HTTPCallServer
     private let outlet: HostileOutlet
     private let visits: Locked<[[UInt8]: Visit]>
     private let clock: any DispatchSourceTimer
 
     package var port: UInt16 { server.port }
 
-    static let limits: HTTPExchangeLimits = {
-        var limits = HTTPExchangeLimits()
+    static let limits: HTTPCallLimits = {
+        var limits = HTTPCallLimits()
         (limits.requestSeconds, limits.idleSeconds, limits.connections) = (1, 1, 1_024)
         return limits
     }()
@@ -38,7 +38,7 @@ package final class HostileWorld {
     package init(isStepped: Bool) throws {
         let (outlet, visits) = (HostileOutlet(isStepped: isStepped), Locked<[[UInt8]: Visit]>([:]))
         let counter = Locked<UInt64>(0)
-        let world = Gateway.World(
+        let dependencies = Gateway.Dependencies(
             wallClock: { HostileRules.now },
             uptime: { outlet.uptime },
             randomBytes: { count in
@@ -49,18 +49,23 @@ package final class HostileWorld {
                 return (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0 % 8))) }
             }
         )
-        let gateway = Gateway(try HostileRules.make(), topics: HostileRules.topics, world: world, outlet: outlet)
+        let gateway = Gateway(
+            try HostileRules.make(),
+            topics: HostileRules.topics,
+            dependencies: dependencies,
+            outlet: outlet
+        )
         outlet.serve(gateway)
         var limits = Self.limits
         // Between two inputs the healthy client's connection is silent.
         if isStepped { limits.idleSeconds = 650 }
-        server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
+        server = try HTTPCallServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
             Self.handle(call, responder, gateway, visits)
         }
         gateway.open()
         clock = DispatchSource.makeTimerSource(queue: .global())
         clock.schedule(deadline: .now(), repeating: .milliseconds(20))
-        clock.setEventHandler { gateway.look() }
+        clock.setEventHandler { gateway.poll() }
         clock.resume()
         (self.gateway, self.outlet, self.visits) = (gateway, outlet, visits)
     }

@@ -1,13 +1,13 @@
 internal import Broker
 internal import Foundation
 internal import Kafka
-internal import Log
 internal import Member
 internal import Settings
+internal import Streams
 
 /// The Kafka side of `run` without the verification: polls requests, writes each one's value as its result and a key's
-/// record to the ledger topic, commits, all through the worker's own exactly-once log. Prints records per second from
-/// the first commit to the last. What it leaves on the ledger topic is nobody's state.
+/// record to the ledger topic, commits, all through the worker's own exactly-once member. Prints records per second
+/// from the first commit to the last. What it leaves on the ledger topic is nobody's state.
 @main
 struct KafkaCopy {
     static func main() throws {
@@ -17,18 +17,18 @@ struct KafkaCopy {
             exit(2)
         }
         let settings = try brokerSettings(Configuration.load(directory: arguments[1]))
-        let bell = DispatchSemaphore(value: 0)
-        let member = try HostedMember(.transaction, settings, wake: { bell.signal() })
-        let log = member.log
+        let wakeup = DispatchSemaphore(value: 0)
+        let member = try HostedMember(.transaction, settings, wake: { wakeup.signal() })
+        let streams = member.streams
         var (copied, commits) = (0, 0)
         var start: ContinuousClock.Instant?
         var first = 0
         while copied < count {
-            let round = try gather(log)
-            if log.isAwaiting { _ = bell.wait(timeout: .now() + .milliseconds(25)) }
-            if case .assigned(_, let announcement, _)? = round.events.first { try restore(log, announcement) }
+            let round = try gather(streams)
+            if streams.isAwaiting { _ = wakeup.wait(timeout: .now() + .milliseconds(25)) }
+            if case .assigned(_, let announcement, _)? = round.events.first { try restore(streams, announcement) }
             guard !round.records.isEmpty else { continue }
-            try copy(round, log, bell)
+            try copy(round, streams, wakeup)
             copied += round.records.count
             commits += 1
             if start == nil { (start, first) = (.now, copied) }
@@ -39,14 +39,14 @@ struct KafkaCopy {
     }
 
     /// The records of 100 ms, as many as a batch takes.
-    private static func gather(_ log: MemberLog) throws -> PollRound {
+    private static func gather(_ streams: MemberStreams) throws -> PollRound {
         let end = ContinuousClock.now + .milliseconds(100)
-        var round = try log.poll(BatchLimits(), waitMilliseconds: 100)
+        var round = try streams.poll(BatchLimits(), waitMilliseconds: 100)
         while round.events.isEmpty, !round.records.isEmpty, .now < end {
             var rest = BatchLimits()
             rest.records -= round.records.count
             guard rest.records > 0 else { break }
-            let more = try log.poll(rest, waitMilliseconds: 5)
+            let more = try streams.poll(rest, waitMilliseconds: 5)
             round.records += more.records
             round.events = more.events
         }
@@ -62,12 +62,12 @@ struct KafkaCopy {
         )
     }
 
-    private static func restore(_ log: MemberLog, _ announcement: Generation) throws {
-        log.restore(kept: [], of: announcement)
-        var unread = Set(log.assigned ?? [])
+    private static func restore(_ streams: MemberStreams, _ announcement: Generation) throws {
+        streams.restore(kept: [], of: announcement)
+        var unread = Set(streams.assigned ?? [])
         while !unread.isEmpty {
-            for case .ledgerGiven(let partition) in try log.readLedgers(10_000, waitMilliseconds: 100) {
-                _ = try log.ledgerIsWhole(partition, mark: nil, isEmpty: true, of: announcement)
+            for case .ledgerGiven(let partition) in try streams.readLedgers(10_000, waitMilliseconds: 100) {
+                _ = try streams.ledgerIsWhole(partition, mark: nil, isEmpty: true, of: announcement)
                 unread.remove(partition)
             }
         }
@@ -75,7 +75,7 @@ struct KafkaCopy {
 
     private static let requestID = Array("request-id".utf8)
 
-    private static func copy(_ round: PollRound, _ log: MemberLog, _ bell: DispatchSemaphore) throws {
+    private static func copy(_ round: PollRound, _ streams: MemberStreams, _ wakeup: DispatchSemaphore) throws {
         var outputs: [OutboundRecord] = []
         var ends: [Int32: Int64] = [:]
         outputs.reserveCapacity(2 * round.records.count)
@@ -96,11 +96,11 @@ struct KafkaCopy {
             outputs.append(LedgerSample.record(of: record))
         }
         let positions = ends.map { PartitionPosition(partition: $0.key, offset: $0.value) }
-        try log.write([outputs], positions, of: round.generation)
-        while !log.hasOutcome {
-            _ = bell.wait(timeout: .now() + .milliseconds(25))
-            _ = try log.serve()
+        try streams.write([outputs], positions, of: round.generation)
+        while !streams.hasOutcome {
+            _ = wakeup.wait(timeout: .now() + .milliseconds(25))
+            _ = try streams.serve()
         }
-        try log.takeOutcome()
+        try streams.takeOutcome()
     }
 }

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Crypto
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// What the worker writes to the ledger topic for an accepted assertion, with the same few bytes for every key.
 enum LedgerSample {

@@ -3,8 +3,8 @@ internal import AppCheck
 internal import Crypto
 internal import Dispatch
 internal import Foundation
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import Threads
 
 /// A restore whose records lie in memory already.
@@ -45,7 +45,7 @@ struct MemoryRestore {
     }
 
     private func restore() throws -> Int {
-        let log = ChunkLog(chunks, partitions: partitions)
+        let streams = ChunkStreams(chunks, partitions: partitions)
         let queue = DispatchQueue(owner: "loop")
         let wake = DispatchSemaphore(value: 0)
         let scratches = try (0..<lanes).map { _ in
@@ -55,7 +55,7 @@ struct MemoryRestore {
             )
         }
         let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log, hasLedgers: true),
+            streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
             settings: PipelineSettings(registry: try Registry(apps: []), partitionOfKey: { _ in 0 }),
             lanes: DispatchLanes(scratches: scratches),
             post: { block in
@@ -74,7 +74,7 @@ struct MemoryRestore {
 }
 
 /// Gives its chunks as a restore, then ends.
-private final class ChunkLog: RequestSource, RecordUnit, GroupMember {
+private final class ChunkStreams: RequestSource, RecordTransaction, GroupMember {
     private let chunks: [StoredRecords]
     private let partitions: Int32
     private var next = 0
@@ -88,7 +88,7 @@ private final class ChunkLog: RequestSource, RecordUnit, GroupMember {
         if let assigned {
             round.ended = started == assigned.count
         } else {
-            round.events = [.assigned(Array(0..<partitions), of: Generation(1), isNews: true)]
+            round.events = [.assigned(Array(0..<partitions), of: Generation(1), isNew: true)]
         }
         return round
     }

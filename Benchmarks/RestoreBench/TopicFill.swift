@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Kafka
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// Writes keys onto a ledger topic, in transactions.
 struct TopicFill {

@@ -20,7 +20,7 @@ struct EngineCandidates {
 
     /// What this processor can use, besides OpenSSL.
     static var arithmetics: [BatchArithmetic] {
-        [.portable] + (BatchArithmetic.featureMissingForLanes == nil ? [.lanes] : [])
+        [.portable] + (BatchArithmetic.featureMissingForIFMA == nil ? [.ifma] : [])
     }
 
     /// Names of ours, as `engine.use` has them, the slowest first.

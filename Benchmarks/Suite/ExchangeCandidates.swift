@@ -3,8 +3,8 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// The App Check exchange on one core, next to the signatures that it cannot do without.
 struct ExchangeCandidates {
@@ -77,7 +77,7 @@ struct ExchangeCandidates {
         return candidates
     }
 
-    private static var fastest: BatchArithmetic { BatchArithmetic.featureMissingForLanes == nil ? .lanes : .portable }
+    private static var fastest: BatchArithmetic { BatchArithmetic.featureMissingForIFMA == nil ? .ifma : .portable }
     private static func engine(_ watch: EngineWatch) -> BatchEngine { BatchEngine(fastest, watch: watch) }
 
     private func signatures() -> Candidate {
@@ -131,9 +131,9 @@ struct ExchangeCandidates {
         let scratch = LaneScratch(verifier: verifier, engine: engine)
         let (ledger, time) = (registered(), fixtures.time)
         return Candidate(name) {
-            let log = RoundLog(records)
+            let streams = RoundStreams(records)
             let loop = BatchLoop(
-                log: LogRoles(source: log, unit: log, hasLedgers: true),
+                streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
                 settings: settings,
                 lanes: InlineLanes(scratch: scratch),
                 ledgers: [0: ledger],
@@ -208,7 +208,7 @@ struct ExchangeCandidates {
 }
 
 /// Gives its records once and takes what comes of them; ends when all are committed.
-private final class RoundLog: RequestSource, RecordUnit {
+private final class RoundStreams: RequestSource, RecordTransaction {
     private var written = 0
     private var records: [PolledRecord]
 

@@ -6,7 +6,7 @@ enum SigningLab {
     /// nil without the variable.
     static func signingLibrary(_ watch: EngineWatch) throws -> SigningLibrary? {
         guard let path = ProcessInfo.processInfo.environment["CRYPTO_MB"] else { return nil }
-        let engine = BatchArithmetic.featureMissingForLanes == nil ? watch : nil
+        let engine = BatchArithmetic.featureMissingForIFMA == nil ? watch : nil
         let library = try MultiBufferLibrary(path: path, below: path)
         return SigningLibrary(library, engine: engine) { preconditionFailure($0) }
     }

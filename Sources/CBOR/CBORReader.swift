@@ -1,5 +1,5 @@
 /// Strict reading on libcbor's streaming decoder: one item, definite lengths, minimal heads, no duplicate keys, no
-/// tags, no floats, no leftovers, limits on depth and items.
+/// tags, no floats, no trailing bytes, limits on depth and items.
 package enum CBORReader {
     /// - Parameters:
     ///   - range: the part of `bytes` that must be exactly one item; ranges in the result are offsets into `bytes`.
@@ -15,7 +15,7 @@ package enum CBORReader {
         precondition(maxDepth <= 64, "nesting is read by recursion")
         var state = State(offset: range.lowerBound, end: range.upperBound, itemsLeft: maxItems)
         let item = try item(bytes, &state, depthLeft: maxDepth)
-        guard state.offset == state.end else { throw CBORFault(code: .leftover, offset: state.offset) }
+        guard state.offset == state.end else { throw CBORFault(code: .trailingBytes, offset: state.offset) }
         return item
     }
 
@@ -116,7 +116,7 @@ package enum CBORReader {
 /// Why bytes are not the one strict item that was expected, and where.
 package struct CBORFault: Error, Equatable, Sendable {
     package enum Code: Sendable {
-        case truncated, indefiniteLength, nonMinimalHead, duplicateKey, tag, tooDeep, tooManyItems, leftover
+        case truncated, indefiniteLength, nonMinimalHead, duplicateKey, tag, tooDeep, tooManyItems, trailingBytes
         case invalidUTF8
         /// A map's key with more bytes than any known one.
         case keyTooLong
@@ -124,7 +124,7 @@ package struct CBORFault: Error, Equatable, Sendable {
         case unsupported
     }
     package let code: Code
-    /// The offset of the faulty item's head, or of the leftover, in the bytes given.
+    /// The offset of the faulty item's head, or of the trailing bytes, in the bytes given.
     package let offset: Int
 
     package init(code: Code, offset: Int) {

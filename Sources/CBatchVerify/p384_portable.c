@@ -15,7 +15,7 @@ typedef struct {
     p384_number denominator[TOGETHER * POINTS / 2], prefix[TOGETHER * POINTS / 2];
 } scratch_space;
 
-_Static_assert(sizeof(scratch_space) > P384_SCRATCH_BETWEEN, "the lanes' scratch is the smaller one");
+_Static_assert(sizeof(scratch_space) > P384_SCRATCH_BETWEEN, "the IFMA engine's scratch is the smaller one");
 
 size_t cbv_p384_scratch_bytes(void)
 {

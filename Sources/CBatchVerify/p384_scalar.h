@@ -8,7 +8,7 @@ enum {
     P384_WINDOWS = 48,
     /// Points of a window: 1 to 128 times its base.
     P384_MULTIPLES = 128,
-    /// A size between the scratch of the two engines: the lanes need less than this, the portable code more.
+    /// A size between the scratch of the two engines: the IFMA engine needs less than this, the portable code more.
     P384_SCRATCH_BETWEEN = 64 * 1024,
 };
 

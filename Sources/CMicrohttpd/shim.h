@@ -26,7 +26,7 @@ typedef size_t (*CMicrohttpd_UnescapeCallback)(void *context, struct MHD_Connect
 
 // Every callback gets the same context. The daemon has no thread: it is run from outside. (The importer drops variadic
 // functions.)
-static inline struct MHD_Daemon *CMicrohttpd_startExchange(
+static inline struct MHD_Daemon *CMicrohttpd_startServer(
     int listener, unsigned int connections, unsigned int perAddress, unsigned int timeoutSeconds,
     size_t memoryPerConnection,
     MHD_AccessHandlerCallback handler, CMicrohttpd_TargetCallback target, CMicrohttpd_UnescapeCallback unescape,
@@ -50,24 +50,24 @@ static inline struct MHD_Daemon *CMicrohttpd_startExchange(
 // Names the calling thread.
 static inline void CMicrohttpd_nameThread(const char *name) { prctl(PR_SET_NAME, name); }
 
-// A bell: readable from a ring until the next wait; -1: no descriptor is left.
-static inline int CMicrohttpd_makeBell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+// A wakeup: readable from a signal until the next wait; -1: no descriptor is left.
+static inline int CMicrohttpd_makeWakeup(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-static inline void CMicrohttpd_ringBell(int bell) {
-    eventfd_write(bell, 1);
+static inline void CMicrohttpd_signal(int wakeup) {
+    eventfd_write(wakeup, 1);
 }
 
-// Sleeps until the daemon has something to do, or the bell rings.
-static inline void CMicrohttpd_await(struct MHD_Daemon *daemon, int bell) {
+// Sleeps until the daemon has something to do, or the wakeup is signalled.
+static inline void CMicrohttpd_await(struct MHD_Daemon *daemon, int wakeup) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     MHD_UNSIGNED_LONG_LONG milliseconds;
     int timeout = -1;
     if (MHD_get_timeout(daemon, &milliseconds) == MHD_YES) timeout = milliseconds < INT_MAX ? (int)milliseconds : INT_MAX;
     if (timeout == 0) return;
-    struct pollfd descriptors[2] = {{info ? info->epoll_fd : -1, POLLIN, 0}, {bell, POLLIN, 0}};
+    struct pollfd descriptors[2] = {{info ? info->epoll_fd : -1, POLLIN, 0}, {wakeup, POLLIN, 0}};
     if (poll(descriptors, 2, timeout) > 0 && descriptors[1].revents != 0) {
-        eventfd_t rings;
-        eventfd_read(bell, &rings);
+        eventfd_t signals;
+        eventfd_read(wakeup, &signals);
     }
 }
 

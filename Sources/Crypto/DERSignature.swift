@@ -8,7 +8,7 @@ struct DERSignature {
     private static let integerTag: UInt8 = 0x02
 
     /// - Parameter scalarBytes: the longest magnitude, 32 or 48 bytes; every length then fits the short form.
-    /// - Returns: nil for any other spelling, for leftovers, zero and negative numbers.
+    /// - Returns: nil for any other spelling, for trailing bytes, zero and negative numbers.
     init?(_ bytes: Span<UInt8>, scalarBytes: Int) {
         guard bytes.count >= 2, bytes[0] == Self.sequenceTag, Int(bytes[1]) == bytes.count - 2, bytes[1] < 0x80,
             let r = Self.magnitude(bytes, at: 2, atMost: scalarBytes),

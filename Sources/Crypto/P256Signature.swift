@@ -8,7 +8,7 @@ package struct P256Signature: Hashable, Sendable {
         words: (0xFFFF_FFFF_0000_0000, 0xFFFF_FFFF_FFFF_FFFF, 0xBCE6_FAAD_A717_9E84, 0xF3B9_CAC2_FC63_2551)
     )
 
-    /// Reads a strict DER `SEQUENCE { r INTEGER, s INTEGER }` (X.690: minimal, no leftovers).
+    /// Reads a strict DER `SEQUENCE { r INTEGER, s INTEGER }` (X.690: minimal, no trailing bytes).
     ///
     /// - Returns: nil for any other spelling, for zero and for values ≥ n.
     package init?(strictDER bytes: Span<UInt8>) {

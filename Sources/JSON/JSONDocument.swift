@@ -3,7 +3,7 @@ package struct JSONDocument: Sendable {
     private let tape: JSONTape
 
     /// - Parameters:
-    ///   - bytes: the whole text; leftovers other than white space are refused, a byte order mark too.
+    ///   - bytes: the whole text; trailing bytes other than white space are refused, a byte order mark too.
     ///   - range: the part of `bytes` that is the text; nil = all.
     ///   - maxDepth: containers inside containers.
     ///   - maxNodes: values and member names together.
@@ -95,14 +95,14 @@ package struct JSONBeginning: Sendable {
 
 package struct JSONFault: Error, Equatable, Sendable {
     package enum Code: Sendable {
-        case syntax, invalidUTF8, leftover, empty
+        case syntax, invalidUTF8, trailingBytes, empty
         /// The text is JSON so far, but exceeds a limit.
         case tooDeep, tooManyNodes, tooManyMembers, nameTooLong
 
         package var isLimit: Bool {
             switch self {
             case .tooDeep, .tooManyNodes, .tooManyMembers, .nameTooLong: true
-            case .syntax, .invalidUTF8, .leftover, .empty: false
+            case .syntax, .invalidUTF8, .trailingBytes, .empty: false
             }
         }
     }

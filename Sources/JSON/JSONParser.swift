@@ -29,7 +29,7 @@ struct JSONParser {
             try value(text)
         } while try moreFollows(text)
         skipWhiteSpace(text)
-        guard position == text.count else { throw JSONFault(code: .leftover, offset: position) }
+        guard position == text.count else { throw JSONFault(code: .trailingBytes, offset: position) }
     }
 
     /// Reads one value; of a container only its opening, and of an object also the first member's name.

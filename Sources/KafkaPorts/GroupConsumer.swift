@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 /// A member's identity in its group at one moment (group, generation, member id, static instance id): what a commit is
 /// fenced by. Opaque to the member, which keeps it with every batch polled under it.

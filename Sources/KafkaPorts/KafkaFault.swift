@@ -1,4 +1,4 @@
-internal import Log
+internal import Streams
 
 /// A fault of the broker, the group or a setting: of the world, never a record's verdict.
 ///
@@ -23,8 +23,8 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package private(set) var refusedTopic: String?
     /// The partition that was read, if the fault is one partition's.
     package private(set) var partition: Int32?
-    /// The share of a unit's records, 0 to 1, that the broker had acknowledged when the unit's time ran out; nil for
-    /// other faults.
+    /// The share of an output's records, 0 to 1, that the broker had acknowledged when the output's time ran out; nil
+    /// for other faults.
     package private(set) var acknowledgedShare: Double?
 
     package init(
@@ -107,14 +107,14 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package var isTransactionTimeout: Bool { known == .invalidTransactionTimeout }
 
     /// The same fault with consequences set by a caller that knows what a new client would fix.
-    package func judged(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
+    package func with(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
         var fault = self
         (fault.isFatal, fault.requiresAbort) = (isFatal, requiresAbort)
         return fault
     }
 
     /// The same fault with another message.
-    package func saying(_ message: String) -> KafkaFault {
+    package func with(message: String) -> KafkaFault {
         var fault = self
         fault.message = message
         return fault
@@ -127,7 +127,7 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         return fault
     }
 
-    /// The same fault of a unit of work that ran out of time.
+    /// The same fault of an output that ran out of time.
     package func afterAcknowledging(_ share: Double) -> KafkaFault {
         var fault = self
         fault.acknowledgedShare = share
@@ -141,7 +141,7 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// The same fault with the refused topic.
     package func refusing(topic: String) -> KafkaFault {
-        var fault = saying("\(message); refused: topic \(topic)")
+        var fault = with(message: "\(message); refused: topic \(topic)")
         fault.refusedTopic = topic
         return fault
     }
@@ -172,17 +172,17 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A call that ran out of time.
     package static func timedOut(_ message: String, requiresAbort: Bool = false) -> KafkaFault {
-        KafkaFault(.timedOut, message).judged(isFatal: false, requiresAbort: requiresAbort)
+        KafkaFault(.timedOut, message).with(isFatal: false, requiresAbort: requiresAbort)
     }
 
-    /// A unit of work that the partitions' assignment, or the state of the log, no longer covers.
+    /// An output that the partitions' assignment, or the state of the topics, no longer covers.
     package static func stale(_ message: String) -> KafkaFault {
-        KafkaFault(.state, message).judged(isFatal: false, requiresAbort: true)
+        KafkaFault(.state, message).with(isFatal: false, requiresAbort: true)
     }
 
     /// See ``isOffsetGone``; records polled before must not be committed.
     package static func offsetGone(_ message: String) -> KafkaFault {
-        KafkaFault(.autoOffsetReset, message).judged(isFatal: false, requiresAbort: true)
+        KafkaFault(.autoOffsetReset, message).with(isFatal: false, requiresAbort: true)
     }
 
     /// A fault that a retry cannot fix: an operator has to look.
@@ -216,7 +216,7 @@ extension KafkaFault {
     }
 }
 
-extension KafkaFault: LogFault {
+extension KafkaFault: SourceFault {
     /// Whether rewinding and repeating the same records may help; false where an operator has to act.
     package var isRecoverable: Bool { !isFatal && !isRefusal && (requiresAbort || isRetriable || isMissingTopic) }
 

@@ -17,7 +17,7 @@ package struct Moment: Comparable, Hashable, Sendable {
     package static func - (later: Self, earlier: Self) -> Int64 { later.milliseconds - earlier.milliseconds }
 }
 
-/// The time that a unit of output has left. The member shortens it on the loop's queue, a call that is under way reads it:
+/// The time that an output has left. The member shortens it on the loop's queue, a call that is under way reads it:
 /// all that two threads share of a member.
 package final class CallBudget: Sendable {
     private let deadline: Atomic<Int64>

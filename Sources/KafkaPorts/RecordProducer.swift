@@ -1,6 +1,6 @@
-package import Log
+package import Streams
 
-/// The fate of the records of one unit of output, since ``RecordProducer/forgetDeliveries()``.
+/// The fate of the records of one output, since ``RecordProducer/forgetDeliveries()``.
 package struct DeliverySummary: Sendable, Equatable {
     /// Records whose offset is known.
     package var acknowledged = 0

@@ -41,7 +41,7 @@ package struct TransactionGuard: Sendable, Equatable {
     /// Marks the transaction as one that cannot be committed, and returns the fault that says so. Any fault of a produce
     /// spoils it, but for a full queue; the library itself would commit what it has.
     package mutating func spoil(_ fault: KafkaFault) -> KafkaFault {
-        let judged = fault.judged(isFatal: fault.isFatal, requiresAbort: true)
+        let judged = fault.with(isFatal: fault.isFatal, requiresAbort: true)
         spoilage = spoilage ?? judged
         return judged
     }
@@ -66,7 +66,7 @@ package struct TransactionGuard: Sendable, Equatable {
     package func lostRecord(_ deliveries: DeliverySummary) -> KafkaFault? {
         guard deliveries.failed > before.failed || deliveries.withoutOffset > before.withoutOffset else { return nil }
         let fault = deliveries.firstFault ?? .stale("a record was not delivered")
-        return fault.judged(isFatal: fault.isFatal, requiresAbort: true)
+        return fault.with(isFatal: fault.isFatal, requiresAbort: true)
     }
 
     /// Why the transaction must not be committed, whatever the library says.
@@ -75,7 +75,7 @@ package struct TransactionGuard: Sendable, Equatable {
     package func commitObstacle(_ deliveries: DeliverySummary, fatal: KafkaFault?) -> KafkaFault? {
         if let fatal { return fatal }
         if let spoilage { return spoilage }
-        if let lost = lostRecord(deliveries) { return lost.judged(isFatal: false, requiresAbort: true) }
+        if let lost = lostRecord(deliveries) { return lost.with(isFatal: false, requiresAbort: true) }
         return unsentOffsets.first.map { .stale("the offsets of \($0.topic) are not in the transaction") }
     }
 

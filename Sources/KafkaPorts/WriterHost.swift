@@ -1,6 +1,6 @@
-package import Log
+package import Streams
 
-/// One unit of output: its records become durable together with the offsets.
+/// One output: its records become durable together with the offsets.
 package struct OutputBatch: Sendable {
     /// The records in the order in which they are to be written.
     package var records: [OutboundRecord]
@@ -27,7 +27,7 @@ package enum WriterJob: Sendable {
     /// Ends what a predecessor left open, with the partition counts of the topics.
     case takeOver([String: Int32])
     case write(OutputBatch)
-    /// Ends a unit that has failed.
+    /// Ends an output that has failed.
     case abort
     case close
 }
@@ -38,14 +38,14 @@ package enum WriterOutcome: Sendable {
     case stillTakingOver(KafkaFault)
     /// Everything is durable but the offsets, where these are due: the member commits them by its consumer.
     case written(ledgerEnds: [Int32: Int64], timeShare: Double, offsetsAreDue: Bool)
-    /// The fault of a take-over or a unit. `cutLedgers` have lost records that were known.
+    /// The fault of a take-over or an output. `cutLedgers` have lost records that were known.
     case failed(KafkaFault, cutLedgers: Set<Int32>)
-    /// `isUnknown` = only the broker knows whether the unit was committed, or what the ledgers have kept.
+    /// `isUnknown` = only the broker knows whether the output was committed, or what the ledgers have kept.
     case aborted(isUnknown: Bool, cutLedgers: Set<Int32>)
     case closed
 }
 
-/// Writes a member's units. Called on the loop's queue; no call waits.
+/// Writes a member's outputs. Called on the loop's queue; no call waits.
 package protocol WriterHost: AnyObject {
     /// Starts a job; the next one is submitted after its final outcome.
     func submit(_ job: WriterJob)

@@ -35,7 +35,7 @@
         case rowsLeftOut
         /// A producer goes on although copies of its requests may be on their way.
         case producerKeptAfterRepeat
-        /// A unit whose outcome is unknown counts as aborted.
+        /// An output whose outcome is unknown counts as aborted.
         case unknownTakenForAborted
         /// A transaction is aborted while requests add to it.
         case abortBeforeSettled
@@ -43,17 +43,17 @@
         case producerGivenUpEarly
         /// A record that was acknowledged without an offset counts as written.
         case acknowledgedWithoutOffset
-        /// A unit is committed although a record was not taken.
+        /// An output is committed although a record was not taken.
         case produceFaultIgnored
         /// Offsets are sent while records are in flight.
         case offsetsBeforeFlush
-        /// A unit is committed under the membership of the moment.
+        /// An output is committed under the membership of the moment.
         case freshToken
-        /// A unit is committed after its assignment was lost.
+        /// An output is committed after its assignment was lost.
         case lossIgnored
         /// A failed commit of offsets outside the transaction counts as an abort.
         case asideFaultTakenForAbort
-        /// A ledger that was cut under a unit is not noticed.
+        /// A ledger that was cut under an output is not noticed.
         case cutLedgerIgnored
         /// A record that was dropped for want of room counts as read.
         case droppedRecordCountsAsRead

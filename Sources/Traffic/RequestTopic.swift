@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 /// The requests topic that records are made for: each gets its partition and offset, as in an empty topic.
 package struct RequestTopic {

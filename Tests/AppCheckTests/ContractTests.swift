@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `Each resource name of the contract resolves, or gets 404`() throws {
+    @Test func `each resource name of the contract resolves, or gets 404`() throws {
         let cases = try #require(FirebaseContract.node("resourceNames", "cases")).elements
         #expect(cases.count == 8)
         for item in cases {
@@ -51,7 +51,7 @@ import Testing
                 continue
             }
             let request = try #require(decoding.request, "\(path)")
-            #expect(request.path.shown == path && request.method.rawValue == verb)
+            #expect(request.path.shown == path && request.verb.rawValue == verb)
             #expect(request.isBeta == path.hasPrefix("/v1beta/"))
             if let client = FirebaseContract.text(item, "oauthClient") {
                 #expect(request.resource == .oauthClient(0, clientID: ExactText(client)))
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `Each base64 text that the contract accepts decodes to the same bytes, and its own spelling is written`()
+    @Test func `each base64 text that the contract accepts decodes to the same bytes, and its own spelling is written`()
         throws
     {
         let facts = try #require(FirebaseContract.node("json", "base64"))
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `The attestation exchange is read as the contract writes it and as the SDK sends it`() throws {
+    @Test func `the attestation exchange is read as the contract writes it and as the SDK sends it`() throws {
         let facts = try #require(FirebaseContract.node("methods", "exchangeAppAttestAttestation"))
         let request = try #require(facts["request"])
         let path = try path("exchangeAppAttestAttestation")
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// The contract's artifact is made up and none of ours, so ours takes its place.
-    @Test func `The assertion exchange is read as the contract writes it and as the SDK sends it`() throws {
+    @Test func `the assertion exchange is read as the contract writes it and as the SDK sends it`() throws {
         let facts = try #require(FirebaseContract.node("methods", "exchangeAppAttestAssertion"))
         let request = try #require(facts["request"])
         let foreign = try #require(FirebaseContract.text(request, "artifact"))
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `A token check is accepted under both names of its member; the contract's own token has no payload`()
+    @Test func `a token check is accepted under both names of its member; the contract's own token has no payload`()
         throws
     {
         let facts = try #require(FirebaseContract.node("methods", "verifyAppCheckToken"))

@@ -5,13 +5,13 @@ import Testing
 
 /// The four verbs of App Check: what a request must look like.
 @Suite struct ExchangeRequestTests {
-    private static let exchanges: [Method] = [
+    private static let exchanges: [Verb] = [
         .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
     ]
 
     /// The members of a body that is taken; those of verifyAppCheckToken hold the jti `t-1`.
-    static func members(_ method: Method) -> [(String, String)] {
-        switch method {
+    static func members(_ verb: Verb) -> [(String, String)] {
+        switch verb {
         case .exchangeAppAttestAttestation:
             [("keyId", "\"\(Samples.keyText)\""), ("attestationStatement", "\"AQID\""), ("challenge", "\"BAUG\"")]
         case .exchangeAppAttestAssertion:
@@ -26,22 +26,22 @@ import Testing
         }
     }
 
-    private static func decode(_ method: Method, _ members: [(String, String)]) throws -> RequestDecoding {
-        try Samples.decoder().decode(Samples.request(path: Samples.path(method), body: Samples.body(members)))
+    private static func decode(_ verb: Verb, _ members: [(String, String)]) throws -> RequestDecoding {
+        try Samples.decoder().decode(Samples.request(path: Samples.path(verb), body: Samples.body(members)))
     }
 
     @Test(arguments: exchanges)
-    func `Every name of an app resolves to the same app, with every verb`(_ method: Method) throws {
+    func `every name of an app resolves to the same app, with every verb`(_ verb: Verb) throws {
         for (resource, name) in [
             ("v1/projects/123456789012/apps/\(Samples.appID)", Samples.appID),
             ("/v1beta/projects/contract-test-1/apps/\(Samples.appID)", Samples.appID),
             ("v1/oauthClients/\(Samples.oauthClient)", Samples.oauthClient),
             ("v1beta/oauthClients/\(Samples.oauthClient)", Samples.oauthClient),
         ] {
-            let path = "\(resource):\(method.rawValue)"
-            let value = Samples.request(path: path, body: Samples.body(Self.members(method)))
+            let path = "\(resource):\(verb.rawValue)"
+            let value = Samples.request(path: path, body: Samples.body(Self.members(verb)))
             let request = try #require(try Samples.decoder().decode(value).request)
-            #expect(request.method == method && request.path.shown == path && request.app == 1)
+            #expect(request.verb == verb && request.path.shown == path && request.app == 1)
             #expect(request.isBeta == resource.contains("v1beta"))
             #expect(request.appID?.shown == name)
             let isClient = name == Samples.oauthClient
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["null", "{}", "\"\"", "{\"x\":1}", nil])
-    func `A challenge needs no body and no key`(_ body: String?) throws {
+    func `a challenge needs no body and no key`(_ body: String?) throws {
         let path = Samples.path(.generateAppAttestChallenge)
         let value = body.map { Samples.request(path: path, body: $0) } ?? "{\"path\":\"\(path)\"}"
         let request = try #require(try Samples.decoder().decode(value).request)
@@ -64,13 +64,13 @@ import Testing
     @Test(
         arguments: ["[]", "1", "\" \"", "false", "{\"x\":1,\"x\":1}"]
     )
-    func `A challenge request whose body is not empty is malformed`(_ body: String) throws {
+    func `a challenge request whose body is not empty is malformed`(_ body: String) throws {
         let value = Samples.request(path: Samples.path(.generateAppAttestChallenge), body: body)
         #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)
     }
 
     @Test(arguments: [nil, false, true] as [Bool?])
-    func `An attestation exchange is read in both spellings`(_ limitedUse: Bool?) throws {
+    func `an attestation exchange is read in both spellings`(_ limitedUse: Bool?) throws {
         for spelling in [
             ["keyId", "attestationStatement", "challenge", "limitedUse"],
             ["key_id", "attestation_statement", "challenge", "limited_use"],
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["limitedUse", "limited_use"])
-    func `An assertion exchange takes its key ID from the artifact`(_ name: String) throws {
+    func `an assertion exchange takes its key ID from the artifact`(_ name: String) throws {
         let members = Self.members(.exchangeAppAttestAssertion) + [("keyId", "\"AAAA\""), (name, "true")]
         let request = try #require(try Self.decode(.exchangeAppAttestAssertion, members).request)
         #expect(
@@ -110,7 +110,7 @@ import Testing
         #expect(request.requiredRecordKey == Array(Samples.keyText.utf8))
     }
 
-    @Test func `An artifact of another version, or too short for its parts, is invalid`() throws {
+    @Test func `an artifact of another version, or too short for its parts, is invalid`() throws {
         func decode(_ artifact: [UInt8]) throws -> RequestDecoding {
             var members = Self.members(.exchangeAppAttestAssertion)
             members[0].1 = "\"\(Samples.text(artifact))\""
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `A missing member is reported before an invalid artifact`() throws {
+    @Test func `a missing member is reported before an invalid artifact`() throws {
         var members = Self.members(.exchangeAppAttestAssertion)
         members[0].1 = "\"\""
         #expect(try Self.decode(.exchangeAppAttestAssertion, members).refusal == .artifactInvalid)
@@ -136,35 +136,35 @@ import Testing
     }
 
     @Test(
-        arguments: [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion],
+        arguments: [Verb.exchangeAppAttestAttestation, .exchangeAppAttestAssertion],
         ["null", "true", "0", "[]", "{}", "\"*\"", "\"A\"", "\"QQ=\"", "\" QQ==\"", "\"+_8=\"", nil]
     )
-    func `A missing member, a wrong type or invalid base64 is malformed`(_ method: Method, _ value: String?) throws {
-        let good = Self.members(method)
-        #expect(try Self.decode(method, good).request != nil)
+    func `a missing member, a wrong type or invalid base64 is malformed`(_ verb: Verb, _ value: String?) throws {
+        let good = Self.members(verb)
+        #expect(try Self.decode(verb, good).request != nil)
         for index in good.indices {
             var members = good
             if let value { members[index].1 = value } else { members.remove(at: index) }
-            #expect(try Self.decode(method, members).refusal == .malformedRequest)
+            #expect(try Self.decode(verb, members).refusal == .malformedRequest)
         }
     }
 
     @Test(arguments: ["limitedUse", "limited_use"])
-    func `A limited use of null counts as unset`(_ name: String) throws {
-        for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
-            let request = try #require(try Self.decode(method, Self.members(method) + [(name, "null")]).request)
+    func `a limited use of null counts as unset`(_ name: String) throws {
+        for verb in [Verb.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
+            let request = try #require(try Self.decode(verb, Self.members(verb) + [(name, "null")]).request)
             #expect(request.exchange?.limitedUse == false)
             let other = name == "limitedUse" ? "limited_use" : "limitedUse"
-            let both = try Self.decode(method, Self.members(method) + [(name, "null"), (other, "true")])
+            let both = try Self.decode(verb, Self.members(verb) + [(name, "null"), (other, "true")])
             #expect(both.request != nil)
         }
     }
 
     @Test(arguments: ["0", "1", "\"true\"", "\"\"", "[]", "{}"])
-    func `Limited use is a boolean`(_ value: String) throws {
-        for method in [Method.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
+    func `limited use is a boolean`(_ value: String) throws {
+        for verb in [Verb.exchangeAppAttestAttestation, .exchangeAppAttestAssertion] {
             for name in ["limitedUse", "limited_use"] {
-                let refused = try Self.decode(method, Self.members(method) + [(name, value)])
+                let refused = try Self.decode(verb, Self.members(verb) + [(name, value)])
                 #expect(refused.refusal == .malformedRequest)
                 #expect(refused.refusedKeyID == Samples.keyID)
             }
@@ -179,25 +179,25 @@ import Testing
             (.exchangeAppAttestAssertion, "limited_use", "limitedUse"),
             (.exchangeAppAttestAssertion, "challenge", "artifact"),
             (.verifyAppCheckToken, "app_check_token", "appCheckToken"),
-        ] as [(Method, String, String)]
+        ] as [(Verb, String, String)]
     )
-    func `Two spellings or two copies of one member are malformed, unknown members are ignored`(
-        _ method: Method,
+    func `two spellings or two copies of one member are malformed, unknown members are ignored`(
+        _ verb: Verb,
         _ first: String,
         _ second: String
     ) throws {
-        let good = Self.members(method) + (first == "limited_use" ? [("limitedUse", "true")] : [])
-        #expect(try Self.decode(method, good + [("x", "[null]"), ("Challenge", "1")]).request != nil)
+        let good = Self.members(verb) + (first == "limited_use" ? [("limitedUse", "true")] : [])
+        #expect(try Self.decode(verb, good + [("x", "[null]"), ("Challenge", "1")]).request != nil)
         for name in [first, second] {
-            #expect(try Self.decode(method, good + [(name, "\"AQID\"")]).refusal == .malformedRequest)
+            #expect(try Self.decode(verb, good + [(name, "\"AQID\"")]).refusal == .malformedRequest)
         }
     }
 
-    @Test func `An app's verb on a project alone is an unknown app; a token check on an app is malformed`() throws {
-        for method in Self.exchanges {
+    @Test func `an app's verb on a project alone is an unknown app; a token check on an app is malformed`() throws {
+        for verb in Self.exchanges {
             for resource in ["projects/contract-test-1", "projects/contract-test-1/apps/", "oauthClients/"] {
                 let refused = try Samples.decoder().decode(
-                    Samples.request(path: "v1/\(resource):\(method.rawValue)", body: Samples.body(Self.members(method)))
+                    Samples.request(path: "v1/\(resource):\(verb.rawValue)", body: Samples.body(Self.members(verb)))
                 )
                 #expect(refused.refusal == .unknownApp && refused.refusedStatus?.code == 404)
             }

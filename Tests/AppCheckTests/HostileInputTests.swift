@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 @Suite struct HostileInputTests {
-    @Test func `A request cut at any byte is not a request`() throws {
+    @Test func `a request cut at any byte is not a request`() throws {
         let decoder = try Samples.decoder()
         let value = Array(Samples.request(path: "/" + Samples.path).utf8)
         #expect(decoder.decode(value).request != nil)
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF])
-    func `No overwritten byte of a request traps`(_ byte: UInt8) throws {
+    func `no overwritten byte of a request traps`(_ byte: UInt8) throws {
         let decoder = try Samples.decoder()
         let value = Array(Samples.request().utf8)
         var requests = 0
@@ -26,12 +26,12 @@ import Testing
         #expect(requests < value.count)
     }
 
-    @Test(arguments: Method.allCases)
-    func `An exchange cut at any byte, or with any byte overwritten, never traps`(_ method: Method) throws {
+    @Test(arguments: Verb.allCases)
+    func `an exchange cut at any byte, or with any byte overwritten, never traps`(_ verb: Verb) throws {
         let decoder = try Samples.wholeDecoder()
-        let members = ExchangeRequestTests.members(method)
+        let members = ExchangeRequestTests.members(verb)
         guard !members.isEmpty else { return }
-        let value = Array(Samples.request(path: Samples.path(method), body: Samples.body(members)).utf8)
+        let value = Array(Samples.request(path: Samples.path(verb), body: Samples.body(members)).utf8)
         #expect(decoder.decode(value).request != nil)
         for place in value.indices {
             #expect(decoder.decode(Array(value[..<place])).deadLetter == .notJSON)
@@ -40,13 +40,13 @@ import Testing
                 damaged[place] = byte
                 // A token's other parts are not read yet, and another secret is refused later.
                 let isStillRequest = decoder.decode(damaged).request != nil
-                #expect(!isStillRequest || [.verifyAppCheckToken, .exchangeDebugToken].contains(method))
+                #expect(!isStillRequest || [.verifyAppCheckToken, .exchangeDebugToken].contains(verb))
             }
         }
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func `Random bytes are never a request`(_ seed: UInt64) throws {
+    func `random bytes are never a request`(_ seed: UInt64) throws {
         let decoder = try Samples.decoder()
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         func next() -> UInt8 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `A megabyte of nested arrays is too large; under a higher limit no path is read from it`() throws {
+    @Test func `a megabyte of nested arrays is too large; under a higher limit no path is read from it`() throws {
         let value = [UInt8](repeating: UInt8(ascii: "["), count: 1_048_576)
         #expect(try Samples.decoder().decode(value).deadLetter == .tooLarge)
         var limits = RequestLimits()
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["", "1"])
-    func `A request with thousands of members is malformed, under its path`(_ suffix: String) throws {
+    func `a request with thousands of members is malformed, under its path`(_ suffix: String) throws {
         let members = (0..<4000).map { "\"m\($0)\":\($0)" }.joined(separator: ",")
         let value = "{\"path\":\"\(Samples.path)\",\(members),\"m0\(suffix.isEmpty ? "x" : "")\":0}"
         #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)

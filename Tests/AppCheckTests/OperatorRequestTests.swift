@@ -29,7 +29,7 @@ struct OperatorRequestTests {
     }
 
     @Test(arguments: commands)
-    func `A command is read back as it was written`(command: OperatorCommand) throws {
+    func `a command is read back as it was written`(command: OperatorCommand) throws {
         let keys = try ExchangeKit.keys()
         let value = try ExchangeRequest.command(command, keys).value
         guard case .command(let found, let path) = try Self.decoder(keys).decode(value) else {
@@ -45,11 +45,11 @@ struct OperatorRequestTests {
         }
     }
 
-    @Test func `No two commands have the same code`() throws {
+    @Test func `no two commands have the same code`() throws {
         let key = try #require(OperatorKeys(try ExchangeKit.keys()).active)
         let first = try #require(Self.commands.first)
         var others: [OperatorCommand] = [first]
-        for verb in OperatorCommand.Verb.allCases where verb != first.verb {
+        for verb in OperatorCommand.Action.allCases where verb != first.verb {
             others.append(.sample(verb, first.subject))
         }
         others += Self.commands.dropFirst(3)
@@ -75,7 +75,7 @@ struct OperatorRequestTests {
     ]
 
     @Test(arguments: changes.map(\.name))
-    func `A command with one thing changed is an unknown method`(name: String) throws {
+    func `a command with one thing changed is an unknown method`(name: String) throws {
         let change = try #require(Self.changes.first { $0.name == name })
         let keys = try ExchangeKit.keys()
         let value = try ExchangeRequest.command(.sample(.ban, .key(Self.keyID)), keys).value
@@ -88,7 +88,7 @@ struct OperatorRequestTests {
         #expect(Reason.unknownMethod.status(appID: nil).message == "App not registered.")
     }
 
-    @Test func `Each bit of the code counts`() throws {
+    @Test func `each bit of the code counts`() throws {
         let keys = try ExchangeKit.keys()
         let decoder = try Self.decoder(keys)
         let command = OperatorCommand.sample(.ban, .key(Self.keyID))
@@ -108,7 +108,7 @@ struct OperatorRequestTests {
         String(decoding: KeyID(Digest(bytes) ?? SHA256.hash([])).recordKey, as: UTF8.self)
     }
 
-    @Test func `A command that no writer makes is refused, genuine or not`() throws {
+    @Test func `a command that no writer makes is refused, genuine or not`() throws {
         let keys = try ExchangeKit.keys()
         var unbanKeeping = OperatorCommand.sample(.unban, .key(Self.keyID))
         unbanKeeping.keepsBan = true
@@ -121,7 +121,7 @@ struct OperatorRequestTests {
         }
     }
 
-    @Test func `Sealing keys authenticate, all of them; challenge keys only where none is listed`() throws {
+    @Test func `sealing keys authenticate, all of them; challenge keys only where none is listed`() throws {
         let command = OperatorCommand.sample(.ban, .key(Self.keyID))
         func outcome(_ signing: KeyRings, _ reading: KeyRings) throws -> Reason? {
             Self.reason(try Self.decoder(reading).decode(try ExchangeRequest.command(command, signing).value))
@@ -139,7 +139,7 @@ struct OperatorRequestTests {
         #expect(try outcome(both, KeyRings(sealing: absent)) == .noActiveKey, "its file is absent")
     }
 
-    @Test func `Other paths of that kind stay malformed`() throws {
+    @Test func `other paths of that kind stay malformed`() throws {
         for path in [
             "v1/operator:bann", "v1beta/operator:ban", "v1/operator", "v1/operator/x:ban", "//v1/operator:ban",
         ] {

@@ -19,7 +19,7 @@ import Testing
             (.challengeAhead, 503, "UNAVAILABLE"), (.sealingKeyUnknown, 503, "UNAVAILABLE"),
         ] as [(Reason, Int, String)]
     )
-    func `Each reason has its status`(_ reason: Reason, _ code: Int, _ status: String) {
+    func `each reason has its status`(_ reason: Reason, _ code: Int, _ status: String) {
         let answer = reason.status(appID: "a-p-p")
         #expect(answer.code == code && answer.status == status)
         #expect(
@@ -31,14 +31,14 @@ import Testing
         #expect(reason.isDeferral == (reason == .noActiveKey))
     }
 
-    @Test func `The message of an unknown method names the app`() {
+    @Test func `the message of an unknown method names the app`() {
         #expect(Reason.unknownMethod.status(appID: "1:2:ios:3").message == "App not registered: 1:2:ios:3.")
         #expect(Status.ok.code == 200 && Status.ok.status == "OK")
     }
 }
 
 @Suite struct RecordKeyTests {
-    @Test func `A record key is the standard padded text of its key ID, and only that`() throws {
+    @Test func `a record key is the standard padded text of its key ID, and only that`() throws {
         let keyID = try #require(Samples.keyID)
         #expect(String(decoding: keyID.recordKey, as: UTF8.self) == Samples.keyText)
         #expect(keyID.recordKey.count == 44)
@@ -53,7 +53,7 @@ import Testing
             String(repeating: "A", count: 44), String(repeating: "A", count: 40),
         ]
     )
-    func `Another spelling of the same bytes is not a record key`(_ text: String) {
+    func `another spelling of the same bytes is not a record key`(_ text: String) {
         #expect(KeyID(recordKey: Array(text.utf8)) == nil || text == Samples.keyText.lowercased())
         #expect(KeyID(recordKey: Array(text.utf8)) != Samples.keyID)
     }

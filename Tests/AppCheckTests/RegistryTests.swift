@@ -13,7 +13,7 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
 }
 
 @Suite struct RegistryTests {
-    @Test func `Apps are found by number, id, client and ledger name, and by nothing else`() throws {
+    @Test func `apps are found by number, id, client and ledger name, and by nothing else`() throws {
         let registry = try Registry(apps: [
             app("1", "one", "a", ["c1", "c2"]), app("1", "one", "b"), app("2", nil, "a", ["c3"]),
         ])
@@ -40,11 +40,11 @@ private func app(_ number: String, _ id: String?, _ appID: String, _ clients: [S
             ([app("1", nil, "a"), app("2", "1", "b")], "project 1 refers to two project numbers"),
         ]
     )
-    func `An ambiguous name is refused`(_ apps: [RegisteredApp], _ message: String) {
+    func `an ambiguous name is refused`(_ apps: [RegisteredApp], _ message: String) {
         #expect(throws: RegistryFault(message: message)) { _ = try Registry(apps: apps) }
     }
 
-    @Test func `A project's id may equal its number, and ids may hold any characters`() throws {
+    @Test func `a project's id may equal its number, and ids may hold any characters`() throws {
         let registry = try Registry(apps: [app("7", "7", "a"), app("8", nil, "x/apps/y"), app("8/apps/x", nil, "y2")])
         #expect(registry.find(project: "7", app: "a") == 0)
         #expect(try Registry(apps: []).apps.isEmpty)

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: 0..<3, values + [nil])
-    func `A missing member, a wrong type or invalid base64 is malformed`(_ index: Int, _ value: String?) throws {
+    func `a missing member, a wrong type or invalid base64 is malformed`(_ index: Int, _ value: String?) throws {
         var members = Samples.assertionBody
         if let value { members[index].1 = value } else { members.remove(at: index) }
         #expect(try refusal(members) == .malformedRequest)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: values + [nil])
-    func `The same holds for an attestation and for client data`(_ value: String?) throws {
+    func `the same holds for an attestation and for client data`(_ value: String?) throws {
         let key = Samples.assertionBody[0]
         for (name, other) in [("attestationStatement", "clientData"), ("clientData", "attestationStatement")] {
             let rest = [key, (other, "\"AQID\"")]
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["null", "[]", "\"{}\"", "1", "true"])
-    func `A body that is not an object is malformed`(_ body: String) throws {
+    func `a body that is not an object is malformed`(_ body: String) throws {
         #expect(try Samples.decoder().decode(Samples.request(body: body)).refusal == .malformedRequest)
         let none = "{\"path\":\"\(Samples.path)\"}"
         #expect(try Samples.decoder().decode(none).refusal == .malformedRequest)
@@ -43,17 +43,17 @@ import Testing
             ("clientData", "\"BAUG\""), ("client_data", "\"\""),
         ]
     )
-    func `Two spellings or two copies of one member are malformed`(_ name: String, _ value: String) throws {
+    func `two spellings or two copies of one member are malformed`(_ name: String, _ value: String) throws {
         #expect(try refusal(Samples.assertionBody + [(name, value)]) == .malformedRequest)
     }
 
     @Test(arguments: ["clientData", "client_data", "key_id"])
-    func `A member of null counts as absent`(_ name: String) throws {
+    func `a member of null counts as absent`(_ name: String) throws {
         #expect(try refusal(Samples.assertionBody + [(name, "null")]) == nil)
         #expect(try refusal(Samples.assertionBody + [(name, "null"), (name, "null")]) == .malformedRequest)
     }
 
-    @Test func `Both spellings of an attestation or of client data are malformed`() throws {
+    @Test func `both spellings of an attestation or of client data are malformed`() throws {
         let base = [Samples.assertionBody[0], ("attestationStatement", "\"AQID\""), ("clientData", "\"AA==\"")]
         let decoder = try Samples.decoder()
         func decode(_ members: [(String, String)]) -> RequestDecoding {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 31, 32, 33, 64])
-    func `A key ID has 32 bytes, no fewer and no more`(_ count: Int) throws {
+    func `a key ID has 32 bytes, no fewer and no more`(_ count: Int) throws {
         var members = Samples.assertionBody
         members[0].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
         let decoding = try Samples.decoder().decode(Samples.request(body: Samples.body(members)))
@@ -79,7 +79,7 @@ import Testing
     @Test(
         arguments: [(0, false), (1, true), (31, true), (1024, true), (1025, false)]
     )
-    func `A client data hash of any length has 1 to 1,024 bytes`(_ count: Int, _ isTaken: Bool) throws {
+    func `a client data hash of any length has 1 to 1,024 bytes`(_ count: Int, _ isTaken: Bool) throws {
         var members = Samples.assertionBody
         members[2].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
         #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
@@ -89,7 +89,7 @@ import Testing
         arguments: [ClientDataHashLength.standard, .bytes(32), .bytes(21), .bytes(1024)],
         [Samples.path, Samples.attestationPath]
     )
-    func `A client data hash has the length that the app sets, 32 bytes by default`(
+    func `a client data hash has the length that the app sets, 32 bytes by default`(
         _ length: ClientDataHashLength,
         _ path: String
     ) throws {
@@ -111,13 +111,13 @@ import Testing
     }
 
     @Test(arguments: [(0, true), (32_768, true), (32_769, false)])
-    func `Client data has at most 32,768 bytes`(_ count: Int, _ isTaken: Bool) throws {
+    func `client data has at most 32,768 bytes`(_ count: Int, _ isTaken: Bool) throws {
         var members = Samples.assertionBody
         members[2] = ("clientData", "\"\(Samples.text([UInt8](repeating: 7, count: count)))\"")
         #expect(try refusal(members) == (isTaken ? nil : .malformedRequest))
     }
 
-    @Test func `Limits come from the configuration`() throws {
+    @Test func `limits come from the configuration`() throws {
         var limits = RequestLimits()
         limits.clientDataHashBytes = 2
         #expect(try Samples.decoder(limits).decode(Samples.request()).refusal == .malformedRequest)
@@ -127,7 +127,7 @@ import Testing
         #expect(try Samples.decoder(limits).decode(Samples.request()).deadLetter == .tooLarge)
     }
 
-    @Test func `A refusal names the key if the body names exactly one`() throws {
+    @Test func `a refusal names the key if the body names exactly one`() throws {
         let key = Samples.assertionBody[0]
         let decoder = try Samples.decoder()
         func keyID(_ body: String) -> KeyID? { decoder.decode(Samples.request(body: body)).refusedKeyID }

@@ -11,7 +11,7 @@ import Testing
             "/v1beta/oauthClients/\(Samples.oauthClient)",
         ]
     )
-    func `An app is found by each of its names, with either version, with and without the leading slash`(
+    func `an app is found by each of its names, with either version, with and without the leading slash`(
         _ resource: String
     ) throws {
         let path = resource + ":verifyAssertion"
@@ -20,7 +20,7 @@ import Testing
         #expect(request.appID.map { resource.hasSuffix($0.shown) } == true)
         #expect(request.isBeta == resource.contains("v1beta/"))
         #expect(request.path.shown == path)
-        #expect(request.method == .verifyAssertion)
+        #expect(request.verb == .verifyAssertion)
         #expect(request.keyID == Samples.keyID)
         #expect(request.body == .object(.assertion([1, 2, 3]), .clientDataHash([4, 5, 6])))
     }
@@ -29,7 +29,7 @@ import Testing
         arguments: ["keyId", "key_id"],
         ["attestationStatement", "attestation_statement"]
     )
-    func `Members are read in both spellings, and bytes in every alphabet`(
+    func `members are read in both spellings, and bytes in every alphabet`(
         _ keyName: String,
         _ attestationName: String
     ) throws {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: ["clientData", "client_data"])
-    func `Client data is hashed`(_ name: String) throws {
+    func `client data is hashed`(_ name: String) throws {
         let data = Array("hello".utf8)
         let members = Samples.assertionBody.dropLast() + [(name, "\"\(Samples.text(data))\"")]
         let request = try #require(
@@ -68,16 +68,16 @@ import Testing
             ("{\"body\":{\"path\":\"x\"}}", .noPath), ("{\"path\":{\"path\":\"x\"}}", .noPath),
         ] as [(String, DeadLetterReason)]
     )
-    func `A record that is not a request becomes a dead letter`(_ value: String, _ reason: DeadLetterReason) throws {
+    func `a record that is not a request becomes a dead letter`(_ value: String, _ reason: DeadLetterReason) throws {
         #expect(try Samples.decoder().decode(value).deadLetter == reason)
     }
 
-    @Test func `Bytes that are not UTF-8 are not JSON`() throws {
+    @Test func `bytes that are not UTF-8 are not JSON`() throws {
         let value = Array("{\"path\":\"".utf8) + [0xFF] + Array("\"}".utf8)
         #expect(try Samples.decoder().decode(value).deadLetter == .notJSON)
     }
 
-    @Test func `A value at the limit is read, one byte more is too large`() throws {
+    @Test func `a value at the limit is read, one byte more is too large`() throws {
         let request = Samples.request()
         let decoder = try Samples.decoder()
         let room = RequestLimits().valueBytes - request.utf8.count
@@ -125,7 +125,7 @@ import Testing
             "v1/projects%2F123456789012/apps/\(Samples.appID):verifyAssertion",
         ]
     )
-    func `A path of another form is malformed`(_ path: String) throws {
+    func `a path of another form is malformed`(_ path: String) throws {
         let decoding = try Samples.decoder().decode(Samples.request(path: path))
         #expect(decoding.refusal == .malformedRequest)
         #expect(decoding.refusedPath == path)
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: ["?key=secret", "#secret", "?#", "?"])
-    func `Text after a question mark or a hash is never echoed`(_ tail: String) throws {
+    func `text after a question mark or a hash is never echoed`(_ tail: String) throws {
         for path in [Samples.path + tail, "x" + tail, tail] {
             let decoding = try Samples.decoder().decode(Samples.request(path: path))
             #expect(decoding.refusal == .malformedRequest)
@@ -154,7 +154,7 @@ import Testing
             "verifyAssertion ", "verify%41ssertion",
         ]
     )
-    func `The refusal of an unserved verb names the app as the caller sent it`(_ verb: String) throws {
+    func `the refusal of an unserved verb names the app as the caller sent it`(_ verb: String) throws {
         for (resource, name) in [
             ("projects/123456789012/apps/\(Samples.appID)", Samples.appID),
             ("projects/contract-test-1/apps/\(Samples.appID)", Samples.appID),
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `For an unregistered app another provider's exchange gets 404, and an unknown verb names the app`()
+    @Test func `for an unregistered app another provider's exchange gets 404, and an unknown verb names the app`()
         throws
     {
         for resource in ["projects/none/apps/1:2:ios:3", "oauthClients/1:2:ios:3"] {
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `An unknown verb on a project is refused too`() throws {
+    @Test func `an unknown verb on a project is refused too`() throws {
         let decoding = try Samples.decoder().decode(Samples.request(path: "v1beta/projects/123456789012:foo"))
         #expect(decoding.refusal == .unknownMethod)
         #expect(decoding.refusedStatus?.message == "App not registered.")
@@ -193,7 +193,7 @@ import Testing
             "projects/123456789012/apps/\(Samples.oauthClient)", "projects/contract%2Dtest%2D1/apps/\(Samples.appID)",
         ]
     )
-    func `An unregistered app, project or client is unknown`(_ resource: String) throws {
+    func `an unregistered app, project or client is unknown`(_ resource: String) throws {
         // Judged before the body.
         for body in ["{}", Samples.body(Samples.assertionBody)] {
             let path = "v1/\(resource):verifyAssertion"
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func `Duplicate members on the top level are malformed, whatever their name`() throws {
+    @Test func `duplicate members on the top level are malformed, whatever their name`() throws {
         let body = Samples.body(Samples.assertionBody)
         for value in [
             "{\"path\":\"\(Samples.path)\",\"path\":\"\(Samples.path)\",\"body\":\(body)}",

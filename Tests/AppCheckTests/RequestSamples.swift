@@ -16,10 +16,10 @@ enum Samples {
     /// Version 1, the key ID, and room for the rest.
     static let artifact: [UInt8] = [1] + keyBytes + [UInt8](repeating: 0xA5, count: 33)
 
-    static func path(_ method: Method) -> String {
-        method == .verifyAppCheckToken
-            ? "v1beta/projects/contract-test-1:\(method.rawValue)"
-            : "v1/projects/contract-test-1/apps/\(appID):\(method.rawValue)"
+    static func path(_ verb: Verb) -> String {
+        verb == .verifyAppCheckToken
+            ? "v1beta/projects/contract-test-1:\(verb.rawValue)"
+            : "v1/projects/contract-test-1/apps/\(appID):\(verb.rawValue)"
     }
 
     /// A JWT's payload.

@@ -16,17 +16,17 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `Every call of the SDK is a request with the record key that the gateway sets`(_ isClient: Bool) throws {
+    func `every call of the SDK is a request with the record key that the gateway sets`(_ isClient: Bool) throws {
         let decoder = try Samples.decoder()
         let challenge = Array(repeating: UInt8(0xFF), count: 32)
         for seed in 0..<10 as Range<UInt64> {
             var client = StockClient(Self.model, resource: Self.resource(isClient), seed: seed)
-            var methods: [Method] = []
+            var verbs: [Verb] = []
             for isLimitedUse in [false, true] {
                 var reply = client.want(limitedUse: isLimitedUse, at: Self.time)
                 while let call = reply.call {
                     let request = try #require(decoder.decode(call.value).request)
-                    methods.append(request.method)
+                    verbs.append(request.verb)
                     #expect(request.path.shown == call.path && request.app == 1 && !request.isBeta)
                     #expect(request.keyID == call.keyID && request.requiredRecordKey == call.keyID?.recordKey)
                     check(request.body, challenge, isLimitedUse)
@@ -36,7 +36,7 @@ import Testing
                 #expect(reply.outcomes.count == 1)
             }
             #expect(
-                methods == [
+                verbs == [
                     .generateAppAttestChallenge, .exchangeAppAttestAttestation, .generateAppAttestChallenge,
                     .exchangeAppAttestAssertion,
                 ]

@@ -15,7 +15,7 @@ import Testing
     private static func token(_ payload: String) -> String { "e30.\(Samples.payload(payload)).c2ln" }
 
     @Test(arguments: ["123456789012", "contract-test-1"])
-    func `A project is found by number and id, on v1 and v1beta`(_ project: String) throws {
+    func `a project is found by number and id, on v1 and v1beta`(_ project: String) throws {
         let token = Self.token("{\"jti\":\"t-1\",\"sub\":\"x\"}")
         for version in ["v1", "/v1beta"] {
             let path = "\(version)/projects/\(project):verifyAppCheckToken"
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["1", "contract-test-2", Samples.appID, ""])
-    func `An unregistered project is unknown`(_ project: String) throws {
+    func `an unregistered project is unknown`(_ project: String) throws {
         let refused = try Self.decode(Self.token("{\"jti\":\"t-1\"}"), project: project)
         #expect(refused.refusal == .unknownApp && refused.refusedStatus?.code == 404)
     }
@@ -41,7 +41,7 @@ import Testing
         ]
             + [("", false), ("\u{E9}", true), (String(repeating: "\u{E9}", count: 126), false)]
     )
-    func `A jti has 1 to 250 bytes of any text`(_ identifier: String, _ isTaken: Bool) throws {
+    func `a jti has 1 to 250 bytes of any text`(_ identifier: String, _ isTaken: Bool) throws {
         let decoding = try Self.decode(Self.token("{\"exp\":1,\"jti\":\"\(identifier)\"}"))
         #expect(decoding.refusal == (isTaken ? nil : .tokenInvalid))
         #expect(decoding.request?.requiredRecordKey == (isTaken ? Array(identifier.utf8) : nil))
@@ -55,7 +55,7 @@ import Testing
             "{\"jti\":\"a\",\"x\":[\(String(repeating: "1,", count: 300))1]}",
         ]
     )
-    func `A token with an unreadable payload, or without a jti, is invalid`(_ payload: String) throws {
+    func `a token with an unreadable payload, or without a jti, is invalid`(_ payload: String) throws {
         let refused = try Self.decode(Self.token(payload))
         #expect(refused.refusal == .tokenInvalid)
         #expect(refused.refusedStatus?.code == 403 && refused.refusedStatus?.status == "PERMISSION_DENIED")
@@ -68,13 +68,13 @@ import Testing
             "a.eyJqdGkiOiJ0In0*.b", "a.eyJqdGkiOiJ0In1.b", "eyJqdGkiOiJ0In0.a.b", "a. eyJqdGkiOiJ0In0.b",
         ]
     )
-    func `A token without three parts, or whose payload is not base64, is invalid`(_ token: String) throws {
+    func `a token without three parts, or whose payload is not base64, is invalid`(_ token: String) throws {
         #expect(try Self.decode(token).refusal == .tokenInvalid)
         #expect(try Self.decode("a.eyJqdGkiOiJ0In0.b").request != nil)
     }
 
     @Test(arguments: ["null", "1", "[]", "{}", "true", nil])
-    func `A token that is not a string is malformed`(_ value: String?) throws {
+    func `a token that is not a string is malformed`(_ value: String?) throws {
         let body = Samples.body(value.map { [("appCheckToken", $0)] } ?? [])
         let request = Samples.request(path: Samples.path(.verifyAppCheckToken), body: body)
         #expect(try Samples.decoder().decode(request).refusal == .malformedRequest)

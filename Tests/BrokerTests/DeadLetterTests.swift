@@ -19,7 +19,7 @@ struct DeadLetterTests {
         TopicRecord(partition: 2, offset: 4, key: [1], value: [2], timestamp: 5, headers: headers)
     }
 
-    @Test func `The request has its own headers, and its old place as its id where it had none`() throws {
+    @Test func `the request has its own headers, and its old place as its id where it had none`() throws {
         let own = [Self.header("a", "1"), Self.header("a", "2"), KafkaHeader(name: [0xFF], value: nil)]
         let letter = try #require(DeadLetter(Self.record(own + Self.marks), requestIDBytes: 128))
         #expect(letter.headers == own + [Self.header("request-id", "t/2/17")])
@@ -31,19 +31,19 @@ struct DeadLetterTests {
         #expect(DeadLetter(Self.record(own + Self.marks), requestIDBytes: 5)?.headers == own)
     }
 
-    @Test func `A value that was left out shows`() {
+    @Test func `a value that was left out shows`() {
         let headers = Self.marks + [Self.header("dlq.truncated", "true")]
         #expect(DeadLetter(Self.record(headers), requestIDBytes: 128)?.isTruncated == true)
     }
 
     @Test(arguments: 0..<4)
-    func `A record without one of the four marks is not a dead letter`(missing: Int) {
+    func `a record without one of the four marks is not a dead letter`(missing: Int) {
         var headers = Self.marks
         headers.remove(at: missing)
         #expect(DeadLetter(Self.record(headers), requestIDBytes: 128) == nil)
     }
 
-    @Test func `Neither is one with unreadable headers, or with a reason of another program`() {
+    @Test func `neither is one with unreadable headers, or with a reason of another program`() {
         #expect(DeadLetter(Self.record(nil), requestIDBytes: 128) == nil)
         let foreign = [Self.header("dlq.reason", "boom")] + Self.marks.dropFirst()
         #expect(DeadLetter(Self.record(foreign), requestIDBytes: 128) == nil)

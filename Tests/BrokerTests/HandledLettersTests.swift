@@ -7,7 +7,7 @@ import Testing
 @Suite("Handled dead letters")
 struct HandledLettersTests {
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
-    func `It knows exactly the offsets that it was given, over any round trip`(seed: UInt64) throws {
+    func `it knows exactly the offsets that it was given, over any round trip`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var handled = HandledLetters(next: 5)
         var known = Set<Int64>(0..<5)
@@ -31,11 +31,11 @@ struct HandledLettersTests {
             "r1 9223372036854775807+1", "r1 1+9223372036854775807 ",
         ]
     )
-    func `Metadata that it did not write is refused`(text: String) {
+    func `metadata that it did not write is refused`(text: String) {
         #expect(HandledLetters(next: 5, metadata: Array(text.utf8)) == nil)
     }
 
-    @Test func `Several hundred places fit into an offset's metadata`() {
+    @Test func `several hundred places fit into an offset's metadata`() {
         var handled = HandledLetters(next: 1_000_000)
         handled.insert((0..<700).map { 1_000_100 + 40 * Int64($0)..<1_000_101 + 40 * Int64($0) })
         #expect(handled.ranges.count == 700 && handled.fits)

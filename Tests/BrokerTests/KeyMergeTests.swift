@@ -16,7 +16,7 @@ struct KeyMergeTests {
         return record
     }
 
-    @Test func `A key that the ledger lacks is written unchanged, unusable or not`() {
+    @Test func `a key that the ledger lacks is written unchanged, unusable or not`() {
         #expect(KeyMerge(Self.record(7), into: nil) == .write(Self.record(7)))
         let unusable = KeyTable.record(of: KeySamples.variety[6])
         #expect(unusable.publicKey == nil && unusable.unusableKey == [4, 1, 2, 3])
@@ -24,12 +24,12 @@ struct KeyMergeTests {
     }
 
     @Test(arguments: [(5, 6, 6), (5, 5, nil), (5, 4, nil), (UInt32.max, 0, nil), (0, 1, 1)])
-    func `A counter only rises`(stored: UInt32, imported: UInt32, written: UInt32?) {
+    func `a counter only rises`(stored: UInt32, imported: UInt32, written: UInt32?) {
         let merge = KeyMerge(Self.record(imported), into: Self.record(stored))
         #expect(merge == (written.map { .write(Self.record($0)) } ?? .unchanged))
     }
 
-    @Test func `A stored key that conflicts with the import is kept, with a reason`() {
+    @Test func `a stored key that conflicts with the import is kept, with a reason`() {
         let stored = Self.record(5) { $0.app = "projects/1/apps/a" }
         #expect(KeyMerge(stored, into: stored) == .unchanged)
         func reason(_ change: (inout KeyRecord) -> Void) -> String? {
@@ -54,7 +54,7 @@ struct KeyMergeTests {
         )
     }
 
-    @Test func `The right point replaces an unusable one, other bytes do not`() {
+    @Test func `the right point replaces an unusable one, other bytes do not`() {
         let stored = Self.record(5) {
             $0.publicKey = nil
             $0.unusableKey = [1]
@@ -65,13 +65,13 @@ struct KeyMergeTests {
         #expect(KeyMerge(other, into: stored) == .kept("the ledger has another public key for it"))
     }
 
-    @Test func `An import binds an unbound key to its app, and never unbinds one`() {
+    @Test func `an import binds an unbound key to its app, and never unbinds one`() {
         let bound = Self.record(5) { $0.app = "projects/1/apps/a" }
         #expect(KeyMerge(bound, into: Self.record(5)) == .write(bound))
         #expect(KeyMerge(Self.record(5), into: bound) == .unchanged)
     }
 
-    @Test func `Of two last requests the one with the higher counter counts, and a missing one is filled in`() {
+    @Test func `of two last requests the one with the higher counter counts, and a missing one is filled in`() {
         func with(_ counter: UInt32, _ id: String?) -> KeyRecord {
             Self.record(counter) {
                 $0.lastRequest = id.map {
@@ -87,7 +87,7 @@ struct KeyMergeTests {
         #expect(KeyMerge(with(5, "other"), into: with(5, "stored")) == .unchanged)
     }
 
-    @Test func `Of two attestations the one issued later counts, with its nonce, whatever the counters say`() {
+    @Test func `of two attestations the one issued later counts, with its nonce, whatever the counters say`() {
         func with(_ counter: UInt32, _ nonce: UInt8, _ notBefore: Int64?, serial: Int64 = 1) -> KeyRecord {
             Self.record(counter) {
                 $0.nonce = SHA256.hash([nonce])
@@ -104,7 +104,7 @@ struct KeyMergeTests {
         #expect(KeyMerge(with(5, 2, 2000), into: with(5, 2, nil)) == written(with(5, 2, 2000)))
     }
 
-    @Test func `Fields that only the ledger has stay, and a second import changes nothing`() {
+    @Test func `fields that only the ledger has stay, and a second import changes nothing`() {
         let stored = Self.record(5) {
             $0.registeredAt = EvaluationTime(milliseconds: 1_790_000_000_000)
             $0.validationCategory = 4
@@ -128,7 +128,7 @@ struct KeyTableTests {
     }
 
     @Test(arguments: KeySamples.variety.indices)
-    func `A line of any kind survives a round trip`(_ index: Int) throws {
+    func `a line of any kind survives a round trip`(_ index: Int) throws {
         let key = KeySamples.variety[index]
         let record = try #require(try throughTopic(key))
         #expect(ImportedKey(key.keyID, record) == key)
@@ -138,7 +138,7 @@ struct KeyTableTests {
     }
 
     @Test(arguments: [0, 1, 63, 64, 65, 66])
-    func `Bytes that are not a point never become one, whatever their count`(_ count: Int) throws {
+    func `bytes that are not a point never become one, whatever their count`(_ count: Int) throws {
         var key = KeySamples.key(1)
         // X ‖ Y without its 04 is the spelling that the ledger itself uses for points that were checked.
         key.publicKeyBytes = Array((KeySamples.device(2).publicKey.x963.dropFirst() + [1, 2]).prefix(count))
@@ -148,7 +148,7 @@ struct KeyTableTests {
     }
 
     @Test(arguments: ["accepted", "refused", "Accepted", "deferred"])
-    func `Only an accepted request is remembered`(_ verdict: String) {
+    func `only an accepted request is remembered`(_ verdict: String) {
         var key = KeySamples.key(1)
         key.lastRequest = KeySamples.request("r", issuedAt: 10, expiresAt: 20)
         key.lastRequest?.verdict = verdict
@@ -156,7 +156,7 @@ struct KeyTableTests {
         #expect(KeyTable.record(of: key).lastRequest == (verdict == "accepted" ? expected : nil))
     }
 
-    @Test func `Of two lines for one key the later one counts, and the counter never falls`() {
+    @Test func `of two lines for one key the later one counts, and the counter never falls`() {
         var keys = StoredKeys()
         _ = keys.add(KeySamples.key(1, counter: 9))
         var second = KeySamples.key(1, counter: 4)
@@ -168,7 +168,7 @@ struct KeyTableTests {
         #expect(keys[second.keyID] == nil && keys.ids.isEmpty)
     }
 
-    @Test func `Key records are deleted last`() {
+    @Test func `key records are deleted last`() {
         var live = LiveLedgerKeys()
         let digest = SHA256.hash([1]).bytes
         let all =

@@ -1,9 +1,9 @@
 import AppAttest
 import Kafka
 import KafkaPorts
-import Log
 import Pipeline
 import Settings
+import Streams
 import Testing
 
 @testable import Broker

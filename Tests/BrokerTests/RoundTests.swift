@@ -2,8 +2,8 @@ import Broker
 import BrokerKit
 import Kafka
 import KafkaKit
-import Log
 import Settings
+import Streams
 import TestKit
 import Testing
 
@@ -24,7 +24,7 @@ struct RoundTests {
                 )
             }
             try producer.flush(timeoutMilliseconds: .noLimit)
-            let driver = try LogDriver(.exactlyOnce, settings)
+            let driver = try MemberDriver(.exactlyOnce, settings)
             var (count, largest) = (0, 0)
             _ = try driver.steps(BatchLimits(bytes: 1_000_000)) { batch in
                 count += batch.records.count
@@ -33,19 +33,19 @@ struct RoundTests {
             }
             #expect(count == 50)
             #expect(largest <= 12, "a million bytes and the last record")
-            try driver.log.close()
+            try driver.member.close()
             withExtendedLifetime(cluster) {}
         }
     }
 
-    @Test func `a round outlives its log`() throws {
+    @Test func `a round outlives its member`() throws {
         try withMockTopics { _, settings in
-            #expect(try LogDriver.publish(100, to: settings.topics.requests, settings.properties).isComplete)
-            var driver: LogDriver? = try LogDriver(.exactlyOnce, settings)
+            #expect(try MemberDriver.publish(100, to: settings.topics.requests, settings.properties).isComplete)
+            var driver: MemberDriver? = try MemberDriver(.exactlyOnce, settings)
             driver?.uncopied = []
             _ = try driver?.steps { _ in driver?.uncopied?.count == 100 }
             let kept = driver?.uncopied ?? []
-            try driver?.log.close()
+            try driver?.member.close()
             driver = nil
             let records = kept.compactMap { $0.take() }
             #expect(records.count == 100 && Set(records.map(\.value)).count == 100)

@@ -1,9 +1,9 @@
 import BrokerKit
 import Kafka
 import KafkaPorts
-import Log
 import Pipeline
 import Settings
+import Streams
 import Testing
 
 @testable import Broker
@@ -168,19 +168,19 @@ struct TopicCheckTests {
         #expect(try settings.consumerProperties()["group.instance.id"] == nil)
     }
 
-    @Test func `a unit has the transaction timeout, or half of the maximum poll interval`() throws {
+    @Test func `an output has the transaction timeout, or half of the maximum poll interval`() throws {
         var settings = BrokerSettings(
             properties: [("group.id", "g")],
             topics: Self.names,
             instanceName: "one",
             membership: .static
         )
-        #expect(try settings.unitMilliseconds() == 30_000)
+        #expect(try settings.outputMilliseconds() == 30_000)
         settings.properties += [("transaction.timeout.ms", "20000")]
-        #expect(try settings.unitMilliseconds() == 20_000)
+        #expect(try settings.outputMilliseconds() == 20_000)
         settings.properties += [("max.poll.interval.ms", "30000")]
-        #expect(try settings.unitMilliseconds() == 15_000)
+        #expect(try settings.outputMilliseconds() == 15_000)
         settings.commitMilliseconds = 700
-        #expect(try settings.unitMilliseconds() == 700)
+        #expect(try settings.outputMilliseconds() == 700)
     }
 }

@@ -3,15 +3,15 @@ import BrokerKit
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
 import Member
 import Pipeline
 import Settings
+import Streams
 import TestKit
 import Testing
 internal import Threads
 
-/// Units of output on librdkafka, written on a thread of their own.
+/// Output on librdkafka, written on a thread of their own.
 @Suite(.waiting)
 struct WriterThreadTests {
     /// Kafka's protocol numbers.
@@ -31,7 +31,7 @@ struct WriterThreadTests {
         init(
             _ cluster: MockCluster,
             _ settings: BrokerSettings,
-            _ delivery: UnitWriter.Settings.Delivery
+            _ delivery: OutputWriter.Settings.Delivery
         ) throws {
             let (stopwatch, wakes) = (stopwatch, wakes)
             let assembly = try MemberAssembly(settings) { wakes.withLock { $0 += 1 } }
@@ -99,7 +99,7 @@ struct WriterThreadTests {
     }
 
     private func withWriter(
-        _ delivery: UnitWriter.Settings.Delivery = .transaction,
+        _ delivery: OutputWriter.Settings.Delivery = .transaction,
         _ more: [(String, String)] = [],
         _ body: (Bench) throws -> Void
     ) throws {
@@ -120,7 +120,7 @@ struct WriterThreadTests {
         }
     }
 
-    @Test func `units are written, aborted and written again`() throws {
+    @Test func `outputs are written, aborted and written again`() throws {
         try withWriter { bench in
             for round in 0..<3 as Range<Int64> {
                 let outcome = try bench.run(.write(bench.batch()))
@@ -177,7 +177,7 @@ struct WriterThreadTests {
         }
     }
 
-    @Test func `a unit that hurries gives up offsets without an answer, and the next producer works`() throws {
+    @Test func `an output that hurries gives up offsets without an answer, and the next producer works`() throws {
         try withWriter { bench in
             #expect(try bench.writes(bench.batch()))
             bench.cluster.failRequests(25, with: Array(repeating: 15, count: 100_000))
@@ -202,7 +202,7 @@ struct WriterThreadTests {
         }
     }
 
-    @Test func `a writer that is ended while a unit is written waits for its outcome`() throws {
+    @Test func `a writer that is ended while an output is written waits for its outcome`() throws {
         try withMockTopics { cluster, settings in
             let bench = try Bench(cluster, settings, .transaction)
             cluster.failRequests(Self.endTransaction, with: Array(repeating: Self.coordinatorLoading, count: 100_000))

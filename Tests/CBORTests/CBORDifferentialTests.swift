@@ -83,7 +83,7 @@ import Testing
             // libcbor loads all of these; a truncation or a reserved head it must refuse as well.
             switch error.code {
             case .truncated: #expect(lax == nil, "\(bytes): \(error)")
-            case .leftover: #expect(lax == error.offset, "\(bytes): \(error)")
+            case .trailingBytes: #expect(lax == error.offset, "\(bytes): \(error)")
             default: break
             }
             return false

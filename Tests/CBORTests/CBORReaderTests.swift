@@ -45,7 +45,7 @@ import Testing
             ("a2f501f502", .duplicateKey, 3), ("a220012002", .duplicateKey, 3), ("a2f601f602", .duplicateKey, 3),
             ("81a2616101616102", .duplicateKey, 5), ("a241610161610 2", nil, 0), ("a201012002", nil, 0),
             ("c001", .tag, 0), ("d82001", .tag, 0), ("d9d9f700", .tag, 0), ("81c000", .tag, 1), ("c1", .tag, 0),
-            ("0000", .leftover, 1), ("a0f6", .leftover, 1), ("40ff", .leftover, 1),
+            ("0000", .trailingBytes, 1), ("a0f6", .trailingBytes, 1), ("40ff", .trailingBytes, 1),
             ("62c328", .invalidUTF8, 0), ("61ff", .invalidUTF8, 0), ("63eda080", .invalidUTF8, 0),
             ("62c080", .invalidUTF8, 0), ("64f4908080", .invalidUTF8, 0), ("8161 80", .invalidUTF8, 1),
             ("f93c00", .unsupported, 0), ("fa47c35000", .unsupported, 0), ("fb3ff199999999999a", .unsupported, 0),
@@ -109,7 +109,7 @@ import Testing
         for end in 1..<8 {
             #expect(throws: CBORFault.self) { try CBORReader.read(bytes.span, in: 1..<end) }
         }
-        #expect(throws: CBORFault(code: .leftover, offset: 8)) { try CBORReader.read(bytes.span, in: 1..<9) }
+        #expect(throws: CBORFault(code: .trailingBytes, offset: 8)) { try CBORReader.read(bytes.span, in: 1..<9) }
     }
 
     @Test(arguments: [(126, true), (127, false)])

@@ -3,8 +3,8 @@ import BrokerKit
 import ContractKit
 import Kafka
 import KafkaPorts
-import Log
 import Settings
+import Streams
 
 /// librdkafka's mock cluster, of two brokers.
 final class MockBrokers: ContractBrokers {

@@ -5,7 +5,7 @@ import Testing
 @Suite("The contract on librdkafka and its mock cluster", .waiting)
 struct MockContractTests {
     @Test(arguments: AnyScript.scripts(in: .mock))
-    func `Each script ends as the member expects`(script: AnyScript) throws {
+    func `each script ends as the member expects`(script: AnyScript) throws {
         let world = try MockBrokers.world()
         try #require(script.needs.isSubset(of: world.abilities), "the mock cannot do what \(script) needs")
         let outcome = try script.run(in: world)
@@ -15,7 +15,7 @@ struct MockContractTests {
         #expect(modelled.contains(outcome.text), "the model is too kind: \(script) ended as \(outcome.text)")
     }
 
-    @Test func `Each script has a number of its own`() {
+    @Test func `each script has a number of its own`() {
         let numbers = AnyScript.all.map(\.number)
         #expect(Set(numbers).count == numbers.count)
         #expect(AnyScript.all.allSatisfy { !$0.worlds.isEmpty && !$0.title.isEmpty })

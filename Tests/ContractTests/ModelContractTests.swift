@@ -4,7 +4,7 @@ import Testing
 @Suite("The contract on the simulation's client library")
 struct ModelContractTests {
     @Test(arguments: AnyScript.scripts(in: .model).filter(\.isModelled))
-    func `Each script ends as the member expects and the list says, whatever the seed`(script: AnyScript) {
+    func `each script ends as the member expects and the list says, whatever the seed`(script: AnyScript) {
         let listed = ModelOutcomes.listed[script.number] ?? []
         var met: Set<String> = []
         for seed in 1...ModelOutcomes.seeds {

@@ -18,7 +18,7 @@ struct WrongModelTests {
     ]
 
     @Test(arguments: WrongModel.allCases)
-    func `Each wrong model is noticed by its script within twenty seeds`(wrong: WrongModel) throws {
+    func `each wrong model is noticed by its script within twenty seeds`(wrong: WrongModel) throws {
         let number = try #require(Self.noticedBy[wrong], "no script is named for it")
         let script = try #require(AnyScript.all.first { $0.number == number })
         let isNoticed = (1...20).contains { seed in

@@ -4,7 +4,7 @@ import Testing
 
 /// What this machine can run.
 private let usable = BatchArithmetic.allCases.filter {
-    $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil
+    $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil
 }
 
 /// The engines of our own against OpenSSL, over edges and single faults.
@@ -82,13 +82,13 @@ struct BatchEngineTests {
         checks[5] = cases.altered(checks[5], bit: 77)
         var answers = SignatureAnswers()
         engine.verify(checks, into: &answers)
-        #expect(answers.seconds.map(\.place) == Array(0..<12))
+        #expect(answers.secondPoints.map(\.place) == Array(0..<12))
         let expected = (0..<12).map { $0 != 5 }
         #expect(answers.isValid == expected)
-        let known = zip(checks, answers.seconds).map { cases.with($1.second, $0) }
+        let known = zip(checks, answers.secondPoints).map { cases.with($1.second, $0) }
         engine.verify(known, into: &answers)
         #expect(answers.isValid == expected)
-        #expect(answers.seconds.isEmpty)
+        #expect(answers.secondPoints.isEmpty)
     }
 
     @Test func `all arithmetics compute the same second points`() {
@@ -97,7 +97,7 @@ struct BatchEngineTests {
         let seconds = usable.map { arithmetic in
             var answers = SignatureAnswers()
             Self.engine(arithmetic).verify(checks, into: &answers)
-            return answers.seconds.map(\.second)
+            return answers.secondPoints.map(\.second)
         }
         #expect(seconds.allSatisfy { $0 == seconds[0] && $0.count == 9 })
         #expect(Set(seconds[0]).count == 9)
@@ -160,7 +160,7 @@ struct CrossCheckTests {
         engine.verify(checks, into: &answers)
         #expect(alarms.sentences.isEmpty && !watch.isStopped)
         // Another key's second point makes the engine refuse a valid signature.
-        let wrong = answers.seconds[0].second
+        let wrong = answers.secondPoints[0].second
         let misled = checks.map { cases.with(wrong, $0) }
         #expect(engine.verify(misled) == [true, true, true, true])
         #expect(watch.isStopped)

@@ -4,7 +4,7 @@ import Testing
 
 /// What this machine can run.
 private let usable = BatchArithmetic.allCases.filter {
-    $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil
+    $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil
 }
 
 /// P-384 with tables against OpenSSL, over edges and single faults.

@@ -17,7 +17,7 @@ struct P384WycheproofTests {
         arithmetic: BatchArithmetic,
         digest: String
     ) throws {
-        guard arithmetic != .lanes || BatchArithmetic.featureMissingForLanes == nil else { return }
+        guard arithmetic != .ifma || BatchArithmetic.featureMissingForIFMA == nil else { return }
         let groups = try WycheproofVectors.file("ecdsa_secp384r1_\(digest)_test").testGroups
         for vectors in groups.sorted(by: { $0.tests.count > $1.tests.count }).prefix(Self.mostKeys) {
             let key = try #require(P384PublicKey(x963: WycheproofVectors.bytes(hex: vectors.publicKey.uncompressed)))

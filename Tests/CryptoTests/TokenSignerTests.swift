@@ -13,7 +13,7 @@ private final class Alarms: Sendable {
 /// What a library signs and what OpenSSL does, with a fake in the library's place.
 @Suite struct TokenSignerTests {
     private static let digests = (0..<40).map { SHA256.hash([UInt8($0), 1]) }
-    private static let hasLanes = BatchArithmetic.featureMissingForLanes == nil
+    private static let hasIFMA = BatchArithmetic.featureMissingForIFMA == nil
 
     private static func watch() -> EngineWatch { EngineWatch(crossCheck: 0, key: 0) { Issue.record("\($0)") } }
 
@@ -37,7 +37,7 @@ private final class Alarms: Sendable {
         #expect(fake.groupCount == FakeGroupSigner.testGroups + (byLibrary + 7) / 8)
     }
 
-    @Test(.enabled(if: hasLanes), arguments: [(5, 0), (6, 6), (13, 8), (14, 14), (40, 40)])
+    @Test(.enabled(if: hasIFMA), arguments: [(5, 0), (6, 6), (13, 8), (14, 14), (40, 40)])
     func `ES256: the library signs from six on`(count: Int, byLibrary: Int) throws {
         let key = try SigningKey.generate(.p256)
         let library = SigningLibrary(FakeGroupSigner(), engine: Self.watch()) { Issue.record("\($0)") }
@@ -79,7 +79,7 @@ private final class Alarms: Sendable {
         #expect(fake.groupCount == FakeGroupSigner.testGroups + 2)
     }
 
-    @Test(.enabled(if: hasLanes), arguments: FakeGroupSigner.Fault.allCases, 0..<GroupSize.group)
+    @Test(.enabled(if: hasIFMA), arguments: FakeGroupSigner.Fault.allCases, 0..<GroupSize.group)
     func `an ES256 signature that is wrong never leaves, and stops the library`(
         fault: FakeGroupSigner.Fault,
         place: Int

@@ -7,16 +7,16 @@ import Testing
 @Suite(.enabled(if: WycheproofVectors.arePresent, Comment(rawValue: WycheproofVectors.absence)))
 struct WycheproofTests {
     enum Engine: String, CaseIterable {
-        case openSSL, portable, lanes
+        case openSSL, portable, ifma
 
-        static let usable = allCases.filter { $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil }
+        static let usable = allCases.filter { $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil }
 
         func make() -> any SignatureEngine {
             let watch = EngineWatch(crossCheck: 0, key: 0) { Issue.record("\($0)") }
             switch self {
             case .openSSL: return OpenSSLEngine()
             case .portable: return BatchEngine(.portable, watch: watch)
-            case .lanes: return BatchEngine(.lanes, watch: watch)
+            case .ifma: return BatchEngine(.ifma, watch: watch)
             }
         }
     }

@@ -10,7 +10,7 @@ internal import Testing
         ("2.5.29.19", "0603551d13"),
         ("1.2.840.10045.4.3.2", "06082a8648ce3d040302"),
     ])
-    func `Object identifiers have the bytes that X.690 gives them`(dotted: String, hex: String) {
+    func `object identifiers have the bytes that X.690 gives them`(dotted: String, hex: String) {
         #expect(Hexadecimal.encode(DER.oid(dotted)) == hex)
     }
 
@@ -18,19 +18,19 @@ internal import Testing
         (UInt64(0), "020100"), (1, "020101"), (127, "02017f"), (128, "02020080"), (256, "02020100"),
         (0xFFFF_FFFF, "020500ffffffff"), (.max, "020900ffffffffffffffff"),
     ])
-    func `Integers are minimal and never negative`(value: UInt64, hex: String) {
+    func `integers are minimal and never negative`(value: UInt64, hex: String) {
         #expect(Hexadecimal.encode(DER.integer(value)) == hex)
         let magnitude = [UInt8](repeating: 0, count: 3) + CBORBytes.bigEndian(value, 8)
         #expect(Hexadecimal.encode(DER.integer(magnitude)) == hex)
     }
 
     @Test(arguments: [(UInt32(4), "a403020101"), (30, "be03020101"), (31, "bf1f03020101"), (1400, "bf8a7803020101")])
-    func `Context tags take the long form from 31 up`(number: UInt32, hex: String) {
+    func `context tags take the long form from 31 up`(number: UInt32, hex: String) {
         #expect(Hexadecimal.encode(DER.explicit(number, DER.integer(1))) == hex)
     }
 
     @Test(arguments: [(0, "0400"), (127, "047f"), (128, "048180"), (255, "0481ff"), (256, "04820100")])
-    func `Lengths take their shortest form`(count: Int, head: String) {
+    func `lengths take their shortest form`(count: Int, head: String) {
         let element = DER.octetString([UInt8](repeating: 7, count: count))
         #expect(Hexadecimal.encode(Array(element.dropLast(count))) == head)
     }
@@ -43,7 +43,7 @@ internal import Testing
         #expect(Hexadecimal.encode(CBORBytes.unsigned(value)) == hex)
     }
 
-    @Test func `Calendar dates agree with Foundation's over two centuries`() throws {
+    @Test func `calendar dates agree with Foundation's over two centuries`() throws {
         var random = SeededRandom(seed: 3)
         for _ in 0..<2000 {
             let milliseconds = Int64(random.next() % 6_300_000_000_000) - 2_000_000_000_000
@@ -69,7 +69,7 @@ internal import Testing
         ((1970, 1, 1), "170d3730303130313030303030305a"), ((2049, 12, 31), "170d3439313233313030303030305a"),
         ((2050, 1, 1), "180f32303530303130313030303030305a"),
     ])
-    func `Certificates change to GeneralizedTime in 2050`(day: (Int, Int, Int), hex: String) {
+    func `certificates change to GeneralizedTime in 2050`(day: (Int, Int, Int), hex: String) {
         #expect(Hexadecimal.encode(DER.time(CivilTime.midnight(day.0, day.1, day.2))) == hex)
     }
 }

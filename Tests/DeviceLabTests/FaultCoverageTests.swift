@@ -3,7 +3,7 @@ internal import DeviceLab
 internal import Testing
 
 @Suite struct FaultCoverageTests {
-    @Test func `Every reason of the verifier except key-invalid has a fault that leads to it`() {
+    @Test func `every reason of the verifier except key-invalid has a fault that leads to it`() {
         let expected =
             Set(AttestationFault.allCases.map(\.expected)).union(AssertionFault.allCases.map(\.expected))
             .union(ReceiptFault.allCases.map { .receipt($0.expected) })
@@ -22,7 +22,7 @@ internal import Testing
     }
 
     @Test(arguments: DeviceShape.allCases)
-    func `Every fault changes the object`(shape: DeviceShape) {
+    func `every fault changes the object`(shape: DeviceShape) {
         let device = Lab.device(shape)
         let attestation = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon)
         for fault in AttestationFault.allCases where fault.applies(to: shape) && !fault.needsPolicy {

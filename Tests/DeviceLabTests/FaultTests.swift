@@ -14,7 +14,7 @@ internal import Testing
     }
 
     @Test(arguments: DeviceShape.allCases, Signing.allCases)
-    func `An attestation without a fault is accepted with its receipt, in both environments`(
+    func `an attestation without a fault is accepted with its receipt, in both environments`(
         shape: DeviceShape,
         signing: Signing
     ) throws {
@@ -41,7 +41,7 @@ internal import Testing
     }
 
     @Test(arguments: DeviceShape.allCases, Signing.allCases)
-    func `Each fault of an attestation is refused for its own reason`(shape: DeviceShape, signing: Signing) throws {
+    func `each fault of an attestation is refused for its own reason`(shape: DeviceShape, signing: Signing) throws {
         let device = Lab.device(shape, ca: signing.ca)
         let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
         for fault in AttestationFault.allCases where fault.applies(to: shape) {
@@ -58,7 +58,7 @@ internal import Testing
     }
 
     @Test(arguments: DeviceShape.allCases)
-    func `An attestation's policy faults are accepted where no policy applies`(shape: DeviceShape) throws {
+    func `an attestation's policy faults are accepted where no policy applies`(shape: DeviceShape) throws {
         var device = Lab.device(shape)
         let verifier = try Lab.verifier()
         for fault in AttestationFault.allCases where fault.needsPolicy && fault.applies(to: shape) {
@@ -87,7 +87,7 @@ internal import Testing
     }
 
     @Test(arguments: DeviceShape.allCases, Signing.allCases)
-    func `Assertions without a fault are accepted with rising counters`(shape: DeviceShape, signing: Signing) throws {
+    func `assertions without a fault are accepted with rising counters`(shape: DeviceShape, signing: Signing) throws {
         var device = Lab.device(shape, ca: signing.ca)
         let verifier = try Lab.verifier(signing.ca)
         for counter in UInt32(1)...3 {
@@ -120,7 +120,7 @@ internal import Testing
     }
 
     @Test(arguments: DeviceShape.allCases, Signing.allCases)
-    func `Each fault of an assertion is refused for its own reason`(shape: DeviceShape, signing: Signing) throws {
+    func `each fault of an assertion is refused for its own reason`(shape: DeviceShape, signing: Signing) throws {
         var device = Lab.device(shape, ca: signing.ca)
         let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
         for fault in AssertionFault.allCases where fault.applies(to: shape) {

@@ -17,14 +17,14 @@ internal import Testing
         return plan
     }
 
-    @Test func `Each device attests first and once, and counters rise by one per round`() {
+    @Test func `each device attests first and once, and counters rise by one per round`() {
         let fleet = FakeFleet(Self.plan(faultShare: 0))
         var counters: [Int: UInt32] = [:]
         for index in 0..<fleet.plan.records {
             let step = fleet.step(index)
             #expect(step.index == index && step.fault == nil)
             #expect(step.time.milliseconds == Lab.noon.milliseconds + Int64(index))
-            guard step.method == .assertion else {
+            guard step.kind == .assertion else {
                 #expect(counters.updateValue(0, forKey: step.device) == nil)
                 continue
             }
@@ -33,7 +33,7 @@ internal import Testing
         #expect(counters.count == fleet.plan.devices)
     }
 
-    @Test func `Any lane makes the same record, in any order`() {
+    @Test func `any lane makes the same record, in any order`() {
         let fleet = FakeFleet(Self.plan())
         let (one, other) = (fleet.lane(), fleet.lane())
         let forwards = (0..<200).map { one.record($0).object }
@@ -42,7 +42,7 @@ internal import Testing
     }
 
     @Test(arguments: [1, 7, 64, 200])
-    func `Records made together are those made alone`(count: Int) {
+    func `records made together are those made alone`(count: Int) {
         let fleet = FakeFleet(Self.plan())
         let (together, alone) = (fleet.lane(), fleet.lane())
         for start in stride(from: 0, to: 200, by: count) {
@@ -51,7 +51,7 @@ internal import Testing
         }
     }
 
-    @Test func `A lane with a roster makes the same records as one without`() {
+    @Test func `a lane with a roster makes the same records as one without`() {
         let fleet = FakeFleet(Self.plan(devices: 100, records: 400))
         let (one, other) = (fleet.lane(), fleet.lane())
         let batch = LabBatch()
@@ -60,7 +60,7 @@ internal import Testing
         #expect(one.records(Array(0..<400)).map(\.object) == other.records(Array(0..<400)).map(\.object))
     }
 
-    @Test func `Imitated signatures are made together as they are made alone`() {
+    @Test func `imitated signatures are made together as they are made alone`() {
         var plan = Self.plan()
         plan.ca = Lab.ca.with(signer: OracleSigner())
         let (together, alone) = (FakeFleet(plan).lane(), FakeFleet(plan).lane())
@@ -68,14 +68,14 @@ internal import Testing
     }
 
     /// Every build must make the same captures: a change here changes all of them.
-    @Test func `A plan's bytes are the same in every process`() {
+    @Test func `a plan's bytes are the same in every process`() {
         let lane = FakeFleet(Self.plan()).lane()
         let bytes = (0..<300).flatMap { lane.record($0).object }
         #expect(SHA256.hash(bytes).bytes.prefix(4) == [146, 51, 230, 185])
     }
 
     @Test(arguments: [0.0, 0.1, 0.5, 1.0])
-    func `Faults have their share, and never affect a device's first attestation`(share: Double) {
+    func `faults have their share, and never affect a device's first attestation`(share: Double) {
         let fleet = FakeFleet(Self.plan(devices: 40, records: 8040, faultShare: share))
         let faulty = (0..<8040).filter { fleet.step($0).fault != nil }
         #expect(faulty.allSatisfy { $0 >= 40 })
@@ -83,7 +83,7 @@ internal import Testing
     }
 
     /// A worker's job with such traffic in its simplest form: verify, then compare counters.
-    @Test func `A verifier with counters accepts valid records and refuses the rest for the given reason`() throws {
+    @Test func `a verifier with counters accepts valid records and refuses the rest for the given reason`() throws {
         let fleet = FakeFleet(Self.plan())
         let (lane, verifier, engine) = (fleet.lane(), try Lab.verifier(), OpenSSLEngine())
         var stored: [KeyID: (key: P256PublicKey, counter: UInt32)] = [:]
@@ -92,7 +92,7 @@ internal import Testing
             let record = lane.record(index)
             let expectations = lane.device(record.step.device).expectations
             var found: String?
-            if record.method == .attestation {
+            if record.kind == .attestation {
                 let verdict = verifier.prepareAttestation(
                     record.object,
                     clientDataHash: record.clientDataHash,
@@ -126,17 +126,17 @@ internal import Testing
         #expect(stored.count == fleet.plan.devices)
     }
 
-    @Test(arguments: FleetPlan.Method.allCases)
-    func `A fleet of one method does nothing else once every device has attested`(method: FleetPlan.Method) {
+    @Test(arguments: FleetPlan.ObjectKind.allCases)
+    func `a fleet of one kind does nothing else once every device has attested`(kind: FleetPlan.ObjectKind) {
         var plan = Self.plan()
-        plan.methods = [method]
+        plan.kinds = [kind]
         let fleet = FakeFleet(plan)
         let steps = (0..<plan.records).map { fleet.step($0) }
-        #expect(steps.prefix(plan.devices).allSatisfy { $0.method == .attestation && $0.fault == nil })
-        #expect(steps.dropFirst(plan.devices).allSatisfy { $0.method == method })
+        #expect(steps.prefix(plan.devices).allSatisfy { $0.kind == .attestation && $0.fault == nil })
+        #expect(steps.dropFirst(plan.devices).allSatisfy { $0.kind == kind })
     }
 
-    @Test func `An external clock dates a record, and changes nothing else in it`() {
+    @Test func `an external clock dates a record, and changes nothing else in it`() {
         let fleet = FakeFleet(Self.plan())
         let later = EvaluationTime(milliseconds: Lab.noon.milliseconds + 3_600_000)
         for index in 0..<fleet.plan.records {

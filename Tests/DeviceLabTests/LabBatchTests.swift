@@ -5,7 +5,7 @@ internal import Testing
 /// What ``LabBatch`` makes is held to what ``LabKey`` makes alone, with OpenSSL.
 @Suite struct LabBatchTests {
     @Test(arguments: LabCurve.allCases, [1, 2, 63, 64, 65, 130])
-    func `Keys made together are those made alone`(curve: LabCurve, count: Int) {
+    func `keys made together are those made alone`(curve: LabCurve, count: Int) {
         let seeds = (0..<count).map { Array("seed \($0)".utf8) }
         for (key, seed) in zip(LabBatch().keys(curve, seeds: seeds), seeds) {
             let alone = LabKey(curve, seed: seed)
@@ -14,7 +14,7 @@ internal import Testing
     }
 
     @Test(arguments: [0, 1, 2, 63, 64, 65, 130])
-    func `Signatures made together are those made alone, whatever curves are mixed`(count: Int) {
+    func `signatures made together are those made alone, whatever curves are mixed`(count: Int) {
         let batch = LabBatch()
         let requests = (0..<count).map { number in
             let key = LabKey(number % 3 == 0 ? .p384 : .p256, seed: [UInt8(number % 7)])
@@ -28,7 +28,7 @@ internal import Testing
     }
 
     @Test(arguments: [0x00, 0x01, 0x7F, 0x80, 0xFF] as [UInt8])
-    func `Digests may be any number`(byte: UInt8) {
+    func `digests may be any number`(byte: UInt8) {
         let requests = LabCurve.allCases.map { curve in
             let digest = [UInt8](repeating: byte, count: curve.byteCount)
             return LabSigningRequest(key: LabKey(curve, seed: [3]), digest: digest)

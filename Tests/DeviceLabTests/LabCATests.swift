@@ -14,7 +14,7 @@ internal import Testing
         #expect(intermediate.isCA && intermediate.pathLength == 0 && intermediate.mayCertSign)
     }
 
-    @Test func `The receipt chain holds for every year's signer`() throws {
+    @Test func `the receipt chain holds for every year's signer`() throws {
         let receipts = Lab.ca.receipts
         let root = try #require(CACertificate(der: receipts.root.certificate))
         let intermediate = try #require(CACertificate(der: receipts.intermediate.certificate))
@@ -34,7 +34,7 @@ internal import Testing
         #expect(keys.count == ReceiptAuthorities.years.count)
     }
 
-    @Test func `Each unfit authority has its one fault`() throws {
+    @Test func `each unfit authority has its one fault`() throws {
         let unfit = Lab.ca.unfit
         let root = try #require(CACertificate(der: Lab.ca.attestationRoot))
         func read(_ authority: LabAuthority) throws -> CACertificate {
@@ -53,7 +53,7 @@ internal import Testing
         }
     }
 
-    @Test func `An authority is restored from its file with the same keys`() throws {
+    @Test func `an authority is restored from its file with the same keys`() throws {
         let ca = LabCA(seed: 99)
         let back = try LabCA(exported: ca.exported)
         #expect(back.attestationRoot == ca.attestationRoot)
@@ -67,11 +67,11 @@ internal import Testing
         "", "{}", "[]", #"{"labAuthority": 2, "secret": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}"#,
         #"{"labAuthority": 1, "secret": "AAAA"}"#, #"{"labAuthority": 1}"#, #"{"labAuthority": 1, "secret": 7}"#,
     ])
-    func `A file that is not an authority file is refused`(text: String) {
+    func `a file that is not an authority file is refused`(text: String) {
         #expect(throws: LabCAFault.unreadable) { try LabCA(exported: Array(text.utf8)) }
     }
 
-    @Test func `Anchors are PEM that the verifier reads`() throws {
+    @Test func `anchors are PEM that the verifier reads`() throws {
         let anchors = try TrustAnchors(
             attestationPEM: [Lab.ca.attestationAnchorPEM],
             receiptPEM: [Lab.ca.receiptAnchorPEM]

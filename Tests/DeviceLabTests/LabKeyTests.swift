@@ -6,7 +6,7 @@ internal import Testing
     private static let digest = SHA256.hash(Array("message".utf8))
 
     @Test(arguments: LabCurve.allCases, Array(0..<8))
-    func `Signatures verify with OpenSSL, and fail for another digest or key`(curve: LabCurve, seed: Int) throws {
+    func `signatures verify with OpenSSL, and fail for another digest or key`(curve: LabCurve, seed: Int) throws {
         let key = LabKey(curve, seed: [UInt8(seed)])
         let signature = key.sign(digest: Self.digest.bytes)
         let other = LabKey(curve, seed: [UInt8(seed), 1])
@@ -18,7 +18,7 @@ internal import Testing
     }
 
     @Test(arguments: LabCurve.allCases)
-    func `A key and its signatures are a function of the seed`(curve: LabCurve) {
+    func `a key and its signatures are a function of the seed`(curve: LabCurve) {
         let key = LabKey(curve, seed: [1, 2, 3])
         let again = LabKey(curve, seed: [1, 2, 3])
         #expect(key.x963 == again.x963)
@@ -28,7 +28,7 @@ internal import Testing
     }
 
     @Test(arguments: LabCurve.allCases)
-    func `Points have the lengths of X9.63, compressed or not`(curve: LabCurve) {
+    func `points have the lengths of X9.63, compressed or not`(curve: LabCurve) {
         let key = LabKey(curve, seed: [9])
         #expect(key.x963.count == 2 * curve.byteCount + 1)
         #expect(key.x963.first == 4)
@@ -37,7 +37,7 @@ internal import Testing
         #expect(key.scalar.count == curve.byteCount)
     }
 
-    @Test func `The DER of a signature is strict whatever the scalars are`() throws {
+    @Test func `the DER of a signature is strict whatever the scalars are`() throws {
         let key = LabKey(.p256, seed: [5])
         for number in 0..<300 {
             let digest = SHA256.hash([UInt8(number & 0xFF), UInt8(number >> 8)])
@@ -50,7 +50,7 @@ internal import Testing
     }
 
     @Test(arguments: LabCurve.allCases)
-    func `Each engine accepts its own signer's signatures only`(curve: LabCurve) throws {
+    func `each engine accepts its own signer's signatures only`(curve: LabCurve) throws {
         let key = LabKey(curve, seed: [6])
         let real = try Self.check(key, Self.digest, ECDSASigner().sign(Self.digest.bytes, with: key))
         let imitated = try Self.check(key, Self.digest, OracleSigner().sign(Self.digest.bytes, with: key))

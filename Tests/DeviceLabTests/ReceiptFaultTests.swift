@@ -7,7 +7,7 @@ internal import Testing
     static let shapes: [DeviceShape] = [.ios14_0, .ios17_5, .ios27_0_1, .macos27_0, .receiptInDER]
 
     @Test(arguments: shapes, FaultTests.Signing.allCases)
-    func `A faulty receipt is refused, and its attestation only if one is required or it names another hash`(
+    func `a faulty receipt is refused, and its attestation only if one is required or it names another hash`(
         shape: DeviceShape,
         signing: FaultTests.Signing
     ) throws {
@@ -39,7 +39,7 @@ internal import Testing
     }
 
     @Test(arguments: shapes, [ReceiptType.attest, .receipt])
-    func `A receipt on its own is accepted, and refused for each fault's own reason`(
+    func `a receipt on its own is accepted, and refused for each fault's own reason`(
         shape: DeviceShape,
         type: ReceiptType
     ) throws {
@@ -68,7 +68,7 @@ internal import Testing
 
     /// Signers change at midnight of 20 January: a receipt made before it has the older one.
     @Test(arguments: changes)
-    func `Faults of time keep their reason when signers change`(fault: ReceiptFault, milliseconds: Int64) throws {
+    func `faults of time keep their reason when signers change`(fault: ReceiptFault, milliseconds: Int64) throws {
         let device = Lab.device(.ios27_0_1)
         let time = EvaluationTime(milliseconds: milliseconds)
         var expectations = device.receiptExpectations(.attest, clientDataHash: Lab.clientDataHash)

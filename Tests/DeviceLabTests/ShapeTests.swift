@@ -11,7 +11,7 @@ internal import Testing
     private static let otherCA = LabCA(seed: 2)
 
     @Test(arguments: DeviceShape.allCases)
-    func `A device's objects are a function of authority, app, shape and seed`(shape: DeviceShape) {
+    func `a device's objects are a function of authority, app, shape and seed`(shape: DeviceShape) {
         let devices = [Lab.device(shape), Lab.device(shape, ca: Self.sameCA)]
         let objects = devices.map { device in
             var device = device
@@ -29,7 +29,7 @@ internal import Testing
 
     /// Sizes of real objects, app-dependent parts aside: attestations have 5.2 to 5.9 KB with their receipt.
     @Test(arguments: DeviceShape.allCases)
-    func `Objects have the size of real ones`(shape: DeviceShape) {
+    func `objects have the size of real ones`(shape: DeviceShape) {
         let device = Lab.device(shape)
         let attestation = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon)
         let assertion = device.assertion(clientDataHash: Lab.clientDataHash, counter: 1)
@@ -37,7 +37,7 @@ internal import Testing
         #expect((130...320).contains(assertion.count))
     }
 
-    @Test func `The map of iOS 27.0.1 has the documented bytes`() {
+    @Test func `the map of iOS 27.0.1 has the documented bytes`() {
         let device = FakeDevice(ca: Lab.ca, appID: Lab.appID, environment: .development, seed: 1)
         let expected =
             "a2776170706c655f62756e646c655f76657273696f6e5f30316431333134"
@@ -46,7 +46,7 @@ internal import Testing
         #expect(device.model.flags == 0xC0)
     }
 
-    @Test func `Access control of Macs is Apple's published value`() throws {
+    @Test func `access control of Macs is Apple's published value`() throws {
         let published = "MEAMAjExMDowCQwCb2uhAwEB/zAJDAJvYaEDAQH/MAsMBG9kZWyhAwEB/zAVDARvc2duoAYMBHJzZWMwBaYDAgEB"
         #expect(Data(LeafExtensions.macPolicy).base64EncodedString() == published)
         let header = LeafExtensions.accessControl(LeafExtensions.macPolicy).prefix(6)
@@ -64,7 +64,7 @@ internal import Testing
     ]
 
     @Test(.enabled(if: Vectors.arePresent, Vectors.absence), arguments: counterparts)
-    func `A leaf has the extensions of Apple's leaf of that version`(shape: DeviceShape, name: String) throws {
+    func `a leaf has the extensions of Apple's leaf of that version`(shape: DeviceShape, name: String) throws {
         let vector = try #require(Vectors.named(name))
         let environment: AppAttest.Environment = vector.environment == "production" ? .production : .development
         let appID = try #require(vector.appID)

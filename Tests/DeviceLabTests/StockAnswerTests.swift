@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["responseV1", "responseV1beta"])
-    func `The client reads the contract's golden answers`(_ version: String) throws {
+    func `the client reads the contract's golden answers`(_ version: String) throws {
         let name: StaticString = version == "responseV1" ? "responseV1" : "responseV1beta"
         let challenge = try #require(FirebaseContract.node("methods", "generateAppAttestChallenge", "response"))
         let attestation = try #require(FirebaseContract.node("methods", "exchangeAppAttestAttestation")?[name])
@@ -82,7 +82,7 @@ import Testing
             ("{\"challenge\":[]}", false), ("{}", false), ("[]", false), ("", false), ("\"+/8=\"", false), ("{", false),
         ]
     )
-    func `A challenge must be strict, standard, padded base64; its ttl does not matter`(
+    func `a challenge must be strict, standard, padded base64; its ttl does not matter`(
         _ body: String,
         _ isRead: Bool
     ) throws {
@@ -101,7 +101,7 @@ import Testing
             ("\"0s\"", nil), ("\"s\"", nil), ("\"\"", nil), ("\"x7s\"", nil), ("\"nan\"", nil), ("true", nil),
         ] as [(String, Int64?)]
     )
-    func `A ttl is a string of seconds followed by an s; 0 means none`(_ ttl: String, _ milliseconds: Int64?) throws {
+    func `a ttl is a string of seconds followed by an s; 0 means none`(_ ttl: String, _ milliseconds: Int64?) throws {
         let body = "{\"token\":\"t\",\"ttl\":\(ttl)}"
         let inside = "{\"artifact\":\"AQ==\",\"appCheckToken\":\(body)}"
         for (kind, body) in [(StockCall.Kind.assertion, body), (.attestation, inside)] {
@@ -124,14 +124,14 @@ import Testing
             (.attestation, "{\"artifact\":\"AQ==\",\"appCheckToken\":{\"ttl\":\"3600s\"}}"),
         ] as [(StockCall.Kind, String)]
     )
-    func `A token is a string, an artifact strict base64, appCheckToken an object`(
+    func `a token is a string, an artifact strict base64, appCheckToken an object`(
         _ kind: StockCall.Kind,
         _ body: String
     ) throws {
         #expect(try isUnreadable(kind, body))
     }
 
-    @Test func `An attestation answer that cannot be read registers nothing`() {
+    @Test func `an attestation answer that cannot be read registers nothing`() {
         var client = StockServer.client()
         _ = client.want(limitedUse: false, at: Lab.noon)
         _ = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: StockCall.Kind.allCases)
-    func `Damaged answers never trap`(_ kind: StockCall.Kind) throws {
+    func `damaged answers never trap`(_ kind: StockCall.Kind) throws {
         let isHandshake = kind == .challengeForAttestation || kind == .attestation
         var ready = isHandshake ? StockServer.client() : StockServer.registered()
         var reply = ready.want(limitedUse: true, at: Lab.noon)

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A 403 in a handshake drops the key and restarts the handshake at once, one time`(_ atChallenge: Bool) throws {
+    func `a 403 in a handshake drops the key and restarts the handshake at once, one time`(_ atChallenge: Bool) throws {
         var client = StockServer.client()
         var reply = client.want(limitedUse: false, at: Lab.noon)
         var keys: [KeyID?] = []
@@ -36,7 +36,7 @@ import Testing
         #expect(client.keysMade == 3)
     }
 
-    @Test func `A repeated handshake may succeed`() {
+    @Test func `a repeated handshake may succeed`() {
         var client = StockServer.client()
         _ = client.want(limitedUse: false, at: Lab.noon)
         let again = client.answer(status: 403, body: [], at: Lab.noon)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2])
-    func `After a 403 on a refresh the client keeps key and artifact, and retries after a pause`(_ calls: Int) throws {
+    func `after a 403 on a refresh the client keeps key and artifact, and retries after a pause`(_ calls: Int) throws {
         var client = StockServer.registered()
         let key = client.keyID
         _ = client.want(limitedUse: true, at: Lab.noon)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [400, 404], [false, true])
-    func `After 400 and 404 the client makes no call for a day`(_ status: Int, _ isRegistered: Bool) {
+    func `after 400 and 404 the client makes no call for a day`(_ status: Int, _ isRegistered: Bool) {
         var client = isRegistered ? StockServer.registered() : StockServer.client()
         let key = client.keyID
         _ = client.want(limitedUse: true, at: Lab.noon)
@@ -75,7 +75,7 @@ import Testing
     @Test(
         arguments: [429, 503, 500, 401]
     )
-    func `After other errors the pause doubles up to 4 hours, plus up to a half at random`(_ status: Int) throws {
+    func `after other errors the pause doubles up to 4 hours, plus up to a half at random`(_ status: Int) throws {
         var client = StockServer.client()
         var time = Lab.noon
         var ratios: [Double] = []
@@ -96,7 +96,7 @@ import Testing
         #expect(client.keysMade == 1)
     }
 
-    @Test func `A success resets the count of failures`() throws {
+    @Test func `a success resets the count of failures`() throws {
         var client = StockServer.client()
         var time = Lab.noon
         for _ in 0..<5 {
@@ -111,7 +111,7 @@ import Testing
         #expect((1_000..<1_500).contains(pause))
     }
 
-    @Test func `Neither a broken connection nor an unreadable answer makes the client wait`() {
+    @Test func `neither a broken connection nor an unreadable answer makes the client wait`() {
         var client = StockServer.client()
         _ = client.want(limitedUse: true, at: Lab.noon)
         #expect(client.disconnect(at: Lab.noon) == StockReply(outcomes: [.disconnected]))
@@ -125,7 +125,7 @@ import Testing
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
     }
 
-    @Test func `Failures without a pause still lengthen the next pause`() throws {
+    @Test func `failures without a pause still lengthen the next pause`() throws {
         var client = StockServer.client()
         _ = client.want(limitedUse: true, at: Lab.noon)
         _ = client.disconnect(at: Lab.noon)
@@ -135,7 +135,7 @@ import Testing
         #expect((2_000..<3_000).contains(pause))
     }
 
-    @Test func `After a lost attestation answer the same key attests again, with a new challenge`() {
+    @Test func `after a lost attestation answer the same key attests again, with a new challenge`() {
         var client = StockServer.client()
         var reply = client.want(limitedUse: false, at: Lab.noon)
         reply = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
@@ -150,7 +150,7 @@ import Testing
         #expect(served.calls.last?.keyID == lost?.keyID && client.keysMade == 1)
     }
 
-    @Test func `Every waiting caller gets the failure; callers that queued behind it get the pause`() throws {
+    @Test func `every waiting caller gets the failure; callers that queued behind it get the pause`() throws {
         var client = StockServer.client()
         for limitedUse in [false, false, true, true] { _ = client.want(limitedUse: limitedUse, at: Lab.noon) }
         let reply = client.answer(status: 429, body: [], at: Lab.noon)
@@ -162,7 +162,7 @@ import Testing
         #expect(!client.isBusy)
     }
 
-    @Test func `An app that starts again keeps its key, artifact and token, and forgets the pause`() {
+    @Test func `an app that starts again keeps its key, artifact and token, and forgets the pause`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)
         let key = client.keyID
@@ -176,7 +176,7 @@ import Testing
         #expect(client.keyID == key && client.keysMade == 1)
     }
 
-    @Test func `The cache serves during a pause`() {
+    @Test func `the cache serves during a pause`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)
         _ = client.want(limitedUse: true, at: Lab.noon)
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `Objects have the requested fault`() throws {
+    @Test func `objects have the requested fault`() throws {
         var client = StockServer.client()
         client.attestationFault = .nonceOfOtherClientData
         let calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls

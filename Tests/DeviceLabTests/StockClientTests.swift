@@ -8,7 +8,7 @@ import Testing
 @Suite struct StockClientTests {
     private static let path = "/v1/projects/contract-test-1/apps/1:123456789012:ios:0123456789abcdef:"
 
-    @Test func `A new installation goes challenge, attestation, token; then challenge, assertion, token`() throws {
+    @Test func `a new installation goes challenge, attestation, token; then challenge, assertion, token`() throws {
         var client = StockServer.client()
         let first = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon, token: "t1")
         #expect(first.calls.map(\.kind) == [.challengeForAttestation, .attestation])
@@ -31,7 +31,7 @@ import Testing
         #expect(client.keysMade == 1 && second.calls.last?.keyID == first.calls.last?.keyID)
     }
 
-    @Test func `A verifier accepts the client's attestations and assertions, and counters rise`() throws {
+    @Test func `a verifier accepts the client's attestations and assertions, and counters rise`() throws {
         var client = StockServer.client()
         let verifier = try Lab.verifier()
         var calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test
-    func `Bodies are snake_case with escaped slashes, their members in any order, as the contract's golden bodies`()
+    func `bodies are snake_case with escaped slashes, their members in any order, as the contract's golden bodies`()
         throws
     {
         var orders: Set<[[UInt8]]> = []
@@ -88,7 +88,7 @@ import Testing
         #expect(Set(body.members.map(\.name)) == Set(expected) && body.members.count == expected.count)
     }
 
-    @Test func `The record's value has the path, and the body unchanged or none`() throws {
+    @Test func `the record's value has the path, and the body unchanged or none`() throws {
         var client = StockServer.client()
         let calls = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon).calls
         #expect(String(decoding: calls[0].value, as: UTF8.self) == "{\"path\":\"\(calls[0].path)\"}")
@@ -98,7 +98,7 @@ import Testing
         )
     }
 
-    @Test func `The gateway's headers name the installation, and the handshake if an attestation follows`() throws {
+    @Test func `the gateway's headers name the installation, and the handshake if an attestation follows`() throws {
         var client = StockServer.client()
         let installation = client.installationID
         #expect(installation.utf8.count == 22)
@@ -113,7 +113,7 @@ import Testing
         #expect(StockServer.client(seed: 6).installationID != installation)
     }
 
-    @Test func `Same seed, same events: same calls, byte for byte; another seed has another key`() {
+    @Test func `same seed, same events: same calls, byte for byte; another seed has another key`() {
         func calls(_ seed: UInt64) -> [StockCall] {
             var client = StockServer.client(seed: seed)
             let first = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
@@ -123,7 +123,7 @@ import Testing
         #expect(calls(1)[1].keyID != calls(2)[1].keyID)
     }
 
-    @Test func `A session token is reused while more than 5 minutes remain`() {
+    @Test func `a session token is reused while more than 5 minutes remain`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon, token: "t1")
         for age in [0, 3_299_999] as [Int64] {
@@ -147,7 +147,7 @@ import Testing
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
     }
 
-    @Test func `One operation runs at a time: session callers share it, limited-use callers queue for one each`() {
+    @Test func `one operation runs at a time: session callers share it, limited-use callers queue for one each`() {
         var client = StockServer.client()
         let first = client.want(limitedUse: false, at: Lab.noon)
         #expect(first.call != nil && client.isBusy)
@@ -168,7 +168,7 @@ import Testing
         #expect(!client.isBusy)
     }
 
-    @Test func `Session callers that wait for a limited-use operation share the next one`() {
+    @Test func `session callers that wait for a limited-use operation share the next one`() {
         var client = StockServer.client()
         let first = client.want(limitedUse: true, at: Lab.noon)
         #expect(client.want(limitedUse: false, at: Lab.noon) == StockReply())

@@ -6,9 +6,9 @@ import Gateway
 import HTTP
 import JSON
 import Kafka
-import Log
 import Pipeline
 import Settings
+import Streams
 import TestKit
 internal import Threads
 
@@ -51,7 +51,7 @@ final class GatewayRig: Sendable {
         )
         // Each bytes differ from the last ones.
         let counter = Locked<UInt8>(0)
-        let world = Gateway.World(
+        let dependencies = Gateway.Dependencies(
             wallClock: { [clock, ahead] in clock.withLock { $0 } + ahead.withLock { $0 } },
             uptime: { [clock] in clock.withLock { $0 } },
             randomBytes: { count in
@@ -62,7 +62,7 @@ final class GatewayRig: Sendable {
                 return [UInt8](repeating: byte, count: count)
             }
         )
-        gateway = Gateway(rules, topics: topics, world: world, outlet: outlet)
+        gateway = Gateway(rules, topics: topics, dependencies: dependencies, outlet: outlet)
         if isOpen { gateway.open() }
     }
 

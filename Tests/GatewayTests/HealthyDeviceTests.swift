@@ -4,9 +4,9 @@ import DeviceLab
 import Gateway
 import HTTP
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 

@@ -40,15 +40,15 @@ import Testing
             ReplyClock.Reading(wall: ExchangeKit.start + uptime + ahead, uptime: uptime)
         }
         clock.note(appended: ExchangeKit.start + 600_000, producedAt: ExchangeKit.start, reading(0))
-        for uptime in stride(from: 0, to: 60_000, by: 500) as StrideTo<Int64> { clock.look(reading(uptime)) }
+        for uptime in stride(from: 0, to: 60_000, by: 500) as StrideTo<Int64> { clock.poll(reading(uptime)) }
         #expect(clock.doubt(reading(59_999)) == 600_000)
-        clock.look(reading(60_000))
+        clock.poll(reading(60_000))
         #expect(clock.doubt(reading(60_000)) == nil)
         // A clock that was set is doubted without a measurement, and no longer.
         clock.note(appended: ExchangeKit.start + 60_000, producedAt: ExchangeKit.start + 60_000, reading(60_000))
-        clock.look(reading(61_000, ahead: 600_000))
+        clock.poll(reading(61_000, ahead: 600_000))
         #expect(clock.doubt(reading(61_000, ahead: 600_000)) == -600_000)
-        clock.look(reading(121_000, ahead: 600_000))
+        clock.poll(reading(121_000, ahead: 600_000))
         #expect(clock.doubt(reading(121_000, ahead: 600_000)) == nil)
     }
 
@@ -86,8 +86,8 @@ import Testing
         #expect(clock.doubt(now(20)) == nil)
         // A doubt that was forgotten does not change that.
         clock.note(appended: ExchangeKit.start + 600_000, producedAt: ExchangeKit.start, now(30))
-        clock.look(now(40))
-        clock.look(now(40 + ReplyClock.doubtMilliseconds))
+        clock.poll(now(40))
+        clock.poll(now(40 + ReplyClock.doubtMilliseconds))
         for _ in 0..<9 { clock.note(foreign: ExchangeKit.start + 600_000, now(41 + ReplyClock.doubtMilliseconds)) }
         #expect(clock.doubt(now(42 + ReplyClock.doubtMilliseconds)) == nil)
     }

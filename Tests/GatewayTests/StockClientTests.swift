@@ -5,8 +5,8 @@ import Gateway
 import HTTP
 import JSON
 import Kafka
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 

@@ -7,18 +7,18 @@ import Testing
 
 /// A client and a server on loopback.
 struct ClientLab {
-    let server: HTTPExchangeServer
+    let server: HTTPCallServer
     let client: HTTPClient
     /// What the server has got.
     let seen = SeenCalls()
 
     init(
         _ options: ClientOptions = ClientOptions(),
-        limits: HTTPExchangeLimits = HTTPExchangeLimits(),
+        limits: HTTPCallLimits = HTTPCallLimits(),
         handler: @escaping @Sendable (HTTPCall, any HTTPResponder) -> Void
     ) throws {
         let seen = seen
-        server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
+        server = try HTTPCallServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
             seen.add(call)
             handler(call, responder)
         }

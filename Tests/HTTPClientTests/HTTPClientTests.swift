@@ -11,7 +11,7 @@ struct HTTPClientTests {
         responder.answer(HTTPReply(status: 200, headers: [("X-Request-Id", "id-\(call.body.count)")], body: call.body))
     }
 
-    @Test func `Two hundred calls at once each get their own answer`() throws {
+    @Test func `two hundred calls at once each get their own answer`() throws {
         let lab = try ClientLab(handler: Self.echo)
         for tag in 0..<UInt64(200) {
             let call = ClientCall(tag: tag, method: .post, url: lab.url("/echo"), body: Array("call \(tag)".utf8))
@@ -24,7 +24,7 @@ struct HTTPClientTests {
         #expect(endings.allSatisfy { $0.microseconds > 0 } && lab.client.openCalls == 0)
     }
 
-    @Test func `Calls one after the other share a connection, and a limit holds for many at once`() throws {
+    @Test func `calls one after the other share a connection, and a limit holds for many at once`() throws {
         var options = ClientOptions()
         options.connections = 3
         let lab = try ClientLab(options, handler: Self.echo)
@@ -40,7 +40,7 @@ struct HTTPClientTests {
         #expect((2...3).contains(lab.client.connectionsMade))
     }
 
-    @Test func `A request has the given headers, and no type of its own where none is given`() throws {
+    @Test func `a request has the given headers, and no type of its own where none is given`() throws {
         let lab = try ClientLab(handler: Self.echo)
         lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/v1/a%3Ab:verb?x=1")))
         let typed = [("Content-Type", "application/json"), ("X-Empty", "")]
@@ -60,7 +60,7 @@ struct HTTPClientTests {
         #expect(calls.contains { $0.method == Array("GET".utf8) && $0.body.isEmpty })
     }
 
-    @Test func `Headers that are asked for are kept, others are not`() throws {
+    @Test func `headers that are asked for are kept, others are not`() throws {
         var options = ClientOptions()
         options.headers = ["x-request-id"]
         let lab = try ClientLab(options, handler: Self.echo)
@@ -70,7 +70,7 @@ struct HTTPClientTests {
         #expect(answer.headers.map(\.name) == ["x-request-id"] && answer.value("date") == nil)
     }
 
-    @Test func `A redirect is an answer and is not followed`() throws {
+    @Test func `a redirect is an answer and is not followed`() throws {
         let lab = try ClientLab { call, responder in
             responder.answer(HTTPReply(status: 307, headers: [("Location", "/elsewhere")]))
         }
@@ -81,7 +81,7 @@ struct HTTPClientTests {
 
     /// A body of the limit, and one byte more.
     @Test(arguments: [(1 << 20, true), (1 << 20 + 1, false)])
-    func `A body may be as large as the limit, and no larger`(size: Int, fits: Bool) throws {
+    func `a body may be as large as the limit, and no larger`(size: Int, fits: Bool) throws {
         let lab = try ClientLab { _, responder in
             responder.answer(HTTPReply(status: 200, body: [UInt8](repeating: 0x61, count: size)))
         }
@@ -91,7 +91,7 @@ struct HTTPClientTests {
         #expect(ending.failure == (fits ? nil : .tooLarge))
     }
 
-    @Test func `A call without an answer ends after its time, and the next one is answered`() throws {
+    @Test func `a call without an answer ends after its time, and the next one is answered`() throws {
         var options = ClientOptions()
         options.totalMilliseconds = 300
         let kept = KeptResponders()
@@ -106,7 +106,7 @@ struct HTTPClientTests {
         kept.end()
     }
 
-    @Test func `A port where nothing listens refuses the connection`() throws {
+    @Test func `a port where nothing listens refuses the connection`() throws {
         let client = try HTTPClient()
         client.enqueue(ClientCall(tag: 7, method: .post, url: "http://127.0.0.1:1/x", body: [1]))
         let ending = try #require(ClientLab.endings(client, 1).first)
@@ -122,7 +122,7 @@ struct HTTPClientTests {
             ("http://127.0.0.1:1/", "X-A", "b\0"),
         ]
     )
-    func `A call that is no plain HTTP is refused before anything is sent`(
+    func `a call that is no plain HTTP is refused before anything is sent`(
         url: String,
         name: String,
         value: String
@@ -135,7 +135,7 @@ struct HTTPClientTests {
         #expect(client.openCalls == 0)
     }
 
-    @Test func `A call that is given up has no ending, and the others have theirs`() throws {
+    @Test func `a call that is given up has no ending, and the others have theirs`() throws {
         let kept = KeptResponders()
         let lab = try ClientLab { call, responder in
             if call.target == Array("/never".utf8) { kept.add(responder) } else { Self.echo(call, responder) }
@@ -148,7 +148,7 @@ struct HTTPClientTests {
         kept.end()
     }
 
-    @Test func `A client goes away with calls open`() throws {
+    @Test func `a client goes away with calls open`() throws {
         let kept = KeptResponders()
         let lab = try ClientLab { _, responder in kept.add(responder) }
         var client: HTTPClient? = try HTTPClient()
@@ -171,7 +171,7 @@ struct HTTPClientTests {
         kept.end()
     }
 
-    @Test func `An authorities file that is absent makes no connection`() throws {
+    @Test func `an authorities file that is absent makes no connection`() throws {
         let lab = try ClientLab(handler: Self.echo)
         var options = ClientOptions()
         options.authorities = "/nowhere/ca.pem"

@@ -4,18 +4,18 @@ import TestKit
 
 /// A server that remembers what its handler saw and says it back.
 final class EchoServer: Sendable {
-    let server: HTTPExchangeServer
+    let server: HTTPCallServer
     private let seen: Seen
 
     init(
-        _ limits: HTTPExchangeLimits = HTTPExchangeLimits(),
+        _ limits: HTTPCallLimits = HTTPCallLimits(),
         answer: @escaping @Sendable (HTTPCall, any HTTPResponder) -> Void = { call, responder in
             responder.answer(EchoServer.echo(call))
         }
     ) throws {
         let seen = Seen()
         self.seen = seen
-        server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
+        server = try HTTPCallServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
             seen.add(call)
             answer(call, responder)
         }

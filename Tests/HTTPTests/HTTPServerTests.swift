@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The server answers, and no client holds it up", .serialized, .waiting)
 struct HTTPServerTests {
-    private static func server(_ limits: HTTPExchangeLimits = .pages) throws -> HTTPServer {
+    private static func server(_ limits: HTTPCallLimits = .pages) throws -> HTTPServer {
         try HTTPServer(address: "127.0.0.1", port: 0, limits: limits) { request in
             guard request.path == "/here" else { return .notFound }
             return HTTPResponse(contentType: "text/x", body: Array("accept: \(request.accept ?? "-")".utf8))
@@ -36,7 +36,7 @@ struct HTTPServerTests {
         ("GET /here HTTP/1.1\r\nContent-Length: 3", "413 ", "a request has no body here\n"),
         ("GET /here HTTP/1.1\r\nTransfer-Encoding: chunked", "413 ", "a request has no body here\n"),
     ])
-    func `A request gets its answer`(head: String, status: String, body: String) throws {
+    func `a request gets its answer`(head: String, status: String, body: String) throws {
         let answer = Self.ask(try Self.server(), head)
         #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)")
         #expect(answer.hasSuffix("\r\n\r\n\(body)"), "\(answer)")
@@ -44,7 +44,7 @@ struct HTTPServerTests {
         #expect(!answer.contains("Cache-Control"), "\(answer)")
     }
 
-    @Test func `A request that names no host gets its answer`() throws {
+    @Test func `a request that names no host gets its answer`() throws {
         let server = try Self.server()
         let client = try #require(RawClient(server.port))
         #expect(client.write("GET /here HTTP/1.1\r\nConnection: close\r\n\r\n"))
@@ -58,7 +58,7 @@ struct HTTPServerTests {
         #expect(answer.hasSuffix("\r\n\r\n"))
     }
 
-    @Test func `One connection serves many requests`() throws {
+    @Test func `one connection serves many requests`() throws {
         let server = try Self.server()
         let client = try #require(RawClient(server.port))
         for number in 0..<100 {
@@ -74,7 +74,7 @@ struct HTTPServerTests {
         "GET /here HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
         "GET /here HTTP/1.1\r\n: :\r\n\u{FF}\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ])
-    func `After broken bytes the server still answers`(bytes: String) throws {
+    func `after broken bytes the server still answers`(bytes: String) throws {
         let server = try Self.server()
         for _ in 0..<20 {
             let client = try #require(RawClient(server.port))
@@ -83,7 +83,7 @@ struct HTTPServerTests {
         #expect(Self.ask(server, "GET /here HTTP/1.1").contains("200 OK"))
     }
 
-    @Test func `Headers without end are refused`() throws {
+    @Test func `headers without end are refused`() throws {
         let server = try Self.server()
         let client = try #require(RawClient(server.port))
         #expect(client.write("GET /here HTTP/1.1\r\nHost: h\r\n"))
@@ -95,8 +95,8 @@ struct HTTPServerTests {
         #expect(Self.ask(server, "GET /here HTTP/1.1").contains("200 OK"))
     }
 
-    @Test func `Silent connections are closed after the time-out`() throws {
-        var limits = HTTPExchangeLimits.pages
+    @Test func `silent connections are closed after the time-out`() throws {
+        var limits = HTTPCallLimits.pages
         limits.requestSeconds = 1
         let server = try Self.server(limits)
         let client = try #require(RawClient(server.port))
@@ -106,8 +106,8 @@ struct HTTPServerTests {
         #expect(eventually({ client.write("x") }, until: { !$0 }))
     }
 
-    @Test func `More connections of one address than allowed are closed, and then it is served again`() throws {
-        var limits = HTTPExchangeLimits.pages
+    @Test func `more connections of one address than allowed are closed, and then it is served again`() throws {
+        var limits = HTTPCallLimits.pages
         (limits.connections, limits.connectionsPerAddress, limits.requestSeconds) = (16, 8, 1)
         let server = try Self.server(limits)
         do {
@@ -132,7 +132,7 @@ struct HTTPServerTests {
         #expect(eventually({ Self.ask(server, "GET /here HTTP/1.1") }, until: { $0.contains("200 OK") }))
     }
 
-    @Test func `A port in use, and an address that is none, are faults with a sentence`() throws {
+    @Test func `a port in use, and an address that is none, are faults with a sentence`() throws {
         let server = try Self.server()
         let busy = #expect(throws: HTTPFault.self) {
             _ = try HTTPServer(address: "127.0.0.1", port: server.port) { _ in .notFound }
@@ -144,7 +144,7 @@ struct HTTPServerTests {
         #expect(wrong?.description == "no.where is not an IP address")
     }
 
-    @Test func `A stopped server's port is free`() throws {
+    @Test func `a stopped server's port is free`() throws {
         let port = try Self.server().port
         #expect(throws: Never.self) { _ = try HTTPServer(address: "127.0.0.1", port: port) { _ in .notFound } }
     }

@@ -9,14 +9,14 @@ struct HeldMemoryTests {
         "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: \(length)\r\n\r\n"
     }
 
-    private static func limits(readBytes: Int) -> HTTPExchangeLimits {
-        var limits = HTTPExchangeLimits()
+    private static func limits(readBytes: Int) -> HTTPCallLimits {
+        var limits = HTTPCallLimits()
         // Longer than the tests take.
         (limits.readBytes, limits.requestSeconds) = (readBytes, 600)
         return limits
     }
 
-    @Test func `Nothing is held for bytes that were announced and have not come`() throws {
+    @Test func `nothing is held for bytes that were announced and have not come`() throws {
         let server = try EchoServer(Self.limits(readBytes: 64 << 20))
         let clients = try (0..<200).map { _ in try #require(server.client()) }
         for client in clients {
@@ -29,7 +29,7 @@ struct HeldMemoryTests {
         #expect(server.comes { server.server.counts.readBytes == 0 })
     }
 
-    @Test func `What was held is given back when clients leave`() throws {
+    @Test func `what was held is given back when clients leave`() throws {
         let server = try EchoServer(Self.limits(readBytes: 64 << 20))
         let clients = try (0..<20).map { _ in try #require(server.client()) }
         for client in clients { client.write(Self.head(100) + "abc") }
@@ -38,7 +38,7 @@ struct HeldMemoryTests {
         #expect(server.comes { server.server.counts.openConnections == 0 && server.server.counts.readBytes == 0 })
     }
 
-    @Test func `Beyond the bound those that were read for the longest get 503, and who sends at once is served`() throws
+    @Test func `beyond the bound those that were read for the longest get 503, and who sends at once is served`() throws
     {
         let server = try EchoServer(Self.limits(readBytes: 1 << 20))
         let bytes = [UInt8](repeating: 0x61, count: 60_000)
@@ -66,7 +66,7 @@ struct HeldMemoryTests {
         #expect(answer.text.contains("\r\nConnection: close\r\n"))
     }
 
-    @Test func `A request larger than the bound is refused alone`() throws {
+    @Test func `a request larger than the bound is refused alone`() throws {
         let server = try EchoServer(Self.limits(readBytes: 10_000))
         let client = try #require(server.client())
         client.write(Self.head(65_000))

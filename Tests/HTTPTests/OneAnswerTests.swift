@@ -25,7 +25,7 @@ struct OneAnswerTests {
     private static func heads(_ text: String) -> Int { text.components(separatedBy: "HTTP/1.1 ").count - 1 }
 
     @Test(arguments: junk)
-    func `Alone it has one head, behind an answer a second one`(text: String) throws {
+    func `alone it has one head, behind an answer a second one`(text: String) throws {
         let server = try EchoServer()
         #expect(Self.heads(server.ask(text)) == 1)
         #expect(Self.heads(server.ask(Self.get + text)) == 2)
@@ -39,7 +39,7 @@ struct OneAnswerTests {
 
     /// Whether in one piece or in two.
     @Test(arguments: junk)
-    func `In pieces it has one head`(text: String) throws {
+    func `in pieces it has one head`(text: String) throws {
         let server = try EchoServer()
         let bytes = Array(text.utf8)
         for cut in [bytes.count / 2, bytes.count - 2] {
@@ -53,14 +53,14 @@ struct OneAnswerTests {
 
     /// A server that did not refuse in its own words may end such connections without any.
     @Test(arguments: ["\r\n\r\n", "\0\0\0\0", "\u{16}\u{3}\u{1}\u{2}", "nonsense\r\n\r\n"])
-    func `What is no request line has one head at most`(text: String) throws {
+    func `what is no request line has one head at most`(text: String) throws {
         let server = try EchoServer()
         #expect(Self.heads(server.ask(text)) <= 1)
         #expect((1...2).contains(Self.heads(server.ask(Self.get + text))))
     }
 
     @Test(arguments: junk)
-    func `Behind a refusal, and behind the last answer, it has none`(text: String) throws {
+    func `behind a refusal, and behind the last answer, it has none`(text: String) throws {
         let server = try EchoServer()
         #expect(Self.heads(server.ask("GET /a HTTP/1.1\r\n\r\n" + text)) <= 1)
         #expect(Self.heads(server.ask("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" + text)) <= 1)
@@ -74,7 +74,7 @@ struct OneAnswerTests {
     }
 
     @Test(arguments: junk)
-    func `While a call waits it changes nothing, and its own head comes after that answer`(text: String) throws {
+    func `while a call waits it changes nothing, and its own head comes after that answer`(text: String) throws {
         let held = HeldResponders()
         let server = try EchoServer { _, responder in held.add(responder) }
         let client = try #require(server.client())
@@ -89,7 +89,7 @@ struct OneAnswerTests {
 
     /// Around what a connection's memory holds the library runs out of it at one place after another.
     @Test(arguments: ["GET", "HEAD", "POST"])
-    func `A request that fills its connection's memory has one head, in whatever pieces it comes`(
+    func `a request that fills its connection's memory has one head, in whatever pieces it comes`(
         method: String
     ) throws {
         let server = try EchoServer()
@@ -110,7 +110,7 @@ struct OneAnswerTests {
 
     /// The room that a refusal's head needs is gone, whatever else is wrong.
     @Test(arguments: ["A : b", "Transfer-Encoding: chunked", "Host: i", "Expect: 200-ok", "Content-Length: x"])
-    func `A request that fills its connection's memory has one head beside another fault`(line: String) throws {
+    func `a request that fills its connection's memory has one head beside another fault`(line: String) throws {
         let server = try EchoServer()
         let start = "GET /a HTTP/1.1\r\nHost: h\r\n\(line)\r\nX: "
         for size in stride(from: 36_300, to: 36_880, by: 20) {
@@ -128,7 +128,7 @@ struct OneAnswerTests {
     ]
 
     @Test(arguments: refusals)
-    func `The refusal of HEAD has no body, that of others has its length`(line: String) throws {
+    func `the refusal of HEAD has no body, that of others has its length`(line: String) throws {
         let server = try EchoServer()
         for method in ["HEAD", "GET", "BREW"] {
             let answer = server.ask("\(method) /a HTTP/1.1\r\nHost: h\r\n\(line)\r\n\r\n")
@@ -139,7 +139,7 @@ struct OneAnswerTests {
         }
     }
 
-    @Test func `A query of many parameters is served`() throws {
+    @Test func `a query of many parameters is served`() throws {
         let server = try EchoServer()
         let query = String(repeating: "&a=b&", count: 3_000)
         let answer = server.ask("GET /a?\(query) HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -149,8 +149,8 @@ struct OneAnswerTests {
 
     /// While many requests come in pieces, each refusal goes to the one that it is for.
     @Test(arguments: 0..<4)
-    func `Among many unfinished requests each has its own answer`(turn: Int) throws {
-        var limits = HTTPExchangeLimits()
+    func `among many unfinished requests each has its own answer`(turn: Int) throws {
+        var limits = HTTPCallLimits()
         // Longer than the test takes.
         limits.requestSeconds = 600
         let server = try EchoServer(limits)

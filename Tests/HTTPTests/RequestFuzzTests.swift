@@ -87,8 +87,8 @@ struct RequestFuzzTests {
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `They end no server, and its handler sees only what is strict`(seed: UInt64) throws {
-        var limits = HTTPExchangeLimits()
+    func `they end no server, and its handler sees only what is strict`(seed: UInt64) throws {
+        var limits = HTTPCallLimits()
         limits.requestSeconds = 1
         // Several side by side: some mutations are only ended by the deadline.
         let servers = try (0..<50).map { _ in try EchoServer(limits) }

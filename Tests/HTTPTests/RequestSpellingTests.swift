@@ -116,7 +116,7 @@ struct RequestSpellingTests {
     ]
 
     @Test(arguments: refused)
-    func `It is refused, and what follows is never parsed`(claim: String, request: String, status: Int) throws {
+    func `it is refused, and what follows is never parsed`(claim: String, request: String, status: Int) throws {
         let server = try EchoServer()
         let client = try #require(server.client())
         client.write(request + Self.next + Self.next)
@@ -140,7 +140,7 @@ struct RequestSpellingTests {
         ("\(post)Content-Length: 0 \r\n\r\n", ["400", "200"]),
         ("\(get)Host: h\r\nCookie: a=\"\r\n\r\n", ["200"]),
     ])
-    func `What libraries take differently is refused, or served as one request`(
+    func `what libraries take differently is refused, or served as one request`(
         request: String,
         statuses: [String]
     ) throws {
@@ -162,7 +162,7 @@ struct RequestSpellingTests {
         "\0junk\r\n\(get)Host: h\r\n\r\n", "GET /a\0b HTTP/1.1\r\nHost: h\r\n\r\n",
         "GET /a?\0b HTTP/1.1\r\nHost: h\r\n\r\n", "GE\0T /a HTTP/1.1\r\nHost: h\r\n\r\n",
     ])
-    func `What has no method and target, or a zero in its first line, is never parsed further`(request: String) throws {
+    func `what has no method and target, or a zero in its first line, is never parsed further`(request: String) throws {
         let server = try EchoServer()
         let client = try #require(server.client())
         client.write(request + Self.next)
@@ -209,7 +209,7 @@ struct RequestSpellingTests {
     ]
 
     @Test(arguments: served)
-    func `Its strict neighbour is served as sent, and so is the next request`(
+    func `its strict neighbour is served as sent, and so is the next request`(
         request: String,
         target: String,
         body: String
@@ -239,7 +239,7 @@ struct RequestSpellingTests {
         #expect(server.calls.count == 1)
     }
 
-    @Test func `A refusal of the server's own is an error in Google's shape`() throws {
+    @Test func `a refusal of the server's own is an error in Google's shape`() throws {
         let answer = try EchoServer().ask("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(answer.contains("\r\nContent-Type: application/json; charset=UTF-8\r\n"))
         #expect(answer.contains("\r\nAllow: GET, HEAD, POST\r\n"))
@@ -248,7 +248,7 @@ struct RequestSpellingTests {
         #expect(answer.hasSuffix("\r\n\r\n" + body))
     }
 
-    @Test func `A coded body is answered with what is taken instead`() throws {
+    @Test func `a coded body is answered with what is taken instead`() throws {
         let request = "\(Self.post)Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"
         #expect(try EchoServer().ask(request).contains("\r\nAccept-Encoding: identity\r\n"))
     }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Slow, idle and greedy clients get what the limits allow", .serialized, .waiting)
 struct SlowClientTests {
-    private static var quick: HTTPExchangeLimits {
-        var limits = HTTPExchangeLimits()
+    private static var quick: HTTPCallLimits {
+        var limits = HTTPCallLimits()
         // More than a busy machine keeps an honest client from writing.
         limits.requestSeconds = 3
         return limits
@@ -29,7 +29,7 @@ struct SlowClientTests {
         ("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n", "a"),
         ("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n", "a"),
     ])
-    func `A request that drips in is cut, at the first of a connection and later`(start: String, byte: String) throws {
+    func `a request that drips in is cut, at the first of a connection and later`(start: String, byte: String) throws {
         let server = try EchoServer(Self.quick)
         let first = try #require(server.client())
         first.write(start)
@@ -42,7 +42,7 @@ struct SlowClientTests {
         #expect(server.server.counts.timedOut == 2 && server.isAlive)
     }
 
-    @Test func `A connection without a request is cut, one with an answer may be idle, one that waits is left alone`()
+    @Test func `a connection without a request is cut, one with an answer may be idle, one that waits is left alone`()
         throws
     {
         let server = try EchoServer(Self.quick) { call, responder in
@@ -62,8 +62,8 @@ struct SlowClientTests {
         #expect(server.server.counts.timedOut == 1)
     }
 
-    @Test func `An idle connection is closed in the end`() throws {
-        var limits = HTTPExchangeLimits()
+    @Test func `an idle connection is closed in the end`() throws {
+        var limits = HTTPCallLimits()
         limits.idleSeconds = 1
         let server = try EchoServer(limits)
         let client = try #require(server.client())
@@ -76,7 +76,7 @@ struct SlowClientTests {
     @Test(arguments: [
         "GET /a HTTP/1.1\r\nHost: h\r\n\r\n", "GET /a HTTP/1.1\r\nHost: h\r\n", "POST /a HTTP/1.1\r\n", "",
     ])
-    func `A client that ends its side is let go`(request: String) throws {
+    func `a client that ends its side is let go`(request: String) throws {
         let server = try EchoServer(Self.quick)
         for _ in 0..<20 {
             let client = try #require(server.client())
@@ -88,7 +88,7 @@ struct SlowClientTests {
         #expect(server.comes { server.server.counts.openConnections == 0 } && server.server.counts.timedOut == 0)
     }
 
-    @Test func `A client that takes no answer is cut`() throws {
+    @Test func `a client that takes no answer is cut`() throws {
         let body = [UInt8](repeating: 0x61, count: 16_000_000)
         let server = try EchoServer(Self.quick) { _, responder in responder.answer(HTTPReply(status: 200, body: body)) }
         let client = try #require(server.client())
@@ -97,8 +97,8 @@ struct SlowClientTests {
     }
 
     @Test(arguments: [false, true])
-    func `Many idle connections do not lock out others`(areServed: Bool) throws {
-        var limits = HTTPExchangeLimits()
+    func `many idle connections do not lock out others`(areServed: Bool) throws {
+        var limits = HTTPCallLimits()
         limits.connections = 400
         let server = try EchoServer(limits)
         var idle: [RawClient] = []
@@ -132,7 +132,7 @@ struct SlowClientTests {
     }
 
     @Test(arguments: [4_000, 20])
-    func `A call whose headers are near the limit is answered, or never made`(each: Int) throws {
+    func `a call whose headers are near the limit is answered, or never made`(each: Int) throws {
         let server = try EchoServer()
         var statuses: Set<String> = []
         for size in stride(from: 4_000, to: 37_200, by: each == 20 ? 400 : 50) {
@@ -150,7 +150,7 @@ struct SlowClientTests {
         #expect(statuses == ["200", "431"])
     }
 
-    @Test func `Headers of 30,000 bytes are served, those of 64,000 refused with 431, targets with 414`() throws {
+    @Test func `headers of 30,000 bytes are served, those of 64,000 refused with 431, targets with 414`() throws {
         let server = try EchoServer()
         func ask(_ target: Int, _ header: Int) throws -> String? {
             let client = try #require(server.client())
@@ -162,8 +162,8 @@ struct SlowClientTests {
         #expect(try ask(0, 64_000) == "431" && ask(64_000, 0) == "414")
     }
 
-    @Test func `The limit of connections fits the limit of open files`() throws {
-        var limits = HTTPExchangeLimits()
+    @Test func `the limit of connections fits the limit of open files`() throws {
+        var limits = HTTPCallLimits()
         limits.connections = 100_000_000
         let server = try EchoServer(limits)
         #expect(server.server.connectionLimit < 100_000_000 && server.server.connectionLimit > 0 && server.isAlive)

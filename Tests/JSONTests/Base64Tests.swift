@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct Base64Tests {
     @Test(arguments: 0..<100)
-    func `Every length up to 100 decodes to its input, in both alphabets, padded or not`(_ count: Int) throws {
+    func `every length up to 100 decodes to its input, in both alphabets, padded or not`(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 251 &+ count &* 17) }
         let text = Base64.encode(bytes)
         #expect(text == Array(Data(bytes).base64EncodedString().utf8))
@@ -18,7 +18,7 @@ import Testing
         #expect(Base64.decode(urlSafe + padding) == bytes)
     }
 
-    @Test func `The signs of each alphabet stand for 62 and 63`() {
+    @Test func `the signs of each alphabet stand for 62 and 63`() {
         #expect(Base64.decode(Array("+/+/".utf8)) == [0xFB, 0xFF, 0xBF])
         #expect(Base64.decode(Array("-_-_".utf8)) == [0xFB, 0xFF, 0xBF])
         #expect(String(decoding: Base64.encodeURL([0xFB, 0xFF, 0xBF, 0xFB]), as: UTF8.self) == "-_-_-w")
@@ -31,12 +31,12 @@ import Testing
             "+A-A", "/A_A", "-A/A", "QU*D", "QUé", "QQ==QQ==", "QQ==QUJD",
         ]
     )
-    func `A text that is not canonical is refused`(_ text: String) {
+    func `a text that is not canonical is refused`(_ text: String) {
         #expect(Base64.decode(Array(text.utf8)) == nil)
     }
 
     @Test(arguments: 0..<20)
-    func `A foreign character is refused at every place of a text`(_ place: Int) {
+    func `a foreign character is refused at every place of a text`(_ place: Int) {
         for byte in UInt8.min...UInt8.max {
             var text = Array("QUJDQUJDQUJDQUJDQUJD".utf8)
             text[place] = byte

@@ -112,7 +112,7 @@ private struct SeededGenerator: RandomNumberGenerator {
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func `A mutated text that Foundation refuses is refused`(_ seed: UInt64) {
+    func `a mutated text that Foundation refuses is refused`(_ seed: UInt64) {
         var maker = TextMaker(random: SeededGenerator(state: seed &+ 1000))
         let salt = Array("{}[]\",:\\u0de19-+.tfn ".utf8) + [0, 0x1F, 0x7F, 0x80, 0xC0, 0xED, 0xA0, 0xF5, 0xFF]
         var (accepted, refused) = (0, 0)

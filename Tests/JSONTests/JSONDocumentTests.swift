@@ -21,7 +21,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             ("[ ]", .array), ("{\t}", .object),
         ]
     )
-    func `Every kind of value is distinguished`(_ text: String, _ kind: JSONNode.Kind) throws {
+    func `every kind of value is distinguished`(_ text: String, _ kind: JSONNode.Kind) throws {
         #expect(try parse(text).kind == kind)
     }
 
@@ -38,18 +38,18 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             "\"\\udc00\\ud800\"", "-a", "tfalse", "\"\\u", "\"\\ud800\\udc0\"",
         ]
     )
-    func `Syntax outside RFC 8259 is refused`(_ text: String) {
+    func `syntax outside RFC 8259 is refused`(_ text: String) {
         #expect(code(Array(text.utf8)) != nil)
     }
 
     @Test(
         arguments: [
             ("", JSONFault(code: .empty, offset: 0)), ("  ", JSONFault(code: .empty, offset: 2)),
-            ("[1] x", JSONFault(code: .leftover, offset: 4)), ("[1,]", JSONFault(code: .syntax, offset: 3)),
+            ("[1] x", JSONFault(code: .trailingBytes, offset: 4)), ("[1,]", JSONFault(code: .syntax, offset: 3)),
             ("\"ab", JSONFault(code: .syntax, offset: 3)), ("\"a\\q\"", JSONFault(code: .syntax, offset: 2)),
         ]
     )
-    func `A fault has its kind and place`(_ text: String, _ fault: JSONFault) {
+    func `a fault has its kind and place`(_ text: String, _ fault: JSONFault) {
         #expect(throws: fault) { try parse(text) }
     }
 
@@ -63,13 +63,13 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             (#""\\\\\\\\\\\\\\\\""#, #"\\\\\\\\"#), (#""1234567\n""#, "1234567\n"), ("\"\u{7F}\"", "\u{7F}"),
         ]
     )
-    func `Strings give their bytes with escapes resolved`(_ text: String, _ content: String) throws {
+    func `strings give their bytes with escapes resolved`(_ text: String, _ content: String) throws {
         #expect(try parse(text).string == content)
         #expect(try parse("[1,\(text)]").elements[1].stringBytes == Array(content.utf8))
     }
 
     @Test(arguments: 0..<40)
-    func `An escape at every place of a string is resolved`(_ place: Int) throws {
+    func `an escape at every place of a string is resolved`(_ place: Int) throws {
         let before = String(repeating: "a", count: place)
         let after = String(repeating: "b", count: 40 - place)
         for (escape, meaning) in [("\\n", "\n"), ("\\ud83d\\ude00", "😀"), ("\\\"", "\""), ("\\\\\\\\", "\\\\")] {
@@ -86,7 +86,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             [0xE2, 0x28, 0xA1], [0xF0, 0x9F, 0x28, 0x80], [0xF0, 0x9F, 0x98, 0x28],
         ] as [[UInt8]]
     )
-    func `Bytes that are not UTF-8 are refused, or kept if the option asks for them`(_ bytes: [UInt8]) throws {
+    func `bytes that are not UTF-8 are refused, or kept if the option asks for them`(_ bytes: [UInt8]) throws {
         for prefix in 0..<10 {
             let content = [UInt8](repeating: 0x61, count: prefix) + bytes + [0x62]
             let text = [0x22] + content + [0x22]
@@ -101,9 +101,9 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
         #expect(code([0x22] + bytes + [0x22]) == .invalidUTF8)
     }
 
-    @Test func `Bytes from 0x80 on outside strings are refused`() {
+    @Test func `bytes from 0x80 on outside strings are refused`() {
         #expect(code([0xEF, 0xBB, 0xBF, 0x31]) == .syntax)
-        #expect(code([0x31, 0xC2, 0xA0]) == .leftover)
+        #expect(code([0x31, 0xC2, 0xA0]) == .trailingBytes)
     }
 
     @Test(
@@ -114,11 +114,11 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             ("true", nil),
         ] as [(String, Int64?)]
     )
-    func `Integers are read if they fit 64 bits`(_ text: String, _ value: Int64?) throws {
+    func `integers are read if they fit 64 bits`(_ text: String, _ value: Int64?) throws {
         #expect(try parse(text).integer == value)
     }
 
-    @Test func `Numbers keep their text and booleans their value; accessors of other kinds return nothing`() throws {
+    @Test func `numbers keep their text and booleans their value; accessors of other kinds return nothing`() throws {
         #expect(try parse(" -0.10e-3 ").numberText == "-0.10e-3")
         #expect(try parse("true").bool == true)
         #expect(try parse("false").bool == false)
@@ -129,7 +129,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
         #expect(try parse("{\"a\":1}").elements.isEmpty)
     }
 
-    @Test func `Members after nested ones are found, under any spelling of their name`() throws {
+    @Test func `members after nested ones are found, under any spelling of their name`() throws {
         let root = try parse(#"{"skip":{"path":1,"x":[{"path":2}]},"list":[1,[2,3],{}],"p\u0061th":"here","path":4}"#)
         #expect(root["path"]?.string == "here")
         #expect(root["pat"] == nil)
@@ -149,7 +149,7 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
             (#"{"é":1,"e\u0301":2}"#, false), (#"{"é":1,"\u00e9":2}"#, true), (#"{"a/b":1,"a\/b":2}"#, true),
         ]
     )
-    func `Duplicate members of this object are reported, however they are spelled`(
+    func `duplicate members of this object are reported, however they are spelled`(
         _ text: String,
         _ expected: Bool
     ) throws {
@@ -157,13 +157,13 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(arguments: [16, 17, 18, 200])
-    func `Duplicates are found in large objects too`(_ count: Int) throws {
+    func `duplicates are found in large objects too`(_ count: Int) throws {
         let names = (0..<count).map { "\"n\($0)\":0" }
         #expect(try !parse("{\(names.joined(separator: ","))}").hasDuplicateMembers)
         #expect(try parse("{\(names.joined(separator: ",")),\"\\u006e1\":0}").hasDuplicateMembers)
     }
 
-    @Test func `Depth and node count are limited, and one less passes`() throws {
+    @Test func `depth and node count are limited, and one less passes`() throws {
         let deep = String(repeating: "[", count: 8) + String(repeating: "]", count: 8)
         #expect(code(Array(deep.utf8), maxDepth: 8) == nil)
         #expect(code(Array(deep.utf8), maxDepth: 7) == .tooDeep)
@@ -174,13 +174,13 @@ private func code(_ bytes: [UInt8], maxDepth: Int = 32, maxNodes: Int = 4096) ->
     }
 
     @Test(arguments: ["[", "{\"a\":", "[[],", "[\""])
-    func `A megabyte of open brackets neither traps nor recurses`(_ unit: String) {
+    func `a megabyte of open brackets neither traps nor recurses`(_ unit: String) {
         let text = Array(String(repeating: unit, count: 1_000_000 / unit.utf8.count).utf8)
         #expect(code(text) != nil)
         #expect(code(text, maxDepth: .max, maxNodes: .max) != nil)
     }
 
-    @Test func `Two hundred thousand nested arrays are read where limits allow it`() throws {
+    @Test func `two hundred thousand nested arrays are read where limits allow it`() throws {
         let count = 200_000
         let text = [UInt8](repeating: 0x5B, count: count) + [UInt8](repeating: 0x5D, count: count)
         let root = try JSONDocument(parsing: text, maxDepth: count, maxNodes: count).root

@@ -22,13 +22,13 @@ struct JSONObjectScanTests {
             "{\"a\":\n{\"b\":\r\n[1,{\"c\":\"]\"}]}\t}",
         ]
     )
-    func `It is found behind the closing bracket, whatever strings hold`(text: String) {
+    func `it is found behind the closing bracket, whatever strings hold`(text: String) {
         #expect(Self.scan(text) == .closed(text.utf8.count))
         #expect(Self.scan(text + ",{}") == .closed(text.utf8.count))
     }
 
     @Test(arguments: ["{", "{\n\"a\":", "{\"a\": [\n1,", "{\"a\": {\n}"])
-    func `An object without its end is open`(text: String) { #expect(Self.scan(text) == .open) }
+    func `an object without its end is open`(text: String) { #expect(Self.scan(text) == .open) }
 
     @Test(
         arguments: [
@@ -37,12 +37,12 @@ struct JSONObjectScanTests {
             "{\"a\":" + String(repeating: "[", count: 64),
         ]
     )
-    func `What cannot go on as JSON is broken`(text: String) { #expect(Self.scan(text) == .broken) }
+    func `what cannot go on as JSON is broken`(text: String) { #expect(Self.scan(text) == .broken) }
 
     @Test(arguments: ["{\"a\": \"b\n\"}", "{\"a\": \"b\\\n\"}", "{\n\"a", "{\"a\":[\""])
-    func `A string that its line does not end is cut off`(text: String) { #expect(Self.scan(text) == .cut) }
+    func `a string that its line does not end is cut off`(text: String) { #expect(Self.scan(text) == .cut) }
 
-    @Test func `Depth is limited, not the length`() {
+    @Test func `depth is limited, not the length`() {
         let deep = String(repeating: "{\"a\":", count: 63) + "{" + String(repeating: "}", count: 64)
         #expect(Self.scan(deep) == .closed(deep.utf8.count))
         let long = "{\"a\": [" + String(repeating: "[],\n", count: 100_000) + "1]}"

@@ -5,7 +5,7 @@ import Testing
 private func text(_ writer: JSONWriter) -> String { String(decoding: writer.bytes, as: UTF8.self) }
 
 @Suite struct JSONWriterTests {
-    @Test func `Commas separate members and elements, and stand nowhere else`() {
+    @Test func `commas separate members and elements, and stand nowhere else`() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("a")
@@ -28,7 +28,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(text(writer) == #"{"a":1,"list":[{},[],null,true,false,{"r":[]},"AP8="],"é\"":"x"}"#)
     }
 
-    @Test func `Integers of every width and sign are written in full`() {
+    @Test func `integers of every width and sign are written in full`() {
         var writer = JSONWriter()
         writer.beginArray()
         writer.value(Int64.min)
@@ -39,14 +39,14 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(text(writer) == "[-9223372036854775808,18446744073709551615,-1,0]")
     }
 
-    @Test func `Only what must be escaped is escaped`() {
+    @Test func `only what must be escaped is escaped`() {
         var writer = JSONWriter()
         writer.string("\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{1b}\u{7F}é😀</script>")
         #expect(text(writer) == "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001F\\u001B\u{7F}é😀</script>\"")
     }
 
     @Test(arguments: 0..<20)
-    func `Every byte at every place of a string survives a round trip`(_ place: Int) throws {
+    func `every byte at every place of a string survives a round trip`(_ place: Int) throws {
         for byte in UInt8(0)..<0x80 {
             var content = [UInt8](repeating: UInt8(ascii: "a"), count: 20)
             content[place] = byte
@@ -58,7 +58,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
     }
 
     @Test(arguments: 0..<40)
-    func `Quotes and backslashes are escaped wherever they cluster`(_ count: Int) {
+    func `quotes and backslashes are escaped wherever they cluster`(_ count: Int) {
         var state = UInt64(count) &+ 7
         for _ in 0..<200 {
             let content = (0..<count).map { _ -> UInt8 in
@@ -78,7 +78,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         }
     }
 
-    @Test func `Syntax stands as it is written, and a restarted writer begins anew`() {
+    @Test func `syntax stands as it is written, and a restarted writer begins anew`() {
         var writer = JSONWriter()
         for _ in 0..<2 {
             writer.restart()
@@ -92,7 +92,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(text(writer) == #"{"a":-1,"b":{"c":true},"d":4294967295}"#)
     }
 
-    @Test func `Bytes that are not UTF-8 are replaced`() {
+    @Test func `bytes that are not UTF-8 are replaced`() {
         var writer = JSONWriter()
         writer.string(utf8: [0x61, 0xFF, 0x22, 0xC3])
         #expect(text(writer) == "\"a\u{FFFD}\\\"\u{FFFD}\"")
@@ -107,7 +107,7 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
         #expect(try JSONDecoder().decode([String].self, from: Data(writer.bytes)) == strings)
     }
 
-    @Test func `Lines are appended to the buffer's content`() {
+    @Test func `lines are appended to the buffer's content`() {
         var buffer = Array("first\n".utf8)
         for number in 0..<2 {
             var writer = JSONWriter(appendingTo: buffer)

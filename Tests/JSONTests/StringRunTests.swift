@@ -18,7 +18,7 @@ import Testing
             "😀😀😀😀é😀😀", "\u{10000}\u{10FFFF}\u{FFFFF}\u{10000}",
         ]
     )
-    func `A run of characters is accepted exactly where it is UTF-8`(text: String) {
+    func `a run of characters is accepted exactly where it is UTF-8`(text: String) {
         let right = Array(text.utf8)
         #expect(isAccepted(right))
         for place in right.indices {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 3])
-    func `A run of escapes is accepted exactly where all of its digits are hexadecimal`(digit: Int) {
+    func `a run of escapes is accepted exactly where all of its digits are hexadecimal`(digit: Int) {
         let right = Array("\\u0061\\u1Fa9\\uFFFF".utf8)
         #expect(isAccepted(right))
         for escape in 0..<3 {
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 3])
-    func `A run of escaped surrogates is accepted exactly where they are pairs`(digit: Int) {
+    func `a run of escaped surrogates is accepted exactly where they are pairs`(digit: Int) {
         let right = Array("\\uD83d\\udE00\\uDBFF\\uDFFF\\ud7ff\\uD800\\uDC00".utf8)
         #expect(isAccepted(right))
         for escape in 0..<7 {
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: 1...16)
-    func `A run that is cut off is refused`(count: Int) {
+    func `a run that is cut off is refused`(count: Int) {
         let text = Array("\\u0061\\u0301éé".utf8)
         #expect(isAccepted(Array(text.prefix(count))) == [6, 12, 14, 16].contains(count))
     }

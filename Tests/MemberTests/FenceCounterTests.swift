@@ -3,7 +3,7 @@ import Testing
 
 @testable import Member
 
-@Suite("Fencings and pauses")
+@Suite("Fencing and pauses")
 struct FenceCounterTests {
     private func at(_ milliseconds: Int64) -> Moment { Moment(milliseconds: milliseconds) }
 
@@ -56,9 +56,9 @@ struct FenceCounterTests {
 
     @Test func `each new assignment after failed seeks waits twice as long, a minute at most`() {
         var backoff = SeekBackoff()
-        for patience in [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000] as [Int64] {
-            let before = backoff.isOver(after: patience - 1)
-            let after = backoff.isOver(after: patience)
+        for interval in [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000] as [Int64] {
+            let before = backoff.isOver(after: interval - 1)
+            let after = backoff.isOver(after: interval)
             #expect(!before && after)
         }
     }

@@ -1,5 +1,5 @@
 import KafkaPorts
-import Log
+import Streams
 import Testing
 
 @testable import Member
@@ -50,7 +50,7 @@ struct KafkaMemberTests {
     }
 
     @Test(arguments: [true, false])
-    func `offsets of a unit are committed beside it, but not after a loss`(isLost: Bool) throws {
+    func `offsets of an output are committed beside it, but not after a loss`(isLost: Bool) throws {
         let bench = try MemberBench(.atLeastOnce)
         try bench.read()
         #expect(try bench.write() != nil)
@@ -61,7 +61,7 @@ struct KafkaMemberTests {
         #expect(bench.member.output.fault?.message == (isLost ? "the assignment was lost" : nil))
     }
 
-    @Test func `a member that gives up tells the unit on its way, before the group is left`() throws {
+    @Test func `a member that gives up tells the output on its way, before the group is left`() throws {
         let bench = try MemberBench(.atLeastOnce)
         try bench.read()
         let batch = try #require(try bench.write())

@@ -1,5 +1,5 @@
 import KafkaPorts
-import Log
+import Streams
 
 @testable import Member
 
@@ -70,7 +70,7 @@ final class MemberBench {
     let brokers = ScriptedBrokers()
     var now = Moment(milliseconds: 1_000)
 
-    init(_ delivery: UnitWriter.Settings.Delivery = .transaction) throws {
+    init(_ delivery: OutputWriter.Settings.Delivery = .transaction) throws {
         let settings = MemberSettings(
             delivery: delivery,
             group: "group",
@@ -115,7 +115,7 @@ final class MemberBench {
         for event in [Partition.Event.start, .sought] { member.partitions.takeAll(event) }
     }
 
-    /// Writes a unit without records.
+    /// Writes an output without records.
     func write() throws -> OutputBatch? {
         let generation = Generation(member.membership.generation)
         try member.write([], [PartitionPosition(partition: 0, offset: 0)], of: generation, at: now)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Member
 
-@Suite("A unit of output as its member sees it")
+@Suite("An output as its member sees it")
 struct OutputTests {
     private static let at = Moment(milliseconds: 7)
     private static let id = CommitID(3)

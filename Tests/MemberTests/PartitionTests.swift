@@ -1,6 +1,6 @@
 import KafkaPorts
-import Log
 import Pipeline
+import Streams
 import Testing
 
 @testable import Member
@@ -128,17 +128,17 @@ struct PartitionTests {
             ([17, 4], [17, 0], ["17 are lost", "4 are lost"]), ([0, 0], [0, 0], []),
         ] as [([Int64], [Int64], [String])]
     )
-    func `a start that is repeated reports its loss once`(losses: [Int64], news: [Int64], notes: [String]) {
+    func `a start that is repeated reports its loss once`(losses: [Int64], expected: [Int64], notes: [String]) {
         var table = PartitionTable()
-        var told: [PartitionStart.Report] = []
+        var reported: [PartitionStart.Report] = []
         for loss in losses {
             // It may be another member's between the two.
             table.replace([])
             table.replace([1])
-            table.with(1) { if case .started(1, let report) = $0.report(Self.report(loss)) { told.append(report) } }
+            table.with(1) { if case .started(1, let report) = $0.report(Self.report(loss)) { reported.append(report) } }
         }
-        #expect(told.map(\.skippedAtMost) == news && told.map(\.deletedAtMost) == news)
-        #expect(told.compactMap(\.note) == notes)
+        #expect(reported.map(\.skippedAtMost) == expected && reported.map(\.deletedAtMost) == expected)
+        #expect(reported.compactMap(\.note) == notes)
     }
 
     private static func report(_ loss: Int64, hasCommitted: Bool = true) -> PartitionStart.Report {
@@ -151,21 +151,21 @@ struct PartitionTests {
     @Test func `what is committed behind a start makes the next one's loss a new one`() {
         var partition = started(at: 4)
         _ = partition.report(Self.report(17, hasCommitted: false))
-        #expect(partition.told.isFirstOffsetDue)
+        #expect(partition.reported.isFirstOffsetDue)
         _ = partition.noteHandedOut(6)
         partition.noteCommitted(7)
-        #expect(!partition.told.isFirstOffsetDue)
+        #expect(!partition.reported.isFirstOffsetDue)
         #expect(partition.report(Self.report(17)) == .started(1, Self.report(17)))
     }
 
-    @Test func `a hold is news once, and over when the partition is taken again`() {
+    @Test func `a hold is reported once, and over when the partition is taken again`() {
         var partition = started(at: 4)
-        #expect(partition.hold("damaged") == .held(1, "damaged", isNews: true))
+        #expect(partition.hold("damaged") == .held(1, "damaged", isNew: true))
         partition.noteTaken()
-        #expect(partition.told.hold == nil && partition.told.isTaken)
-        #expect(partition.hold("damaged") == .held(1, "damaged", isNews: false))
-        #expect(partition.hold("cut") == .held(1, "cut", isNews: true))
-        #expect(partition.told.hold == "cut")
+        #expect(partition.reported.hold == nil && partition.reported.isTaken)
+        #expect(partition.hold("damaged") == .held(1, "damaged", isNew: false))
+        #expect(partition.hold("cut") == .held(1, "cut", isNew: true))
+        #expect(partition.reported.hold == "cut")
     }
 
     @Test func `a table finds its partitions, and only those`() {

@@ -1,6 +1,6 @@
 import KafkaPorts
-import Log
 import Pipeline
+import Streams
 
 @testable import Member
 
@@ -31,8 +31,8 @@ enum CallOutcome: String, CaseIterable, Sendable {
         case .done, .partly: nil
         case .again: .timedOut("no answer yet")
         case .abortable: .stale("the group moved on").withoutRetry
-        case .refused: KafkaFault(.topicAuthorizationFailed, "no right").judged(isFatal: false, requiresAbort: true)
-        case .fenced: KafkaFault(.producerFenced, "fenced").judged(isFatal: true, requiresAbort: false)
+        case .refused: KafkaFault(.topicAuthorizationFailed, "no right").with(isFatal: false, requiresAbort: true)
+        case .fenced: KafkaFault(.producerFenced, "fenced").with(isFatal: true, requiresAbort: false)
         case .fatal: KafkaFault(code: 45, name: "OUT_OF_ORDER", message: "out of order", isFatal: true)
         case .other: .invalid("no transaction is open")
         }
@@ -133,21 +133,22 @@ final class WriterBench {
     var now = Moment(milliseconds: 1_000)
     var producers: [ScriptedProducer] { made.producers }
     private(set) var reports: [WriterOutcome] = []
-    let writer: UnitWriter
+    let writer: OutputWriter
     private let made = Made()
     let budgetMilliseconds: Int64 = 30_000
 
     init(
-        _ delivery: UnitWriter.Settings.Delivery = .transaction,
+        _ delivery: OutputWriter.Settings.Delivery = .transaction,
         isStatic: Bool = false,
         prepare: @escaping (ScriptedProducer) -> Void = { _ in },
-        change: (inout UnitWriter.Settings) -> Void = { _ in }
+        change: (inout OutputWriter.Settings) -> Void = { _ in }
     ) {
-        var settings = UnitWriter.Settings(delivery: delivery, transactionalID: "group-one", isStaticMember: isStatic) {
-            $0.isRefusal ? $0.saying("\($0.message): explained") : $0
+        var settings = OutputWriter.Settings(delivery: delivery, transactionalID: "group-one", isStaticMember: isStatic)
+        {
+            $0.isRefusal ? $0.with(message: "\($0.message): explained") : $0
         }
         change(&settings)
-        writer = UnitWriter(settings) { [made] in
+        writer = OutputWriter(settings) { [made] in
             let producer = ScriptedProducer()
             prepare(producer)
             made.producers.append(producer)

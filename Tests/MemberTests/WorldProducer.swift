@@ -1,5 +1,5 @@
 import KafkaPorts
-import Log
+import Streams
 
 @testable import Member
 
@@ -21,7 +21,7 @@ final class WorldProducer: TransactionProducer {
     init(_ world: WriterWorld, isAtomic: Bool) { (self.world, self.isAtomic) = (world, isAtomic) }
 
     private func fatal(_ fault: KafkaFault) -> KafkaFault {
-        let judged = fault.judged(isFatal: true, requiresAbort: false)
+        let judged = fault.with(isFatal: true, requiresAbort: false)
         fatalFault = fatalFault ?? judged
         return judged
     }

@@ -1,6 +1,6 @@
 import DeviceLab
 import KafkaPorts
-import Log
+import Streams
 
 @testable import Member
 
@@ -21,7 +21,7 @@ final class WriterWorld {
     private var late: [(epoch: Int, isCommit: Bool)] = []
     private(set) var complaints: [String] = []
     private(set) var counts: [String: Int] = [:]
-    /// Of the unit under way.
+    /// Of the output under way.
     var budget: CallBudget?
     /// The assignment is another member's.
     var isLost = false

@@ -72,7 +72,7 @@ struct BatchPaceTests {
         #expect(pace.records == 7)
     }
 
-    /// A broker that takes 300 records in a unit's time: one abort is the only one.
+    /// A broker that takes 300 records in a transaction's time: one abort is the only one.
     @Test func `a broker that is slow all the time sees one abort`() {
         var pace = BatchPace(most: 10_000)
         var aborts = 0

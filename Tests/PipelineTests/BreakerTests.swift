@@ -1,5 +1,5 @@
 import AppAttest
-import Log
+import Streams
 import Testing
 
 @testable import Pipeline
@@ -48,15 +48,15 @@ struct BreakerTests {
     }
 }
 
-@Suite("The search for a record that the log refuses")
+@Suite("The search for a record that the output refuses")
 struct BisectionTests {
     private static func positions(_ offset: Int64, _ partition: Int32 = 0) -> [PartitionPosition] {
         [PartitionPosition(partition: partition, offset: offset)]
     }
 
-    /// Feeds `count` records of one partition through a log that refuses some of them.
+    /// Feeds `count` records of one partition through streams that refuse some of them.
     ///
-    /// - Returns: the dead letters and the number of units that were tried.
+    /// - Returns: the dead letters and the number of transactions that were tried.
     private static func search(_ count: Int64, refused: Set<Int64>, batch: Int) -> (letters: Set<Int64>, tries: Int) {
         var bisection = Bisection()
         var (next, tries) = (Int64(0), 0)

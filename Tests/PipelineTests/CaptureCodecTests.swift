@@ -1,6 +1,6 @@
 import JSON
-import Log
 import Pipeline
+import Streams
 import Testing
 
 private func decode(_ line: String) throws -> InboundRecord { try CaptureCodec.decode(Array(line.utf8)) }
@@ -44,11 +44,11 @@ private func record(
             ),
         ]
     )
-    func `Lines as kcat 1.7.1 prints them are read`(_ line: String, _ expected: InboundRecord) throws {
+    func `lines as kcat 1.7.1 prints them are read`(_ line: String, _ expected: InboundRecord) throws {
         #expect(try decode(line) == expected)
     }
 
-    @Test func `Raw bytes inside strings are read as they are`() throws {
+    @Test func `raw bytes inside strings are read as they are`() throws {
         let line =
             Array(#"{"partition":1,"offset":2,"headers":["b"#.utf8) + [0xFF, 0x22, 0x2C, 0x22, 0xFE, 0x22]
             + Array(#"],"key":"k"#.utf8) + [0xFF] + Array(#"","payload":"q"#.utf8) + [0xC3, 0x5C, 0x22, 0x78, 0xC3]
@@ -59,7 +59,7 @@ private func record(
         #expect(record.headers == [RecordHeader(name: [0x62, 0xFF], value: [0xFE])])
     }
 
-    @Test func `Optional members have defaults, and unknown members are ignored`() throws {
+    @Test func `optional members have defaults, and unknown members are ignored`() throws {
         let record = try decode(#" {"offset":0,"x":{"y":[1,{}]},"tstype":7,"partition":0} "#)
         #expect(record == InboundRecord(topic: "", partition: 0, offset: 0, timestamp: -1, key: nil, value: nil))
         #expect(try decode(#"{"offset":0,"partition":0,"headers":null,"ts":-1}"#).headers.isEmpty)
@@ -82,19 +82,19 @@ private func record(
                 + #""headers":["h","1"],"Headers":{}}"#,
         ]
     )
-    func `Records of other tools are read as kcat's`(_ line: String) throws {
+    func `records of other tools are read as kcat's`(_ line: String) throws {
         #expect(
             try decode(line) == record(key: Array("k".utf8), value: Array("v".utf8), headers: [RecordHeader("h", "1")])
         )
     }
 
     @Test(arguments: ["payload", "value", "Value"])
-    func `A payload that a tool has opened is read as it stands in the line`(_ name: String) throws {
+    func `a payload that a tool has opened is read as it stands in the line`(_ name: String) throws {
         let line = #"{"partition":0,"offset":1,"\#(name)":\#(Self.opened)}"#
         #expect(try decode(line).value == Array(Self.opened.utf8))
     }
 
-    @Test func `A tombstone of kcat is none of another tool's values`() throws {
+    @Test func `a tombstone of kcat is none of another tool's values`() throws {
         #expect(try decode(#"{"partition":0,"offset":1,"payload":null,"value":"v"}"#).value == nil)
         #expect(try decode(#"{"partition":0,"offset":1,"timestamp":null}"#).timestamp == -1)
     }
@@ -106,7 +106,7 @@ private func record(
             "-62135596800000",
         ]
     )
-    func `Another tool's time before 1970 is none`(_ time: String) throws {
+    func `another tool's time before 1970 is none`(_ time: String) throws {
         for name in ["timestamp", "Timestamp"] {
             #expect(try decode(#"{"partition":0,"offset":1,"\#(name)":\#(time)}"#).timestamp == -1)
         }
@@ -124,7 +124,7 @@ private func record(
     @Test(
         arguments: [(0 as Int32, 0 as Int64), (Int32.max, Int64.max)]
     )
-    func `The largest numbers fit`(_ partition: Int32, _ offset: Int64) throws {
+    func `the largest numbers fit`(_ partition: Int32, _ offset: Int64) throws {
         let record = try decode(#"{"partition":\#(partition),"offset":\#(offset),"ts":\#(offset)}"#)
         #expect(record.partition == partition && record.offset == offset && record.timestamp == offset)
     }
@@ -174,7 +174,7 @@ private func record(
             (#"{"partition":0,"offset":1,"off\u0073et":2}"#, "two members with the same name"),
         ]
     )
-    func `A line with one fault is refused with its reason`(_ line: String, _ reason: String) {
+    func `a line with one fault is refused with its reason`(_ line: String, _ reason: String) {
         do throws(CaptureCodec.Fault) {
             _ = try CaptureCodec.decode(Array(line.utf8))
             Issue.record("taken: \(line)")
@@ -195,7 +195,7 @@ private func record(
             record(headers: [RecordHeader(name: Array("n".utf8), value: nil)]),
         ]
     )
-    func `Records and their lines survive a round trip`(_ record: InboundRecord) throws {
+    func `records and their lines survive a round trip`(_ record: InboundRecord) throws {
         let line = encode(record)
         #expect(line.last == UInt8(ascii: "\n"))
         #expect(UTF8Text.isValid(line))
@@ -205,7 +205,7 @@ private func record(
         #expect(encode(decoded) == line)
     }
 
-    @Test func `Members are written in kcat's order`() {
+    @Test func `members are written in kcat's order`() {
         let full = record(key: [0x6B], value: [0x76], headers: [RecordHeader("h", "1")])
         #expect(
             String(decoding: encode(full), as: UTF8.self)
@@ -218,19 +218,19 @@ private func record(
         )
     }
 
-    @Test func `Lines are appended to the existing ones`() {
+    @Test func `lines are appended to the existing ones`() {
         var output = Array("x\n".utf8)
         CaptureCodec.encode(record(), into: &output)
         CaptureCodec.encode(record(), into: &output)
         #expect(output == Array("x\n".utf8) + encode(record()) + encode(record()))
     }
 
-    @Test func `A record of ten thousand headers is read`() throws {
+    @Test func `a record of ten thousand headers is read`() throws {
         let headers = (0..<10_000).map { RecordHeader("h", "\($0)") }
         #expect(try CaptureCodec.decode(encode(record(headers: headers)).dropLast()).headers == headers)
     }
 
-    @Test func `A line cut anywhere is refused, never trapped on`() throws {
+    @Test func `a line cut anywhere is refused, never trapped on`() throws {
         let line = Array(
             encode(record(key: [0xFF], value: Array("\u{1}😀".utf8), headers: [RecordHeader("a", "b")])).dropLast()
         )

@@ -1,4 +1,4 @@
-import Log
+import Streams
 import TestKit
 import Testing
 
@@ -43,7 +43,7 @@ struct ClockWatchTests {
             ([0], false), ([], false), ([95 * hour], false), ([97 * hour], false), ([-6 * minute, 97 * hour], true),
         ] as [([Int64], Bool)]
     )
-    func `A round that the broker dated in the future is in doubt, one within the limits is not`(
+    func `a round that the broker dated in the future is in doubt, one within the limits is not`(
         ages: [Int64],
         isInDoubt: Bool
     ) {
@@ -51,13 +51,13 @@ struct ClockWatchTests {
         #expect((Self.doubt(ages, &watch, at: Self.now()) != nil) == isInDoubt)
     }
 
-    @Test func `A producer's timestamp is not evidence`() {
+    @Test func `a producer's timestamp is not evidence`() {
         var watch = ClockWatch()
         let record = Self.record(age: -Self.day, at: Self.now(), logAppend: false)
         #expect(watch.doubt([record], at: Self.now(), Self.limits) == nil)
     }
 
-    @Test func `The doubt ends when the clock is corrected`() {
+    @Test func `the doubt ends when the clock is corrected`() {
         var watch = ClockWatch()
         let record = Self.record(age: -Self.day, at: Self.now())
         #expect(watch.doubt([record], at: Self.now(), Self.limits)?.isAhead == true)
@@ -67,7 +67,7 @@ struct ClockWatchTests {
     @Test(
         arguments: [(60_000, 0, false), (6 * 60_000, 0, true), (60_000, -86_400_000, true)] as [(Int64, Int64, Bool)]
     )
-    func `One broker with a wrong clock does not stop other brokers' partitions while the local clock runs evenly`(
+    func `one broker with a wrong clock does not stop other brokers' partitions while the local clock runs evenly`(
         later: Int64,
         setForward: Int64,
         isInDoubt: Bool
@@ -80,7 +80,7 @@ struct ClockWatchTests {
     }
 
     @Test(arguments: [0, 30 * 60_000] as [Int64])
-    func `A backlog that is too old does not put the clock in doubt`(later: Int64) {
+    func `a backlog that is too old does not put the clock in doubt`(later: Int64) {
         var watch = ClockWatch()
         #expect(Self.doubt([97 * Self.hour, 200 * Self.hour], &watch, at: Self.now()) == nil)
         // The clock agreed before; another partition's backlog may still be old.
@@ -92,7 +92,7 @@ struct ClockWatchTests {
         arguments: [(97, 97, true), (97, 300, false), (2, 97, true), (2, 99, false), (96, 100, true)]
             as [(Int64, Int64, Bool)]
     )
-    func `A clock set forward after it agreed is in doubt if the records are young by its earlier time`(
+    func `a clock set forward after it agreed is in doubt if the records are young by its earlier time`(
         hours: Int64,
         age: Int64,
         isInDoubt: Bool
@@ -105,7 +105,7 @@ struct ClockWatchTests {
         if let found { #expect(!found.isAhead && found.milliseconds == age * Self.hour) }
     }
 
-    @Test func `A clock that is wrong from the start and then corrected is trusted`() {
+    @Test func `a clock that is wrong from the start and then corrected is trusted`() {
         var watch = ClockWatch()
         // Three days behind, with a backlog of four: it looks a day old, which does not confirm the clock.
         #expect(Self.doubt([Self.day], &watch, at: Self.now()) == nil)

@@ -1,4 +1,4 @@
-import Log
+import Streams
 import TestKit
 import Testing
 
@@ -27,7 +27,7 @@ struct CrashSuspectsTests {
                 )
             }
             if offsets.count > 1 { slot.noteAll() }
-            return slot.look()
+            return slot.snapshot()
         }
         return try #require(seen)
     }
@@ -40,7 +40,7 @@ struct CrashSuspectsTests {
             ([(3, false), (1, true), (1, true)], true), ([(3, false), (3, false), (3, false)], false),
         ] as [([(Int, Bool)], Bool)]
     )
-    func `A record is convicted after three crashes if it was alone in all but the first`(
+    func `a record is convicted after three crashes if it was alone in all but the first`(
         crashes: [(Int, Bool)],
         isConvicted: Bool
     ) throws {
@@ -50,14 +50,14 @@ struct CrashSuspectsTests {
         #expect(!suspects.isConvicted(Self.item(6)), "a record that was near is innocent")
     }
 
-    @Test func `Another record at the same place is innocent`() throws {
+    @Test func `another record at the same place is innocent`() throws {
         var suspects = CrashSuspects()
         for _ in 0..<3 { suspects.add(try Self.crash([5], alone: true)) }
         let other = WorkItem(place: Self.item(5).place, timestamp: 99)
         #expect(suspects.isConvicted(Self.item(5)) && !suspects.isConvicted(other))
     }
 
-    @Test func `Suspects before the committed positions are dropped, and no others`() {
+    @Test func `suspects before the committed positions are dropped, and no others`() {
         let counts = [Self.item(5), Self.item(6), Self.item(5, partition: 1)].map {
             ($0, CrashSuspects.Count(total: 1))
         }
@@ -67,7 +67,7 @@ struct CrashSuspectsTests {
         #expect(Set(suspects.counts.keys) == [Self.item(6), Self.item(5, partition: 1)])
     }
 
-    @Test func `A round is split around its suspects, and stays whole without one`() throws {
+    @Test func `a round is split around its suspects, and stays whole without one`() throws {
         let records = (0..<6 as Range<Int64>).map {
             InboundRecord(topic: "t", partition: 0, offset: $0, timestamp: 100 + $0, key: nil, value: nil)
         }

@@ -1,6 +1,6 @@
 import AppAttest
-import Log
 import Pipeline
+import Streams
 import Testing
 
 @Suite struct HeaderReadingTests {
@@ -12,7 +12,7 @@ import Testing
         RecordHeader(name: Array(name.utf8), value: value)
     }
 
-    @Test func `Each header is read under its exact name; the last one counts`() throws {
+    @Test func `each header is read under its exact name; the last one counts`() throws {
         let reading = try #require(
             Self.read([
                 RecordHeader("request-id", "r1"), RecordHeader("installation-id", "i1"),
@@ -33,7 +33,7 @@ import Testing
             ([], false), ([0xFF], false), ([0xC3, 0xA9], true), ([0xC3], false), (nil, false),
         ] as [([UInt8]?, Bool)]
     )
-    func `An installation id is 1 to 256 bytes of UTF-8, and ignored otherwise`(
+    func `an installation id is 1 to 256 bytes of UTF-8, and ignored otherwise`(
         _ value: [UInt8]?,
         _ isTaken: Bool
     ) throws {
@@ -53,7 +53,7 @@ import Testing
             (["attestation", nil], false), ([], false),
         ] as [([String?], Bool)]
     )
-    func `A handshake is for an attestation only if the last header says so`(
+    func `a handshake is for an attestation only if the last header says so`(
         _ values: [String?],
         _ isAttestation: Bool
     ) throws {
@@ -77,7 +77,7 @@ import Testing
         #expect(try #require(Self.read([Self.header("reply-t0", [0x35])])).replyTo == nil)
     }
 
-    @Test func `All headers together have a limit`() {
+    @Test func `all headers together have a limit`() {
         let id = RecordHeader("installation-id", "x")
         #expect(HeaderReading([id], headerBytes: 16, requestIDBytes: 1) != nil)
         #expect(HeaderReading([id], headerBytes: 15, requestIDBytes: 1) == nil)

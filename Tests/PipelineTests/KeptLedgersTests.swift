@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Kept ledgers")
 struct KeptLedgersTests {
-    @Test func `A kept ledger expires after a quarter of an hour, even if no lookup happens`() {
+    @Test func `a kept ledger expires after a quarter of an hour, even if no lookup happens`() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: 1_000)
         kept.sweep(at: 1_000 + KeptLedgers.milliseconds)
@@ -12,7 +12,7 @@ struct KeptLedgersTests {
         #expect(kept.count == 0)
     }
 
-    @Test func `A ledger that is kept later expires later`() {
+    @Test func `a ledger that is kept later expires later`() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: 0)
         kept.keep(1, PartitionLedger(), at: 10)
@@ -23,7 +23,7 @@ struct KeptLedgersTests {
         #expect(taken != nil && kept.count == 0)
     }
 
-    @Test func `Without a clock no ledger expires`() {
+    @Test func `without a clock no ledger expires`() {
         var kept = KeptLedgers()
         kept.keep(0, PartitionLedger(), at: nil)
         kept.sweep(at: nil)

@@ -1,8 +1,8 @@
 import AppAttest
 import Crypto
 import DeviceLab
-import Log
 import Pipeline
+import Streams
 import Testing
 
 /// The ledger topic's records against the table in ``LedgerCodec``: other versions read what this one writes.

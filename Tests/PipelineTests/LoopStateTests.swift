@@ -1,5 +1,5 @@
 import AppAttest
-import Log
+import Streams
 import TestKit
 import Testing
 
@@ -16,7 +16,7 @@ struct LoopStateTests {
         return steps
     }
 
-    @Test func `The loop's phase`() {
+    @Test func `the loop's phase`() {
         let drawn: Set = [
             "reading > ended", "ended > reading",
             "reading > aborting", "aborting > reading",
@@ -36,7 +36,7 @@ struct LoopStateTests {
         ]
     }
 
-    @Test func `The loop's assignment: a change comes at any time, and forgets a restore first`() {
+    @Test func `the loop's assignment: a change comes at any time, and forgets a restore first`() {
         var drawn: Set = [
             "taking > restoring", "restoring > settled", "revoking > settled", "losing > settled",
         ]
@@ -46,12 +46,12 @@ struct LoopStateTests {
         #expect(Self.steps(Self.assignments) == drawn)
     }
 
-    @Test func `The polled records that are in no batch: pieces only become fewer`() {
+    @Test func `the polled records that are in no batch: pieces only become fewer`() {
         let doubt = ClockDoubt(partition: 0, milliseconds: 1, isAhead: true)
         let pieces = {
-            Leftover.pieces(Array(repeating: [], count: $0)[...], of: Generation(0))
+            PendingRound.pieces(Array(repeating: [], count: $0)[...], of: Generation(0))
         }
-        let states: [(name: String, state: Leftover)] = [
+        let states: [(name: String, state: PendingRound)] = [
             ("none", .none), ("doubted", .doubted(PollRound(), doubt)), ("one", pieces(1)), ("two", pieces(2)),
         ]
         let drawn: Set = [
@@ -61,7 +61,7 @@ struct LoopStateTests {
         #expect(Self.steps(states) == drawn)
     }
 
-    @Test func `The unit's writing: one batch at a time is handed over, and its outcome is taken`() {
+    @Test func `the transaction's writing: one batch at a time is handed over, and its outcome is taken`() {
         let batches = (0..<2).map { Batch(number: $0, generation: Generation(0), now: nil) }
         let states: [(name: String, state: Writing)] = [
             ("none", .none), ("underWay 0", .underWay(batches[0])), ("underWay 1", .underWay(batches[1])),
@@ -70,7 +70,7 @@ struct LoopStateTests {
         #expect(Self.steps(states) == drawn)
     }
 
-    @Test func `A batch: each stage after the one before it, and from verified back to verifying`() {
+    @Test func `a batch: each stage after the one before it, and from verified back to verifying`() {
         let drawn: Set = [
             "decoding > decoded", "decoded > verifying", "verifying > verified", "verified > encoding",
             "encoding > encoded", "encoded > committed",
@@ -88,7 +88,7 @@ struct LoopStateTests {
         return batch
     }
 
-    @Test(.startsItself) func `A batch is verified again only after the engine was stopped, and only once`() async {
+    @Test(.startsItself) func `a batch is verified again only after the engine was stopped, and only once`() async {
         let batch = Self.verified(engineIsStopped: false)
         #expect(!batch.isInDoubt(engineIsStopped: false) && batch.isInDoubt(engineIsStopped: true))
         batch.beginVerifying(engineIsStopped: true)
@@ -107,11 +107,11 @@ struct LoopStateTests {
         }
     }
 
-    @Test(.startsItself) func `A step that is not drawn traps`() async {
+    @Test(.startsItself) func `a step that is not drawn traps`() async {
         await #expect(processExitsWith: .failure) { LoopPhase.abandoned.check(.reading) }
         await #expect(processExitsWith: .failure) { AssignmentPhase.settled.check(.settled) }
         await #expect(processExitsWith: .failure) {
-            Leftover.doubted(PollRound(), ClockDoubt(partition: 0, milliseconds: 1, isAhead: true))
+            PendingRound.doubted(PollRound(), ClockDoubt(partition: 0, milliseconds: 1, isAhead: true))
                 .check(.pieces([], of: Generation(0)))
         }
         await #expect(processExitsWith: .failure) { Batch.Stage.encoding.check(.verifying) }

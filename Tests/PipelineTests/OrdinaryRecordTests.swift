@@ -3,7 +3,7 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
-import Log
+import Streams
 import TestKit
 import Testing
 
@@ -136,7 +136,7 @@ struct OrdinaryRecordTests {
                 continue
             }
             #expect(plain.path == strict.path && plain.resource == strict.resource && plain.isBeta == strict.isBeta)
-            #expect(plain.method == strict.method && plain.keyID == strict.keyID && plain.body == strict.body)
+            #expect(plain.verb == strict.verb && plain.keyID == strict.keyID && plain.body == strict.body)
             #expect(strict.requiredRecordKey == key)
         }
         #expect(understood > 10)

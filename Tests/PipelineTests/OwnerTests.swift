@@ -16,7 +16,7 @@ struct OwnerTests {
         }
     }
 
-    @Test func `A serial queue may use its classes on each of its threads, and nobody else has to be there first`() {
+    @Test func `a serial queue may use its classes on each of its threads, and nobody else has to be there first`() {
         let (confined, queue) = (Confined(), DispatchQueue(owner: "own"))
         queue.sync { confined.use() }
         for _ in 0..<100 { queue.async { confined.use() } }
@@ -24,7 +24,7 @@ struct OwnerTests {
         #expect(queue.sync { confined.uses } == 102)
     }
 
-    @Test func `A task may use its classes on each of its threads`() async {
+    @Test func `a task may use its classes on each of its threads`() async {
         let confined = Confined()
         for _ in 0..<20 {
             confined.use()
@@ -33,7 +33,7 @@ struct OwnerTests {
         #expect(confined.uses == 20)
     }
 
-    @Test func `What is handed over belongs to its next user`() {
+    @Test func `what is handed over belongs to its next user`() {
         let (confined, queues) = (Confined(), (0..<3).map { DispatchQueue(owner: "own.\($0)") })
         for queue in queues {
             queue.sync {
@@ -45,7 +45,7 @@ struct OwnerTests {
         #expect(confined.uses == 4)
     }
 
-    @Test(.startsItself) func `A use from another queue or thread traps`() async {
+    @Test(.startsItself) func `a use from another queue or thread traps`() async {
         await #expect(processExitsWith: .failure) {
             let confined = Confined()
             DispatchQueue(owner: "own").sync { confined.use() }

@@ -1,7 +1,7 @@
 import AppAttest
 import Crypto
-import Log
 import Pipeline
+import Streams
 import Testing
 
 @Suite("A partition's ledger")

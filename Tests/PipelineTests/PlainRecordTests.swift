@@ -1,7 +1,7 @@
 import AppAttest
 import Crypto
 import DeviceLab
-import Log
+import Streams
 import Testing
 
 @testable import Pipeline

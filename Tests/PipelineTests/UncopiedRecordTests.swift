@@ -1,5 +1,5 @@
 import AppCheck
-import Log
+import Streams
 import TestKit
 import Testing
 internal import Threads
@@ -35,7 +35,7 @@ struct UncopiedRecordTests {
         DecodeStage(settings: PipelineSettings(registry: try RequestRecords.registry()))
     }
 
-    @Test func `They are decoded as copied ones are`() throws {
+    @Test func `they are decoded as copied ones are`() throws {
         let stage = try Self.stage()
         let uncopied = stage.decode(Self.records.map { PolledRecord.uncopied(of: $0) }[...], now: nil).records
         let copied = stage.decode(Self.records.map { .record($0) }[...], now: nil).records
@@ -60,7 +60,7 @@ struct UncopiedRecordTests {
     }
 
     #if DEBUG
-        @Test func `They are noted before they are copied`() throws {
+        @Test func `they are noted before they are copied`() throws {
             let (slot, memory) = (WorkSlot(), WatchedMemory(Self.records[2]))
             let item = WorkItem(RecordStamp(Self.records[2]))
             slot.sabotage = { _, items in memory.note(items) }

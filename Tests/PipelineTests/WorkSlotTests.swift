@@ -1,4 +1,4 @@
-import Log
+import Streams
 import Testing
 
 @testable import Pipeline
@@ -13,25 +13,25 @@ struct WorkSlotTests {
         WorkItem(place: RecordPlace(partition: 3, offset: offset), timestamp: 7_000 + offset)
     }
 
-    @Test func `Only the record in work is named, not the ones before it`() throws {
+    @Test func `only the record in work is named, not the ones before it`() throws {
         let slot = WorkSlot()
-        #expect(slot.look() == nil)
+        #expect(slot.snapshot() == nil)
         let seen = slot.during(.decoding, alone: false) { () -> Work? in
             for offset in 0..<5 { slot.note(record(Int64(offset))) }
-            return slot.look()
+            return slot.snapshot()
         }
         let work = try #require(seen)
         #expect(work.items == [item(4)])
         #expect(work.stage == .decoding && !work.isAlone)
-        #expect(slot.look() == nil, "the work has ended")
+        #expect(slot.snapshot() == nil, "the work has ended")
     }
 
-    @Test func `If records are processed together, all of the grain are named`() throws {
+    @Test func `if records are processed together, all of the grain are named`() throws {
         let slot = WorkSlot()
         let seen = slot.during(.verifying, alone: true) { () -> Work? in
             for offset in 0..<3 { slot.note(record(Int64(offset))) }
             slot.noteAll()
-            return slot.look()
+            return slot.snapshot()
         }
         let work = try #require(seen)
         #expect(work.items == [item(0), item(1), item(2)])
@@ -39,22 +39,22 @@ struct WorkSlotTests {
     }
 
     @Test(arguments: [63, 64, 65, 1_000])
-    func `Work longer than a grain names its latest record`(count: Int) throws {
+    func `work longer than a grain names its latest record`(count: Int) throws {
         let slot = WorkSlot()
         let seen = slot.during(.admitting, alone: false) { () -> Work? in
             for offset in 0..<count { slot.note(record(Int64(offset))) }
-            return slot.look()
+            return slot.snapshot()
         }
         #expect(try #require(seen).items == [item(Int64(count - 1))])
     }
 
-    @Test func `Each grain has its own number, and drops the records before it`() throws {
+    @Test func `each grain has its own number, and drops the records before it`() throws {
         let slot = WorkSlot()
         let first = slot.during(.decoding, alone: false) { () -> Work? in
             slot.note(record(1))
-            return slot.look()
+            return slot.snapshot()
         }
-        let second = slot.during(.encoding, alone: false) { slot.look() }
+        let second = slot.during(.encoding, alone: false) { slot.snapshot() }
         #expect(try #require(first).number != #require(second).number)
         #expect(second?.items == [])
     }
@@ -62,7 +62,7 @@ struct WorkSlotTests {
     @Test(
         arguments: [WorkSlot.Word.stage, WorkSlot.Word.count, WorkSlot.Word.current]
     )
-    func `Words that no slot wrote name no record`(word damaged: Int) {
+    func `words that no slot wrote name no record`(word damaged: Int) {
         func words(_ index: Int) -> Int64 { index == damaged ? 1_000_000 : index == WorkSlot.Word.current ? 0 : 1 }
         #expect(Work(words: words) == nil)
         #expect(Work { $0 == WorkSlot.Word.current ? 0 : 1 } != nil, "the same words, undamaged")

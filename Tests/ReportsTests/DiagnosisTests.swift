@@ -1,7 +1,7 @@
 internal import Crypto
 internal import DeviceLab
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import Testing
 
 @testable internal import AppAttest
@@ -74,7 +74,7 @@ struct DiagnosisTests {
 
     private static func name(_ part: Association.Part?) -> String? { part.map { World.outcomes.name($0.reason) } }
 
-    @Test func `The exact test has the known values, however small`() {
+    @Test func `the exact test has the known values, however small`() {
         // Fisher's: (2025 + 100 + 1) of 184756 ways.
         let tail = Hypergeometric.logTail(8, of: 10, allHits: 10, all: 20)
         #expect(abs(tail + 4.464_794) < 1e-5, "\(tail)")
@@ -86,7 +86,7 @@ struct DiagnosisTests {
     }
 
     @Test(arguments: Trait.order)
-    func `A value whose devices are refused is found, named and alone`(dimension: Dimension) throws {
+    func `a value whose devices are refused is found, named and alone`(dimension: Dimension) throws {
         var (world, senders) = World.uniform(600, seed: 5)
         for (index, var sender) in senders.prefix(60).enumerated() {
             sender.installation = "bad \(index)"
@@ -111,7 +111,7 @@ struct DiagnosisTests {
         #expect(Self.name(finding.main) == "app-id-mismatch" && finding.main.outside.hits == 0)
     }
 
-    @Test func `A value is found with the time from which on it is refused, and what else its devices have in common`()
+    @Test func `a value is found with the time from which on it is refused, and what else its devices have in common`()
     {
         var (world, senders) = World.uniform(600, seed: 6)
         for (index, var sender) in senders.prefix(150).enumerated() {
@@ -134,7 +134,7 @@ struct DiagnosisTests {
         #expect(world.diagnosis.findings.first?.span.from == World.start + 81 * World.minute + World.minute / 3)
     }
 
-    @Test func `A refusal has an end only where its devices are accepted later`() {
+    @Test func `a refusal has an end only where its devices are accepted later`() {
         for isAcceptedLater in [false, true] {
             var (world, senders) = World.uniform(600, seed: 6)
             for (index, var sender) in senders.prefix(60).enumerated() {
@@ -150,7 +150,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test func `A time in which whoever asks is refused is found, and nothing else`() throws {
+    @Test func `a time in which whoever asks is refused is found, and nothing else`() throws {
         var (world, senders) = World.uniform(600, seed: 7)
         for (index, sender) in senders.enumerated() where index.isMultiple(of: 3) {
             world.add(sender, .challengeAhead, at: 80 + Double(index % 20))
@@ -163,14 +163,14 @@ struct DiagnosisTests {
         #expect(inside.hits == 200 && inside.units > 200 && inside.accepted > 150 && found[0].main.outside.hits == 0)
     }
 
-    @Test func `Refusals that have nothing in common give no finding in all but a few of 200 captures`() {
+    @Test func `refusals that have nothing in common give no finding in all but a few of 200 captures`() {
         let worlds = (0..<200).map { World.uniform(90, seed: 1000 + UInt64($0), refused: 0.1).world.diagnosis }
         let wrong = worlds.count { !$0.findings.isEmpty }
         #expect(wrong <= 6, "\(wrong)")
         #expect(worlds.allSatisfy { $0.tests > 1000 && $0.refused > 10 })
     }
 
-    @Test func `A device that asks again and again counts once, and so does who asks more often`() {
+    @Test func `a device that asks again and again counts once, and so does who asks more often`() {
         var (world, senders) = World.uniform(300, seed: 8)
         for minute in 0..<170 { world.add(senders[0], .unknownKey, at: Double(minute)) }
         #expect(world.diagnosis.findings.isEmpty)
@@ -185,7 +185,7 @@ struct DiagnosisTests {
         #expect(!world.diagnosis.findings.contains { world.text($0) == "one" })
     }
 
-    @Test func `Records without a device count each, by their app and their time`() throws {
+    @Test func `records without a device count each, by their app and their time`() throws {
         var (world, _) = World.uniform(200, seed: 9)
         var sender = Sender(installation: nil, keyID: nil)
         for index in 0..<40 {
@@ -201,7 +201,7 @@ struct DiagnosisTests {
         #expect(world.diagnosis.findings.count == before.findings.count, "an accepted challenge says nothing yet")
     }
 
-    @Test func `Fewer than five devices are never a finding`() {
+    @Test func `fewer than five devices are never a finding`() {
         var (world, senders) = World.uniform(400, seed: 10, refused: 0)
         #expect(world.diagnosis.findings.isEmpty && world.diagnosis.refused == 0)
         for index in 0..<4 {
@@ -211,7 +211,7 @@ struct DiagnosisTests {
         #expect(world.diagnosis.findings.isEmpty && world.diagnosis.refused == 4)
     }
 
-    @Test func `The order of records of one time changes nothing, and no record needs a time`() {
+    @Test func `the order of records of one time changes nothing, and no record needs a time`() {
         var random = SeededRandom(seed: 11)
         var senders = (0..<400).map { World.device($0, &random) }
         for index in senders.indices.prefix(80) { senders[index].bundleVersion = index < 40 ? "x" : "y" }
@@ -226,7 +226,7 @@ struct DiagnosisTests {
         #expect(findings(senders.indices.reversed(), at: nil) == expected)
     }
 
-    @Test func `A million App IDs leave as many entries as a thousand, and a frequent one among them is found`() throws
+    @Test func `a million App IDs leave as many entries as a thousand, and a frequent one among them is found`() throws
     {
         var table = ValueTable<Digest>(outcomes: World.outcomes.count)
         let often = SHA256.hash([7])

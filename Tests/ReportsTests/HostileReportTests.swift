@@ -2,7 +2,7 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import JSON
-internal import Log
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -53,7 +53,7 @@ struct HostileReportTests {
         let request = Request(
             path: ExactText("v1/projects/1/apps/\(hostile[0]):verifyAssertion"),
             resource: .app(0, appID: ExactText(hostile[0])),
-            method: .verifyAssertion,
+            verb: .verifyAssertion,
             keyID: keyID,
             body: .object(.assertion([1]), .clientDataHash([2]))
         )
@@ -91,7 +91,7 @@ struct HostileReportTests {
             record: record,
             finding: .assertion(.success(evidence)),
             verdict: verdict,
-            state: StateThen(streamTime: EvaluationTime(milliseconds: 0), rememberedTokens: 0)
+            state: StateBefore(streamTime: EvaluationTime(milliseconds: 0), rememberedTokens: 0)
         )
     }
 
@@ -102,7 +102,7 @@ struct HostileReportTests {
         return run
     }
 
-    @Test func `Hostile texts come out inert, with what is invisible shown`() throws {
+    @Test func `hostile texts come out inert, with what is invisible shown`() throws {
         let facts = try Self.facts()
         for (index, text) in Self.hostile.enumerated() { facts.observer(Self.observation(index, text)) }
         let page = ReplayReport(facts: facts, run: Self.run("</code><script>'\"")).report.html
@@ -120,14 +120,14 @@ struct HostileReportTests {
         }
     }
 
-    @Test func `A text of 64 kB is cut, and says how long it was`() {
+    @Test func `a text of 64 kB is cut, and says how long it was`() {
         let shown = ShownText.of(String(repeating: "x", count: 65_536))
         #expect(shown.hasSuffix("… (65,536 bytes)") && shown.count < 200)
         #expect(ShownText.of(String(repeating: "y", count: 160)).count == 160)
         #expect(ShownText.whole(String(repeating: "x", count: 65_536)).count == 65_536)
     }
 
-    @Test func `A path with quotes is one word of the command`() {
+    @Test func `a path with quotes is one word of the command`() {
         #expect(RunFacts.quoted("it's here") == "'it'\\''s here'")
         #expect(RunFacts.quoted("a/b-c_1.ndjson") == "a/b-c_1.ndjson")
         #expect(RunFacts.quoted("") == "''" && RunFacts.quoted("$(x)") == "'$(x)'")
@@ -139,7 +139,7 @@ struct HostileReportTests {
         #expect(run.explains("0/1") == "cat 'a b' c | " + command)
     }
 
-    @Test func `The page stays small with 2,000 bundle versions of 255 bytes under every reason`() throws {
+    @Test func `the page stays small with 2,000 bundle versions of 255 bytes under every reason`() throws {
         let facts = try Self.facts()
         for index in 0..<40_000 {
             let name = "<\"'&\u{202E}\(index % 2000)>"
@@ -153,7 +153,7 @@ struct HostileReportTests {
         #expect(facts.total == 40_000)
     }
 
-    @Test func `A sentence of the diagnosis holds whatever values are called, and those beyond seven are folded`()
+    @Test func `a sentence of the diagnosis holds whatever values are called, and those beyond seven are folded`()
         throws
     {
         let facts = try Self.facts()
@@ -179,7 +179,7 @@ struct HostileReportTests {
         #expect(SchemaCheck(isClosed: true).violation(of: root, by: Report.schema) == nil)
     }
 
-    @Test func `Counters are shown by their distance from the stored one`() throws {
+    @Test func `counters are shown by their distance from the stored one`() throws {
         let facts = try Self.facts()
         let greater = Reason.allCases.firstIndex(of: .counterNotGreater) ?? 0
         facts.observer(Self.observation(6, "1", refused: false))
@@ -222,7 +222,7 @@ struct HostileReportTests {
             "</script><script>alert(1)</script>", "</style><b onclick='a'>", "<!--<script>", "\\u003C",
         ]
     )
-    func `A text in any field is data: nothing of it is markup, and tools read it as it was`(text: String) throws {
+    func `a text in any field is data: nothing of it is markup, and tools read it as it was`(text: String) throws {
         let report = Self.report(of: text)
         let (markup, plain) = (StrictMarkup(report.html), StrictMarkup(Self.report(of: "plain").html))
         #expect(markup.fault == nil)
@@ -240,7 +240,7 @@ struct HostileReportTests {
         #expect(SchemaCheck(isClosed: true).violation(of: facts, by: Report.schema) == nil)
     }
 
-    @Test func `A page runs its own script and nothing else`() {
+    @Test func `a page runs its own script and nothing else`() {
         let markup = StrictMarkup(Self.report(of: "plain").html)
         func hash(_ text: String) -> String {
             "'sha256-\(Data(SHA256.hash(Array(text.utf8)).bytes).base64EncodedString())'"

@@ -19,7 +19,7 @@ struct ReportPartTests {
         #expect(abs(interval.low - low) < 1e-5 && abs(interval.high - high) < 1e-5, "\(interval)")
     }
 
-    @Test func `Nothing decided has no interval`() {
+    @Test func `nothing decided has no interval`() {
         #expect(Wilson(0, of: 0) == nil && Wilson(2, of: 1) == nil && Wilson(-1, of: 5) == nil)
     }
 
@@ -29,18 +29,20 @@ struct ReportPartTests {
             (999_999, 1_000_000, "> 99.99 %"), (1, 200, "0.50 %"), (0, 0, "–"),
         ]
     )
-    func `A share is none or all only where it is`(part: Int, whole: Int, expected: String) {
+    func `a share is none or all only where it is`(part: Int, whole: Int, expected: String) {
         #expect(Figure.share(part, of: whole).replacing("\u{202F}", with: " ") == expected)
     }
 
-    @Test func `Only what chance does not explain is shaded`() {
-        func shade(_ part: Int, _ whole: Int) -> Lift.Shade? { Lift(part, of: whole, average: 0.1)?.shade }
+    @Test func `only what chance does not explain is shaded`() {
+        func shade(_ part: Int, _ whole: Int) -> RateShading.Shade? {
+            RateShading(part, of: whole, average: 0.1)?.shade
+        }
         #expect(shade(50, 100) == .high3 && shade(25, 100) == .high2 && shade(18, 100) == .high1)
         #expect(shade(4, 10) == nil && shade(11, 100) == nil)
         #expect(shade(2, 200) == .low && shade(0, 10) == nil)
     }
 
-    @Test func `Frequent values stay whatever else senders make up, and all records are counted`() {
+    @Test func `frequent values stay whatever else senders make up, and all records are counted`() {
         var table = ValueTable<ExactText>(outcomes: 2, capacity: 10)
         for index in 0..<1000 {
             for text in ["often", "made up \(index)"] {
@@ -56,7 +58,7 @@ struct ReportPartTests {
         #expect(restValues == 1001 - rows.count { $0.key != nil })
     }
 
-    @Test func `Times far away do not squeeze the others, and are counted`() throws {
+    @Test func `times far away do not squeeze the others, and are counted`() throws {
         var times = TimeCounts(most: 50)
         for index in 0..<5000 { times.add(1_763_640_000_000 + Int64(index) * 1000, index.isMultiple(of: 5) ? 1 : 0) }
         times.add(0, 0)
@@ -68,7 +70,7 @@ struct ReportPartTests {
         #expect(TimeCounts().columns(outcomes: 2) == nil)
     }
 
-    @Test func `Each record lies in the column of its time`() throws {
+    @Test func `each record lies in the column of its time`() throws {
         var times = TimeCounts()
         for minute in 0..<90 { times.add(Int64(minute) * 60_000, 0) }
         let columns = try #require(times.columns(outcomes: 1))
@@ -77,7 +79,7 @@ struct ReportPartTests {
         #expect(times.columns(outcomes: 1)?.counts[0].last == 1)
     }
 
-    @Test func `An installation is one device with all its keys, and a key alone is one`() {
+    @Test func `an installation is one device with all its keys, and a key alone is one`() {
         var table = DeviceTable()
         func key(_ byte: UInt8) -> KeyID? { KeyID([UInt8](repeating: byte, count: 32).span) }
         let first = table.place(installation: "i", keyID: key(1))
@@ -91,28 +93,28 @@ struct ReportPartTests {
         #expect(DeviceTable.text(of: table[place].label) == "f105b11df43d5d32")
     }
 
-    @Test func `A full table counts what it leaves out`() {
+    @Test func `a full table counts what it leaves out`() {
         var table = DeviceTable(most: 2)
         for index in 0..<5 { _ = table.place(installation: ExactText("\(index)"), keyID: nil) }
         #expect(table.devices.count == 2 && table.recordsBeyond == 3)
         #expect(table.place(installation: "1", keyID: nil) == 1)
-        var marks = MarkLog(most: 2)
+        var marks = RefusalTimeline(most: 2)
         for time in 0..<3 { marks.add(0, Int64(time), 1) }
         #expect(marks.isFull && marks.marks(of: [0])[0]?.map(\.time) == [0, 1])
     }
 
-    @Test func `A figure lies in the row of its bounds`() {
-        var margins = Margins.counters
-        for value: Int64 in [-1000, -999, -1, 0, 1, 2, 9, 10, 999, 1000] { margins.add(value, .accepted) }
-        #expect(margins.counts[0] == [1, 1, 0, 1, 1, 1, 2, 1, 1, 1])
-        var dates = Margins.leafDates
-        for value in [-86_400_000, -1, 0, 60_000, Margins.afterEnd + 1, Margins.afterEnd + 86_400_000] {
+    @Test func `a figure lies in the row of its bounds`() {
+        var nearMisses = NearMisses.counters
+        for value: Int64 in [-1000, -999, -1, 0, 1, 2, 9, 10, 999, 1000] { nearMisses.add(value, .accepted) }
+        #expect(nearMisses.counts[0] == [1, 1, 0, 1, 1, 1, 2, 1, 1, 1])
+        var dates = NearMisses.leafDates
+        for value in [-86_400_000, -1, 0, 60_000, NearMisses.afterEnd + 1, NearMisses.afterEnd + 86_400_000] {
             dates.add(value, .refused)
         }
         #expect(dates.counts[1] == [1, 0, 1, 1, 1, 0, 0, 1, 0, 1])
     }
 
-    @Test func `Each outcome has a number, and each number its outcome`() {
+    @Test func `each outcome has a number, and each number its outcome`() {
         let list = OutcomeList()
         #expect(list.count == ReasonEntry.all.count + 1 && list.count <= OutcomeList.most)
         for reason in Reason.allCases {

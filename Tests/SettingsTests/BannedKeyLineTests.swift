@@ -19,7 +19,7 @@ struct BannedKeyLineTests {
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
-    @Test func `A ban is the last member, and is read back`() throws {
+    @Test func `a ban is the last member, and is read back`() throws {
         let text = Self.line(Self.banned)
         #expect(text.hasSuffix(#","banned":{"since":1790000000}}"#))
         #expect(try KeysFile.decode(Array(text.utf8)) == Self.banned)
@@ -38,13 +38,13 @@ struct BannedKeyLineTests {
             (#"{"since":"1"}"#, "banned: since is not a time in seconds since 1970"),
         ]
     )
-    func `An invalid ban names its line`(value: String, reason: String) throws {
+    func `an invalid ban names its line`(value: String, reason: String) throws {
         let text = Self.line(Self.banned).replacing(#"{"since":1790000000}"#, with: value)
         let fault = #expect(throws: KeysFile.Fault.self) { try KeysFile.decode(Array(text.utf8)) }
         if value != "true" { #expect(fault?.reason == reason) }
     }
 
-    @Test func `A replay's table has the ban beside the key`() throws {
+    @Test func `a replay's table has the ban beside the key`() throws {
         let directory = try ConfigurationDirectory()
         try directory.write("KEYS", Self.line(Self.banned) + "\n" + Self.line(KeySamples.key(2, counter: 1)) + "\n")
         let ledger = try KeyTable.read(directory.path + "/KEYS").ledger

@@ -75,7 +75,7 @@ import Testing
             (#""lanes":1,"lanes":1"#, "lanes: appears twice; keep one"), (#""lanes":1,"l\u0061nes":1"#, nil),
         ] as [(String, String?)]
     )
-    func `A fault of worker.json names the key and the remedy`(_ members: String, _ message: String?) throws {
+    func `a fault of worker.json names the key and the remedy`(_ members: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(worker: ConfigurationDirectory.worker(members)).fault())
         #expect(fault.hasPrefix("worker.json: "))
         if let message { #expect(fault.hasPrefix("worker.json: \(message)"), "\(fault)") }
@@ -97,7 +97,7 @@ import Testing
             (#""clock":{"maxAge":"soon"}"#, nil), (#""topics":{"requests":"a b"}"#, nil),
         ] as [(String, String?)]
     )
-    func `A fault shows the value that is wrong, and the name that was meant`(
+    func `a fault shows the value that is wrong, and the name that was meant`(
         _ members: String,
         _ message: String?
     ) throws {
@@ -106,7 +106,7 @@ import Testing
         #expect(fault.contains(", not "), "\(fault)")
     }
 
-    @Test func `An unknown key comes with the one that was meant`() throws {
+    @Test func `an unknown key comes with the one that was meant`() throws {
         let fault = try ConfigurationDirectory(worker: ConfigurationDirectory.worker(#""lane":1"#)).fault()
         #expect(fault?.hasPrefix("worker.json: lane: unknown key; known keys: topics, ") == true)
         #expect(fault?.hasSuffix("; did you mean lanes?") == true)
@@ -131,12 +131,12 @@ import Testing
             ),
         ] as [(String, String?)]
     )
-    func `Anchors are required, and their files must exist`(_ worker: String, _ message: String?) throws {
+    func `anchors are required, and their files must exist`(_ worker: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(worker: worker).fault())
         if let message { #expect(fault == message) }
     }
 
-    @Test func `An app cannot set a longer hash than worker.json's limit`() throws {
+    @Test func `an app cannot set a longer hash than worker.json's limit`() throws {
         func fault(_ bytes: String, limit: Int) throws -> String? {
             let app = #"{"appId":"a","clientDataHash":{"bytes":\#(bytes)}}"#
             return try ConfigurationDirectory(
@@ -210,13 +210,13 @@ import Testing
             (#""appId":"b""#, "appId: appears twice; keep one"),
         ] as [(String, String?)]
     )
-    func `A fault of apps.json names the key and the remedy`(_ members: String, _ message: String?) throws {
+    func `a fault of apps.json names the key and the remedy`(_ members: String, _ message: String?) throws {
         let fault = try #require(try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault())
         #expect(fault.hasPrefix("apps.json: projects[0].apps[0]."))
         if let message { #expect(fault.hasPrefix("apps.json: projects[0].apps[0].\(message)"), "\(fault)") }
     }
 
-    @Test func `A test device is in one list only`() throws {
+    @Test func `a test device is in one list only`() throws {
         let digest = String(repeating: "0a", count: 32)
         let members = #""rollout":{"always":["\#(digest)"],"never":["\#(digest.uppercased())"]}"#
         let fault = try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault()
@@ -236,13 +236,13 @@ import Testing
         (debugToken.replacing("00Z", with: "00+02:00"), #"until: must be a time such as "2027-01-31T00:00:00Z""#),
         (debugToken.replacing(#","until":"2027-01-31T00:00:00Z""#, with: ""), "until: must be a time such as"),
     ])
-    func `A debug token has a hash, a name and an end`(entry: String, message: String) throws {
+    func `a debug token has a hash, a name and an end`(entry: String, message: String) throws {
         let members = #""environments":["development"],"debugTokens":[\#(entry)]"#
         let fault = try #require(try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault())
         #expect(fault.hasPrefix("apps.json: projects[0].apps[0].debugTokens[0].\(message)"))
     }
 
-    @Test func `Debug tokens stand beside no production devices, are twenty at most, and none comes twice`() throws {
+    @Test func `debug tokens stand beside no production devices, are twenty at most, and none comes twice`() throws {
         func fault(_ members: String) throws -> String? {
             try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members)).fault()
         }
@@ -292,11 +292,11 @@ import Testing
             (#"[]"#, "apps.json: must be an object."),
         ]
     )
-    func `Projects and apps need unique names`(_ text: String, _ message: String) throws {
+    func `projects and apps need unique names`(_ text: String, _ message: String) throws {
         #expect(try ConfigurationDirectory(apps: text).fault() == message)
     }
 
-    @Test func `Invalid JSON is reported with its line and column`() throws {
+    @Test func `invalid JSON is reported with its line and column`() throws {
         #expect(
             try ConfigurationDirectory(worker: "{\n  \"lanes\": 1,\n}").fault()
                 == "worker.json: line 3, column 1: invalid JSON; fix it there."
@@ -308,7 +308,7 @@ import Testing
         #expect(try ConfigurationDirectory(worker: deep).fault()?.hasPrefix("worker.json: line 1, column 17:") == true)
     }
 
-    @Test func `A file cut anywhere is refused, never trapped on`() throws {
+    @Test func `a file cut anywhere is refused, never trapped on`() throws {
         let worker = Array(ConfigurationDirectory.worker(#""clock":{"maxAge":"96h"},"lanes":10"#).utf8)
         let apps = Array(ConfigurationDirectory.apps(#""rollout":{"percent":10.5,"seed":"s1"}"#).utf8)
         let directory = try ConfigurationDirectory()
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func `A missing file is named`() throws {
+    @Test func `a missing file is named`() throws {
         #expect(
             try ConfigurationDirectory(worker: nil).fault()
                 == "cannot read DIR/worker.json: give the config directory a readable worker.json."
@@ -341,7 +341,7 @@ import Testing
 }
 
 @Suite struct ConfigurationPropertiesTests {
-    @Test func `Properties are read in order, without comments and outer spaces`() throws {
+    @Test func `properties are read in order, without comments and outer spaces`() throws {
         let text = "# a comment\n\n bootstrap.servers = a:1,b:2 \r\n\tsasl.password=x=y # z\nssl.ca.location=\n  #end"
         let properties = try ConfigurationDirectory(properties: text).load().kafkaProperties
         #expect(properties.map(\.name) == ["bootstrap.servers", "sasl.password", "ssl.ca.location"])
@@ -356,7 +356,7 @@ import Testing
             "max.in.flight.requests.per.connection", "test.mock.num.brokers", "topic.auto.offset.reset", "topic.acks",
         ]
     )
-    func `A property that would break exactly-once is refused by name`(_ name: String) throws {
+    func `a property that would break exactly-once is refused by name`(_ name: String) throws {
         let fault = try ConfigurationDirectory(properties: "group.id=g\n\(name)=x\n").fault()
         #expect(fault?.hasPrefix("kafka.properties: line 2: \(name): ") == true)
         #expect(fault?.contains("remove the line") == true)
@@ -370,11 +370,11 @@ import Testing
             ("a=1\nb=2\na=1", "kafka.properties: line 3: a appears twice; keep one."),
         ]
     )
-    func `A line that is not a property is refused`(_ text: String, _ message: String) throws {
+    func `a line that is not a property is refused`(_ text: String, _ message: String) throws {
         #expect(try ConfigurationDirectory(properties: text).fault() == message)
     }
 
-    @Test func `Bytes that are no UTF-8 are refused`() throws {
+    @Test func `bytes that are no UTF-8 are refused`() throws {
         let directory = try ConfigurationDirectory()
         try directory.write("kafka.properties", [0x61, 0x3D, 0xFF])
         #expect(directory.fault() == "kafka.properties: has bytes that are not UTF-8; save it as UTF-8.")

@@ -13,7 +13,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
 @Suite struct ConfigurationKeysFileTests {
     private let digest = Digest((0..<32).map { UInt8($0) })
 
-    @Test func `A line with only the required members is read`() throws {
+    @Test func `a line with only the required members is read`() throws {
         let key = try decode("{\(required)}")
         let keyID = try #require(digest.map { KeyID($0) })
         #expect(
@@ -30,7 +30,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
     }
 
     @Test(arguments: [0, 1, UInt32.max])
-    func `Every field survives a round trip`(_ counter: UInt32) throws {
+    func `every field survives a round trip`(_ counter: UInt32) throws {
         let digest = try #require(digest)
         var key = ImportedKey(
             keyID: KeyID(digest),
@@ -60,7 +60,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         #expect(output.count { $0 == 0x0A } == lines)
     }
 
-    @Test func `A line is written in the documented order`() throws {
+    @Test func `a line is written in the documented order`() throws {
         var output: [UInt8] = []
         KeysFile.encode(try decode("{\(required)}"), into: &output)
         #expect(String(decoding: output, as: UTF8.self) == "{\(required)}\n")
@@ -89,14 +89,14 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
             ),
         ]
     )
-    func `An unreadable line is reported with its reason`(_ line: String, _ reason: String) {
+    func `an unreadable line is reported with its reason`(_ line: String, _ reason: String) {
         #expect(throws: KeysFile.Fault(reason: reason)) { _ = try decode(line) }
     }
 
     @Test(
         arguments: ["keyId", "publicKey", "appleAppId", "environment", "counter"]
     )
-    func `A required member that is missing or of a wrong type is refused`(_ name: String) throws {
+    func `a required member that is missing or of a wrong type is refused`(_ name: String) throws {
         let all = [
             ("keyId", "\"\(key32)\""), ("publicKey", "\"BA==\""), ("appleAppId", "\"T.b\""),
             ("environment", "\"production\""), ("counter", "7"),
@@ -117,7 +117,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         }
     }
 
-    @Test func `A file is read line by line, and a fault names its line`() throws {
+    @Test func `a file is read line by line, and a fault names its line`() throws {
         let directory = try ConfigurationDirectory()
         try directory.write("KEYS", "{\(required)}\n\n{\(required),\"app\":\"x\"}\n")
         var keys: [ImportedKey] = []

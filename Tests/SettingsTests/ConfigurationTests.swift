@@ -2,14 +2,14 @@ import AppAttest
 import AppCheck
 import Crypto
 import Foundation
-import Log
 import Pipeline
 import Settings
+import Streams
 import TestKit
 import Testing
 
 @Suite struct ConfigurationTests {
-    @Test func `Every setting except the anchors has a default`() throws {
+    @Test func `every setting except the anchors has a default`() throws {
         let configuration = try ConfigurationDirectory(apps: "{}").load()
         #expect(configuration.registry.apps.isEmpty)
         #expect(configuration.topics.requests == "appattest.requests")
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [("", nil), (#""replies":"p""#, "p")] as [(String, String?)])
-    func `There is a topic of replies only where worker.json names one`(members: String, expected: String?) throws {
+    func `there is a topic of replies only where worker.json names one`(members: String, expected: String?) throws {
         let worker = ConfigurationDirectory.worker(#""topics":{\#(members)}"#)
         let configuration = try ConfigurationDirectory(worker: worker).load()
         #expect(configuration.topics.replies == expected)
@@ -40,12 +40,12 @@ import Testing
     }
 
     @Test(arguments: ["appattest.tokens", "a/b", ""])
-    func `The replies need a name of their own`(name: String) throws {
+    func `the replies need a name of their own`(name: String) throws {
         let worker = ConfigurationDirectory.worker(#""topics":{"replies":"\#(name)"}"#)
         #expect(try ConfigurationDirectory(worker: worker).fault()?.description.contains("topic") == true)
     }
 
-    @Test func `Every key of worker.json takes effect`() throws {
+    @Test func `every key of worker.json takes effect`() throws {
         let directory = try ConfigurationDirectory(worker: Self.whole)
         try directory.write("receipt.pem", [0xFF, 0x00])
         let configuration = try directory.load()
@@ -99,7 +99,7 @@ import Testing
          "metrics": {"port": 9100, "address": "::"}, "embeddedBroker": true}
         """#
 
-    @Test func `Every key of apps.json takes effect`() throws {
+    @Test func `every key of apps.json takes effect`() throws {
         let text = #"""
             {"projects": [{"number": "123456789012", "id": "contract-test-1", "apps": [{
               "appId": "1:123456789012:ios:0123456789abcdef", "oauthClientIds": ["c1", "c2"],
@@ -140,7 +140,7 @@ import Testing
         #expect(registry.find(oauthClient: "c2") == 0)
     }
 
-    @Test func `An app without settings accepts no App ID, both environments, and sets no limits`() throws {
+    @Test func `an app without settings accepts no App ID, both environments, and sets no limits`() throws {
         let app = try ConfigurationDirectory().load().registry.apps[0]
         #expect(app.expectations.environments == [.production, .development])
         #expect(app.expectations.categories.allow == nil && app.expectations.bundleVersions.allow == nil)
@@ -152,7 +152,7 @@ import Testing
         #expect(app.unknownKeys == .restore && app.attestationsPerSecond == 0 && app.rollout.mode == .off)
     }
 
-    @Test func `The shipped configuration loads, and its anchors are Apple's`() throws {
+    @Test func `the shipped configuration loads, and its anchors are Apple's`() throws {
         let configuration = try Configuration.load(directory: ShippedConfiguration.path)
         #expect(configuration.registry.apps.count == 1)
         #expect(

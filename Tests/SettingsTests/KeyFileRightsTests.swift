@@ -21,7 +21,7 @@ struct KeyFileRightsTests {
             (0o644, 0, 2000, "open to others"), (0o602, 1000, 1000, "open to others"),
         ] as [(mode_t, uid_t, gid_t, String?)]
     )
-    func `A file may be readable by the process's group if root or the process owns it, and by no others`(
+    func `a file may be readable by the process's group if root or the process owns it, and by no others`(
         mode: mode_t,
         owner: uid_t,
         group: gid_t,
@@ -32,12 +32,12 @@ struct KeyFileRightsTests {
         if let problem { #expect(said?.contains(problem) == true && said?.contains("chmod 6") == true) }
     }
 
-    @Test func `The system reports the process's own user and groups`() {
+    @Test func `the system reports the process's own user and groups`() {
         #expect(KeyFileRights.Process.current.user == geteuid())
         #expect(KeyFileRights.Process.current.groups.contains(getegid()))
     }
 
-    @Test func `A file that the process's own group may read is accepted, one of another group is not`() throws {
+    @Test func `a file that the process's own group may read is accepted, one of another group is not`() throws {
         let directory = try KeyDirectory(#""sealingKeys":[{"id":"s1","file":"s.key"}]"#)
         try directory.write("s.key", KeyText.secret(1), mode: 0o640)
         #expect(directory.fault() == nil)

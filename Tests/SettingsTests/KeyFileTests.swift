@@ -13,7 +13,7 @@ struct KeyFileTests {
     private static let sealing = #""sealingKeys":[{"id":"s1","file":"s.key"}]"#
     private static let challenges = #""challenges":{"keys":[{"id":"c1","file":"c.key"}]}"#
 
-    @Test func `Keys of every kind are read into rings; the first of a list is active`() throws {
+    @Test func `keys of every kind are read into rings; the first of a list is active`() throws {
         let directory = try KeyDirectory(
             """
             "signingKeys":[{"kid":"r","algorithm":"RS256","file":"r.pem","state":"published"},
@@ -40,7 +40,7 @@ struct KeyFileTests {
         #expect((0..<3_600_000).contains(age))
     }
 
-    @Test func `A configuration without keys makes a worker that only verifies`() throws {
+    @Test func `a configuration without keys makes a worker that only verifies`() throws {
         let loaded = try KeyDirectory().load()
         #expect(loaded.keys.rings.tokens.keys.isEmpty)
         #expect(loaded.warnings(now: 0) == [])
@@ -57,7 +57,7 @@ struct KeyFileTests {
             (signing, .empty, "is not an unencrypted private key in PEM"),
         ] as [(String, KeyContent, String)]
     )
-    func `A signing key of the wrong kind is refused by name`(list: String, content: KeyContent, problem: String) throws
+    func `a signing key of the wrong kind is refused by name`(list: String, content: KeyContent, problem: String) throws
     {
         let directory = try KeyDirectory(list)
         try directory.write("k.pem", content.text)
@@ -73,7 +73,7 @@ struct KeyFileTests {
             (.raw, "is not base64; a"), (.blankLine, "is not base64; a"), (.twoSecrets, "is not base64; a"),
         ] as [(KeyContent, String)]
     )
-    func `A sealing or challenge key that is not base64 of 32 bytes is refused by name`(
+    func `a sealing or challenge key that is not base64 of 32 bytes is refused by name`(
         list: (members: String, file: String, name: String),
         content: (KeyContent, String)
     ) throws {
@@ -85,7 +85,7 @@ struct KeyFileTests {
     }
 
     @Test(arguments: [1, 16, 31, 32, 33, 64])
-    func `A symmetric key has 32 bytes, no more and no fewer`(count: Int) throws {
+    func `a symmetric key has 32 bytes, no more and no fewer`(count: Int) throws {
         let directory = try KeyDirectory(Self.sealing)
         try directory.write("s.key", KeyText.secret(7, count: count))
         let expected =
@@ -98,7 +98,7 @@ struct KeyFileTests {
         arguments: [0o604, 0o644, 0o601, 0o602, 0o777],
         [(signing, "k.pem", "signing key k1"), (sealing, "s.key", "sealing key s1")]
     )
-    func `A key file that others may access is refused with its mode, one of its owner alone is not`(
+    func `a key file that others may access is refused with its mode, one of its owner alone is not`(
         mode: Int,
         list: (members: String, file: String, name: String)
     ) throws {
@@ -115,7 +115,7 @@ struct KeyFileTests {
         #expect(directory.fault() == nil)
     }
 
-    @Test func `A missing key file, or one that is not a regular file, is refused by name`() throws {
+    @Test func `a missing key file, or one that is not a regular file, is refused by name`() throws {
         let directory = try KeyDirectory(Self.sealing)
         #expect(
             directory.fault()
@@ -130,7 +130,7 @@ struct KeyFileTests {
         #expect(directory.fault() == "worker.json: sealing key s1: DIR/s.key is not a regular file.")
     }
 
-    @Test func `One key under two names is refused`() throws {
+    @Test func `one key under two names is refused`() throws {
         let seals = try KeyDirectory(#""sealingKeys":[{"id":"s1","file":"a"},{"id":"s2","file":"b"}]"#)
         try seals.write("a", KeyText.secret(1))
         try seals.write("b", KeyText.secret(1))
@@ -145,7 +145,7 @@ struct KeyFileTests {
         )
     }
 
-    @Test func `If any key exists, a warning names each key that exchanges lack`() throws {
+    @Test func `if any key exists, a warning names each key that exchanges lack`() throws {
         let directory = try KeyDirectory(Self.sealing, app: #""tokenAlgorithm":"ES256""#)
         try directory.write("s.key", KeyText.secret(1))
         #expect(

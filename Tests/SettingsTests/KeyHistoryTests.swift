@@ -78,7 +78,7 @@ struct KeyHistoryTests {
             ),
         ]
     )
-    func `Keys that nothing needs may be removed, and lists may be reordered`(old: String, new: String) throws {
+    func `keys that nothing needs may be removed, and lists may be reordered`(old: String, new: String) throws {
         let directory = try directory()
         let running = try directory.load()
         let text = try directory.text("worker.json").replacing(old, with: new)
@@ -87,7 +87,7 @@ struct KeyHistoryTests {
         try KeyHistory.check(directory.load().keys, after: running.keys)
     }
 
-    @Test func `An active key younger than 7 h causes a warning only if it replaced an older one`() throws {
+    @Test func `an active key younger than 7 h causes a warning only if it replaced an older one`() throws {
         let directory = try directory()
         for (file, hours) in [("p.pem", 100.0), ("a.pem", 1)] { try directory.age(file, hours: hours) }
         let keys = try directory.load().keys
@@ -109,7 +109,7 @@ struct KeyHistoryTests {
         #expect(PublicationRule.warnings(try alone.load().keys, now: made) == [])
     }
 
-    @Test func `A running worker knows which keys it has published, for how long, and which were active before`() throws
+    @Test func `a running worker knows which keys it has published, for how long, and which were active before`() throws
     {
         let directory = try directory()
         try directory.age("p.pem", hours: 100)

@@ -107,7 +107,7 @@ struct LineReaderTests {
     }
 
     @Test(arguments: ["one\ntwo\n", "one\ntwo", "one", "", "\ntwo\n"])
-    func `A byte order mark before the first line is no part of it`(text: String) throws {
+    func `a byte order mark before the first line is no part of it`(text: String) throws {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let reader = try LineReader(path: try path(mark + Array(text.utf8)))
         var lines: [[UInt8]] = []
@@ -115,7 +115,7 @@ struct LineReaderTests {
         #expect(lines == text.utf8.split(separator: 0x0A).map { Array($0) })
     }
 
-    @Test func `A mark on a later line is kept`() throws {
+    @Test func `a mark on a later line is kept`() throws {
         let text = Array("one\n".utf8) + [0xEF, 0xBB, 0xBF] + Array("two\n".utf8)
         let reader = try LineReader(path: try path(text))
         _ = try reader.next()

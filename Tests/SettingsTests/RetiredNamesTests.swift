@@ -25,7 +25,7 @@ struct RetiredNamesTests {
             (#"[1]"#, "[0]: must be a string, not 1."), (#""projects/1/apps/b""#, "must be a list of strings."),
         ] as [(String, String?)]
     )
-    func `A list is read strictly`(retired: String, problem: String?) throws {
+    func `a list is read strictly`(retired: String, problem: String?) throws {
         let directory = try ConfigurationDirectory(apps: Self.apps(["a"], #","retired":\#(retired)"#))
         #expect(directory.fault() == problem.map { "apps.json: retired\($0.hasPrefix("[0]: ") ? "" : ": ")\($0)" })
     }
@@ -46,7 +46,7 @@ struct RetiredNamesTests {
             ([], #","retired":["projects/1/apps/a","projects/1/apps/b"]"#, nil),
         ] as [([String], String, String?)]
     )
-    func `A reload of worker and gateway drops no app that is not retired`(
+    func `a reload of worker and gateway drops no app that is not retired`(
         ids: [String],
         retired: String,
         fault: String?

@@ -12,7 +12,7 @@ struct VisibleTextTests {
     ]
 
     @Test(arguments: invisible)
-    func `What is invisible is written by its number`(value: UInt32) throws {
+    func `what is invisible is written by its number`(value: UInt32) throws {
         let scalar = try #require(Unicode.Scalar(value))
         let text = "a\(String(scalar))b"
         let digits = String(value, radix: 16, uppercase: true)
@@ -23,12 +23,12 @@ struct VisibleTextTests {
     }
 
     @Test(arguments: ["", "plain", "é", "e\u{301}", "日本語", "−1 … –", "🙂", "שלום"])
-    func `What is visible stays`(text: String) {
+    func `what is visible stays`(text: String) {
         #expect(text.printable == text)
         #expect(Array(VisibleJSON.of(Array(text.utf8))) == Array(text.utf8))
     }
 
-    @Test func `Lines stay in a text of several, and an error is one`() {
+    @Test func `lines stay in a text of several, and an error is one`() {
         #expect("a\nb".printableLines == "a\nb")
         #expect("a\r\nb".printableLines == "a[U+000D]\nb")
         #expect("a\nb".printable == "a[U+000A]b")

@@ -13,7 +13,7 @@ struct WholeFileTests {
     private func path(_ name: String) -> String { "\(directory.path)/\(name)" }
 
     @Test(arguments: [0, 1, 16 << 10, (16 << 10) + 1, 200_000])
-    func `A file is read whole, and a longer one shows that it is longer`(count: Int) throws {
+    func `a file is read whole, and a longer one shows that it is longer`(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try directory.write("file", bytes)
         #expect(try WholeFile.read(path("file"), most: 200_000) == bytes)
@@ -23,17 +23,17 @@ struct WholeFileTests {
     }
 
     @Test(arguments: ["missing", "."])
-    func `What is no file cannot be read`(name: String) {
+    func `what is no file cannot be read`(name: String) {
         #expect(throws: CommandFault.self) { try WholeFile.read(path(name), most: 10) }
         #expect(WholeFile.text(path(name)) == nil)
     }
 
-    @Test func `The kernel's files, which have no size, are read to their end`() throws {
+    @Test func `the kernel's files, which have no size, are read to their end`() throws {
         let text = try #require(WholeFile.text("/proc/self/status"))
         #expect(text.hasPrefix("Name:") && text.contains("\nCpus_allowed:\t"))
     }
 
-    @Test func `Folders are made with those around them, and a second time they are there`() throws {
+    @Test func `folders are made with those around them, and a second time they are there`() throws {
         try Folder.make(path("a/b/c"), mode: 0o700)
         #expect(try directory.mode("a/b/c") == 0o700)
         try Folder.make(path("a/b/c"))
@@ -45,7 +45,7 @@ struct WholeFileTests {
         #expect(Folder.names(in: path("none")) == [])
     }
 
-    @Test func `A folder is removed with all that lies in it, and not what its links point to`() throws {
+    @Test func `a folder is removed with all that lies in it, and not what its links point to`() throws {
         let manager = FileManager.default
         try directory.write("kept", "x")
         try Folder.make(path("gone/deep"))
@@ -58,7 +58,7 @@ struct WholeFileTests {
         #expect(manager.fileExists(atPath: path("worker.json")))
     }
 
-    @Test func `Folders for a while have names of their own, and this user's rights alone`() throws {
+    @Test func `folders for a while have names of their own, and this user's rights alone`() throws {
         let made = [try Folder.makeTemporary("attest-worker-test"), try Folder.makeTemporary("attest-worker-test")]
         defer { for path in made { Folder.remove(path) } }
         #expect(made[0] != made[1])
@@ -68,7 +68,7 @@ struct WholeFileTests {
         }
     }
 
-    @Test func `A link is followed to its file; what is no link stays`() throws {
+    @Test func `a link is followed to its file; what is no link stays`() throws {
         try directory.write("file", "x")
         try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: "file")
         #expect(LinkTarget.of(path("link")) == LinkTarget.of(path("file")))
@@ -76,7 +76,7 @@ struct WholeFileTests {
         #expect(LinkTarget.of("/none/at all") == "/none/at all")
     }
 
-    @Test func `A new file that a process of this number left behind is no obstacle`() throws {
+    @Test func `a new file that a process of this number left behind is no obstacle`() throws {
         try directory.write("target", "old")
         try directory.write("target.\(getpid()).new", "half")
         try NewFile.replace(path("target"), Array("new".utf8))
@@ -86,18 +86,18 @@ struct WholeFileTests {
 
 @Suite("What the system says of this process")
 struct SystemTests {
-    @Test func `A variable is its value, and nothing where it is not set`() {
+    @Test func `a variable is its value, and nothing where it is not set`() {
         #expect(Variables.value("PATH") == ProcessInfo.processInfo.environment["PATH"])
         #expect(Variables.value("ATTEST_WORKER_NO_SUCH_VARIABLE") == nil)
         #expect(Variables.values("PATH", "ATTEST_WORKER_NO_SUCH_VARIABLE").keys.sorted() == ["PATH"])
     }
 
-    @Test func `The host's name is the kernel's`() throws {
+    @Test func `the host's name is the kernel's`() throws {
         let name = try #require(WholeFile.text("/proc/sys/kernel/hostname"))
         #expect(HostName.current + "\n" == name)
     }
 
-    @Test func `The clock shows the time of day in milliseconds`() {
+    @Test func `the clock shows the time of day in milliseconds`() {
         let before = timeOfDay()
         let time = WallClock.milliseconds()
         // A millisecond more on both sides: the other reading is rounded.

@@ -1,15 +1,15 @@
 package import AppAttest
 package import Crypto
 package import DeviceLab
-package import Log
 package import Pipeline
+package import Streams
 
 /// Runs the real loop over records in memory and returns the outputs.
 package struct LoopRun {
     package let outputs: [OutboundRecord]
     package let tally: LoopTally
     package let ledgers: [Int32: PartitionLedger]
-    package let log: SimulatedLog
+    package let streams: SimulatedStreams
 
     package struct Unfinished: Error {}
 
@@ -23,7 +23,7 @@ package struct LoopRun {
         ca: LabCA,
         seed: UInt64 = 1,
         batchRecords: Int = 16,
-        chances: SimulatedLog.Chances = .init(),
+        chances: SimulatedStreams.Chances = .init(),
         ledgers: [Int32: PartitionLedger] = [:],
         now: EvaluationTime? = nil,
         engine: any SignatureEngine = OpenSSLEngine()
@@ -33,13 +33,13 @@ package struct LoopRun {
             engine: engine
         )
         let lanes = SimulatedLanes(scratch: scratch, seed: seed)
-        log = SimulatedLog(records: records, seed: seed, chances: chances)
+        streams = SimulatedStreams(records: records, seed: seed, chances: chances)
         var options = BatchLoop.Options()
         options.batch.records = batchRecords
-        let roles = LogRoles(source: log, unit: log)
+        let roles = StreamRoles(source: streams, transaction: streams)
         let loop = lanes.loop(roles, settings, options, ledgers: ledgers, wallClock: { now })
         guard try lanes.run(loop) else { throw Unfinished() }
-        outputs = log.visible
+        outputs = streams.visible
         tally = loop.tally
         self.ledgers = loop.ledgers
     }

@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 /// The only member of a group, on ledgers in memory: starts every partition, and notes what the loop answers.
 package final class MemoryMember: GroupMember {
@@ -15,7 +15,7 @@ package final class MemoryMember: GroupMember {
     private var announcement = 0
 
     /// What the next ``serve()`` says.
-    package var news: Change?
+    package var change: Change?
     /// What each start says, in order; the last one from then on.
     package var reports = [PartitionStart.Report()]
     /// Called where the loop is ready for ledgers.
@@ -32,8 +32,8 @@ package final class MemoryMember: GroupMember {
         case .assigned(let partitions):
             announcement += 1
             announced = partitions
-            let isNews = assigned.map { !Set($0).isSuperset(of: partitions) } ?? true
-            return .assigned(partitions, of: Generation(announcement), isNews: isNews)
+            let isNew = assigned.map { !Set($0).isSuperset(of: partitions) } ?? true
+            return .assigned(partitions, of: Generation(announcement), isNew: isNew)
         case .revoked(let partitions): return .revoked(partitions)
         case .lost(let partitions): return .lost(partitions)
         }
@@ -52,10 +52,10 @@ package final class MemoryMember: GroupMember {
     /// A partition is held, as the loop hears of it.
     package func hold(_ partition: Int32, _ sentence: String) -> PartitionEvent {
         defer { holds[partition] = sentence }
-        return .held(partition, sentence, isNews: holds[partition] != sentence)
+        return .held(partition, sentence, isNew: holds[partition] != sentence)
     }
 
-    package func serve() -> [PartitionEvent] { news.take().map { [event($0)] } ?? [] }
+    package func serve() -> [PartitionEvent] { change.take().map { [event($0)] } ?? [] }
 
     package func restore(kept: Set<Int32>, of announcement: Generation) throws {
         self.kept.append(kept)

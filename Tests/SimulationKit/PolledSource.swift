@@ -1,5 +1,5 @@
 package import AppAttest
-package import Log
+package import Streams
 internal import TestKit
 
 /// A source of requests that a test writes, poll by poll.
@@ -31,15 +31,15 @@ package final class MovedClock: @unchecked Sendable {
     package init(_ milliseconds: Int64 = RequestRecords.time) { self.milliseconds = milliseconds }
 }
 
-/// A list of records as a log without a group: hands out again what was not committed.
-package final class ListLog: RequestSource, RecordUnit {
+/// A list of records as streams without a group: hands out again what was not committed.
+package final class ListStreams: RequestSource, RecordTransaction {
     private let records: [InboundRecord]
-    /// Takes a unit's outputs, or throws what the log fails with.
+    /// Takes a transaction's outputs, or throws what the output fails with.
     package var take: (_ outputs: [OutboundRecord]) throws -> Void
     private var (read, committed) = (0, 0)
     private var isOpen = false
-    /// The number of outputs of each committed unit.
-    package private(set) var units: [Int] = []
+    /// The number of outputs of each committed transaction.
+    package private(set) var transactions: [Int] = []
     package private(set) var aborts = 0
     package var timeShare = 0.0
     package let member: (any GroupMember)? = nil
@@ -62,12 +62,12 @@ package final class ListLog: RequestSource, RecordUnit {
         _ positions: [PartitionPosition],
         of generation: Generation
     ) throws {
-        precondition(!isOpen, "one unit at a time")
+        precondition(!isOpen, "one transaction at a time")
         isOpen = true
         let outputs = Array(records.joined())
         try take(outputs)
         isOpen = false
-        units.append(outputs.count)
+        transactions.append(outputs.count)
         committed = positions.first.map { Int($0.offset) } ?? committed
     }
 

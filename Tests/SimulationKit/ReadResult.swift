@@ -1,5 +1,5 @@
 internal import JSON
-package import Log
+package import Streams
 
 /// The members of a result that tests ask for.
 package struct ReadResult: Equatable, Sendable {

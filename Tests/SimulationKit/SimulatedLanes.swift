@@ -1,8 +1,8 @@
 package import AppAttest
 internal import Crypto
 internal import DeviceLab
-package import Log
 package import Pipeline
+package import Streams
 
 /// Lanes and loop thread in one, under a seed: jobs finish in an order that the seed chooses, on one real thread.
 package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
@@ -51,16 +51,16 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
 
     /// A loop on these lanes; without a clock as in a replay.
     package func loop(
-        _ log: LogRoles,
+        _ streams: StreamRoles,
         _ settings: PipelineSettings,
         _ options: BatchLoop.Options = BatchLoop.Options(),
         ledgers: [Int32: PartitionLedger] = [:],
         wallClock: @escaping @Sendable () -> EvaluationTime? = { nil },
         uptime: (@Sendable () -> Int64?)? = nil,
-        notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
+        notice: @escaping @Sendable (any SourceFault) -> Void = { _ in }
     ) -> BatchLoop {
         BatchLoop(
-            log: log,
+            streams: streams,
             settings: settings,
             lanes: self,
             options: options,

@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -22,8 +22,8 @@ struct AnswerTallyTests {
     private static let app = "1:123456789012:ios:0123456789abcdef"
 
     /// Faults that leave nothing behind: one that leaves outputs without positions writes them twice.
-    private static var chances: SimulatedLog.Chances {
-        var chances = SimulatedLog.Chances()
+    private static var chances: SimulatedStreams.Chances {
+        var chances = SimulatedStreams.Chances()
         (chances.commitFault, chances.rebalance, chances.callFault) = (0.2, 0.05, 0.05)
         chances.faults = [.nothingDone]
         return chances
@@ -39,7 +39,7 @@ struct AnswerTallyTests {
             let app = path.contains("/apps/\(Self.app):") ? Self.app : "unknown"
             let line = Line(
                 app: app,
-                verb: Method.allCases.contains { $0.rawValue == verb } ? verb : "other",
+                verb: Verb.allCases.contains { $0.rawValue == verb } ? verb : "other",
                 verdict: root["verdict"]?.string ?? "",
                 reason: root["reason"]?.string ?? ""
             )
@@ -69,7 +69,7 @@ struct AnswerTallyTests {
     }
 
     @Test(arguments: SeededTrafficTests.seeds)
-    func `whatever faults the log has, each result is counted once, and no other`(seed: UInt64) throws {
+    func `whatever faults the streams have, each result is counted once, and no other`(seed: UInt64) throws {
         var records = SeededTrafficTests.traffic(seed: seed)
         for (index, text) in ["{}", #"{"path": "v1/projects/1/apps/a:other", "body": {}}"#, "no"].enumerated() {
             records.append(RequestRecords.record(Array(text.utf8), key: nil, partition: 9, offset: Int64(index)))

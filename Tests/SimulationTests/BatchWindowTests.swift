@@ -1,7 +1,7 @@
 import AppAttest
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -34,15 +34,15 @@ struct BatchWindowTests {
     ) throws {
         let traffic = try FleetTraffic(.imitated)
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (source, unit) = (AskedSource(6), MemoryUnit())
+        let (source, transaction) = (AskedSource(6), MemoryTransaction())
         var options = BatchLoop.Options()
         options.batch.milliseconds = milliseconds
-        let loop = lanes.loop(LogRoles(source: source, unit: unit), traffic.settings, options)
+        let loop = lanes.loop(StreamRoles(source: source, transaction: transaction), traffic.settings, options)
         // Three batches fill the loop, whose lanes have done nothing yet.
         while try loop.tick(waitMilliseconds: milliseconds) == .worked {}
         #expect(source.waits == [milliseconds, 0, 0])
         #expect(try lanes.run(loop))
-        #expect(unit.outputs.count == 6)
+        #expect(transaction.outputs.count == 6)
         #expect(source.windows.allSatisfy { $0 == 0 }, "\(source.windows)")
     }
 
@@ -53,13 +53,13 @@ struct BatchWindowTests {
     ) throws {
         let traffic = try FleetTraffic(.imitated)
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (source, unit) = (AskedSource(6), MemoryUnit())
+        let (source, transaction) = (AskedSource(6), MemoryTransaction())
         var options = BatchLoop.Options()
         options.smallBatch = smallBatch
-        let loop = lanes.loop(LogRoles(source: source, unit: unit), traffic.settings, options)
+        let loop = lanes.loop(StreamRoles(source: source, transaction: transaction), traffic.settings, options)
         while try loop.tick(waitMilliseconds: 0) == .worked {}
         #expect(source.waits.count == begun)
         #expect(try lanes.run(loop))
-        #expect(unit.outputs.count == 6)
+        #expect(transaction.outputs.count == 6)
     }
 }

@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import Crypto
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -17,8 +17,11 @@ struct CaptureLineTests {
         return line.dropLast()
     }
 
-    private static func loop(_ lines: [[UInt8]], _ unit: MemoryUnit, seed: UInt64) throws -> (BatchLoop, SimulatedLanes)
-    {
+    private static func loop(
+        _ lines: [[UInt8]],
+        _ transaction: MemoryTransaction,
+        seed: UInt64
+    ) throws -> (BatchLoop, SimulatedLanes) {
         let settings = PipelineSettings(registry: try RequestRecords.registry())
         let scratch = LaneScratch(
             verifier: ObjectVerifier(anchors: try LoopTests.ca.anchors(), limits: settings.objectLimits),
@@ -35,7 +38,7 @@ struct CaptureLineTests {
             }
             round.ended = read == lines.count
         }
-        return (lanes.loop(LogRoles(source: source, unit: unit), settings, options), lanes)
+        return (lanes.loop(StreamRoles(source: source, transaction: transaction), settings, options), lanes)
     }
 
     @Test(arguments: LoopTests.seeds)
@@ -43,18 +46,18 @@ struct CaptureLineTests {
         var lines = (0..<24 as Range<Int64>).map { Self.line($0) }
         lines[9] = Array("{}".utf8)
         lines[17] = Array("[]".utf8)
-        let unit = MemoryUnit()
-        let (loop, lanes) = try Self.loop(lines, unit, seed: seed)
+        let transaction = MemoryTransaction()
+        let (loop, lanes) = try Self.loop(lines, transaction, seed: seed)
         let fault = #expect(throws: CaptureFault.self) { try lanes.run(loop) }
         #expect(fault?.lineNumber == 10)
-        #expect(unit.outputs.count == 8)
+        #expect(transaction.outputs.count == 8)
     }
 
     @Test func `a record at the largest possible offset is judged like others`() throws {
-        let unit = MemoryUnit()
-        let (loop, lanes) = try Self.loop([Self.line(.max - 1), Self.line(.max)], unit, seed: 1)
+        let transaction = MemoryTransaction()
+        let (loop, lanes) = try Self.loop([Self.line(.max - 1), Self.line(.max)], transaction, seed: 1)
         #expect(try lanes.run(loop))
-        #expect(unit.outputs.count == 2)
-        #expect(unit.commits.last == [PartitionPosition(partition: 0, offset: .max)])
+        #expect(transaction.outputs.count == 2)
+        #expect(transaction.commits.last == [PartitionPosition(partition: 0, offset: .max)])
     }
 }

@@ -1,6 +1,6 @@
 import KafkaPorts
-import Log
 import SimulationKit
+import Streams
 import Testing
 
 /// A consumer between the broker's group and a member.

@@ -1,5 +1,5 @@
 import KafkaPorts
-import Log
+import Streams
 import Testing
 
 @testable import SimulationKit
@@ -81,7 +81,7 @@ struct ClientProducerTests {
     @Test func `an init without an answer may come late, and fences the owner once`() throws {
         let world = ClientWorld()
         let process = world.process("one")
-        var fencings: [Int] = []
+        var wasFenced: [Int] = []
         for _ in 0..<20 {
             let producer = try world.producer(process)
             process.chances.client.initUnanswered = 1
@@ -93,11 +93,11 @@ struct ClientProducerTests {
             try producer.begin()
             _ = try producer.produce([ClientWorld.output("a")])
             let isFenced = (try? producer.flush(limit: 500)) == nil
-            fencings.append(isFenced ? 1 : 0)
+            wasFenced.append(isFenced ? 1 : 0)
             #expect((producer.fatalFault?.isFenced == true) == isFenced)
             producer.discard()
         }
-        #expect(fencings.contains(1) && fencings.contains(0))
+        #expect(wasFenced.contains(1) && wasFenced.contains(0))
     }
 
     @Test func `begin after a fatal fault hangs`() throws {

@@ -1,6 +1,6 @@
 import KafkaPorts
-import Log
 import SimulationKit
+import Streams
 import Testing
 
 /// The ledger's reader and the broker's answers.
@@ -107,7 +107,7 @@ struct ClientReaderTests {
         #expect(topics.contains { $0.name == "ledger" && $0.partitions == 3 })
     }
 
-    @Test func `a writer's unit becomes visible, one step a job`() throws {
+    @Test func `a writer's transaction becomes visible, one step a job`() throws {
         let world = ClientWorld()
         let process = world.process("one")
         let member = try SimpleMember(world, process)
@@ -131,7 +131,7 @@ struct ClientReaderTests {
         )
         writer.submit(.write(batch))
         guard case .written(let ends, _, offsetsAreDue: false)? = outcome() else {
-            return #expect(Bool(false), "the unit is written")
+            return #expect(Bool(false), "the transaction is written")
         }
         #expect(ends == [0: 1])
         #expect(world.texts == ["a"])

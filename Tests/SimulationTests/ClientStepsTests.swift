@@ -1,5 +1,5 @@
 import DeviceLab
-import Log
+import Streams
 import TestKit
 import Testing
 

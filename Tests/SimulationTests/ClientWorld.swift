@@ -1,7 +1,7 @@
 import KafkaPorts
-import Log
 import Member
 import SimulationKit
+import Streams
 import TestKit
 
 /// A simulated broker with requests in three partitions, and processes with clients of it.
@@ -28,7 +28,7 @@ final class ClientWorld {
 
     func ports(_ process: SimulatedProcess) -> MemberPorts {
         process.ports(
-            UnitWriter.Settings(delivery: .transaction, transactionalID: process.name, isStaticMember: false)
+            OutputWriter.Settings(delivery: .transaction, transactionalID: process.name, isStaticMember: false)
         )
     }
 
@@ -42,7 +42,7 @@ final class ClientWorld {
 
     /// A transactional producer that has taken over an id.
     func producer(_ process: SimulatedProcess) throws -> any TransactionProducer {
-        let settings = UnitWriter.Settings(
+        let settings = OutputWriter.Settings(
             delivery: .transaction,
             transactionalID: process.name,
             isStaticMember: false

@@ -1,7 +1,7 @@
 import AppAttest
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -34,19 +34,19 @@ struct CrashTests {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
         let passed = Passed()
-        var chances = SimulatedLog.Chances()
+        var chances = SimulatedStreams.Chances()
         (chances.commitFault, chances.callFault, chances.rebalance) = (0.1, 0.05, 0.02)
         chances.faults = [.nothingDone]
-        let log = SimulatedLog(records: try records(), seed: seed, chances: chances)
+        let streams = SimulatedStreams(records: try records(), seed: seed, chances: chances)
         var options = BatchLoop.Options()
         options.batch.records = 16
         options.suspects = CrashSuspects(suspects)
         options.passed = { passed.items += $0 }
-        let roles = LogRoles(source: log, unit: log)
+        let roles = StreamRoles(source: streams, transaction: streams)
         let loop = lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
         #expect(try lanes.run(loop))
-        var outcome = Outcome(passed: passed.items, commits: log.commits)
-        for record in log.visible {
+        var outcome = Outcome(passed: passed.items, commits: streams.commits)
+        for record in streams.visible {
             if record.stream == .results { outcome.results += 1 }
             guard record.stream == .deadLetters else { continue }
             let reason = record.headers.first { $0.name == Array("dlq.reason".utf8) }?.value ?? []
@@ -87,7 +87,7 @@ struct CrashTests {
         #if DEBUG
             for slot in [scratch.work, loopWork] {
                 slot.sabotage = { [weak slot] _, items in
-                    guard let work = slot?.look() else { return }
+                    guard let work = slot?.snapshot() else { return }
                     if items.contains(suspect) {
                         #expect(work.isAlone && items == [suspect])
                         seen.items += items
@@ -99,8 +99,8 @@ struct CrashTests {
             options.batch.records = 16
             options.work = loopWork
             options.suspects = CrashSuspects([suspect: CrashSuspects.Count(total: 1)])
-            let log = SimulatedLog(records: records, seed: seed)
-            let roles = LogRoles(source: log, unit: log)
+            let streams = SimulatedStreams(records: records, seed: seed)
+            let roles = StreamRoles(source: streams, transaction: streams)
             let loop = lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
             #expect(try lanes.run(loop))
             #expect(seen.items.count >= 4, "decoded, resolved, verified and judged")

@@ -1,7 +1,7 @@
 import Foundation
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import Testing
 
 /// The oracle of determinism: `ORACLE_CAPTURES` says how many random captures it is asked about.

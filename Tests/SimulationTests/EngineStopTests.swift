@@ -1,9 +1,9 @@
 import AppAttest
 import AppCheck
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -36,7 +36,7 @@ struct EngineStopTests {
             answers.isValid = checks.map { _ in answer }
             for (place, check) in checks.enumerated() {
                 guard case .p256(let key, let digest, _, _) = check else { continue }
-                answers.seconds.append((place, P256SecondPoint(x: digest, y: key.x)))
+                answers.secondPoints.append((place, P256SecondPoint(x: digest, y: key.x)))
             }
         }
     }
@@ -129,7 +129,7 @@ struct EngineStopTests {
             verifier: ObjectVerifier(anchors: try ca.anchors(), limits: settings.objectLimits),
             engine: wrong ?? OracleEngine()
         )
-        let (lanes, unit) = (HeldLanes(scratch, watch), MemoryUnit())
+        let (lanes, transaction) = (HeldLanes(scratch, watch), MemoryTransaction())
         var rest = records[...]
         let source = PolledSource { round, _, limits in
             (round.ended, round.records) = (rest.isEmpty, rest.prefix(limits.records).map { .record($0) })
@@ -138,7 +138,7 @@ struct EngineStopTests {
         var options = BatchLoop.Options()
         options.batch.records = batchRecords
         let loop = BatchLoop(
-            log: LogRoles(source: source, unit: unit),
+            streams: StreamRoles(source: source, transaction: transaction),
             settings: settings,
             lanes: lanes,
             options: options,
@@ -153,7 +153,7 @@ struct EngineStopTests {
         let calls = wrong?.calls ?? 0
         while try loop.tick(waitMilliseconds: 0) != .finished { lanes.finishAll(newestFirst: newestFirst) }
         return Run(
-            outputs: unit.outputs,
+            outputs: transaction.outputs,
             calls: calls,
             alarms: alarms.count,
             verifications: lanes.verifications,

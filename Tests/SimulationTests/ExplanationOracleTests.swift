@@ -1,9 +1,9 @@
 import AppAttest
 import AppCheck
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 internal import Threads

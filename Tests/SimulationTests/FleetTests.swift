@@ -1,7 +1,7 @@
 import DeviceLab
 import Foundation
-import Log
 import SimulationKit
+import Streams
 import Testing
 
 /// Several real loops on one simulated Kafka, thousands of times over. `SIM_SEED=n` runs one seed and prints what

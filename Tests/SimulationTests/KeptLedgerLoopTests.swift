@@ -1,7 +1,7 @@
 import AppAttest
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -11,7 +11,7 @@ struct KeptLedgerLoopTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
     /// Assigns a partition, takes it back, and assigns it again when the test says so.
-    private final class ReturningLog: RequestSource {
+    private final class ReturningStreams: RequestSource {
         private var changes: [MemoryMember.Change] = [.assigned([0]), .revoked([0])]
         let memory = MemoryMember()
         var member: (any GroupMember)? { memory }
@@ -33,21 +33,21 @@ struct KeptLedgerLoopTests {
     ) throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (log, clock) = (ReturningLog(), MovedClock(1_000))
+        let (streams, clock) = (ReturningStreams(), MovedClock(1_000))
         let loop = lanes.loop(
-            LogRoles(source: log, unit: MemoryUnit(), hasLedgers: true),
+            StreamRoles(source: streams, transaction: MemoryTransaction(), hasLedgers: true),
             traffic.settings,
             wallClock: { RequestRecords.now },
             uptime: { clock.milliseconds }
         )
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.memory.kept == [[]])
+        #expect(streams.memory.kept == [[]])
         #expect(loop.keptLedgers == 1)
         clock.milliseconds += KeptLedgers.milliseconds + away
         _ = try loop.tick(waitMilliseconds: 0)
         #expect(loop.keptLedgers == (isKept ? 1 : 0), "the loop forgets it, whatever the group does")
-        log.comeBack()
+        streams.comeBack()
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.memory.kept == [[], isKept ? [0] : []])
+        #expect(streams.memory.kept == [[], isKept ? [0] : []])
     }
 }

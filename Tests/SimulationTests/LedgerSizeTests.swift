@@ -2,8 +2,8 @@ import AppAttest
 import AppCheck
 import Crypto
 import DeviceLab
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 

@@ -1,6 +1,6 @@
-import Log
 import Member
 import SimulationKit
+import Streams
 import Testing
 
 /// Positions that disagree: a fleet has worked, an operator was careless, and a fleet comes again.

@@ -1,9 +1,9 @@
 import AppAttest
 import AppCheck
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -86,7 +86,7 @@ struct OutputSizeTests {
         for index in requests.indices { requests[index].key = Array(Self.huge.dropLast(90)) }
         let answers = try rig.send(requests)
         #expect(answers.map { $0.reason ?? $0.verdict } == ["accepted", "malformed-request"])
-        #expect(Set(rig.log.outputs.map(\.stream)) == [.results, .tokens, .events])
-        for output in rig.log.outputs { #expect(output.byteCount <= Self.maxBytes, "\(output.stream)") }
+        #expect(Set(rig.streams.outputs.map(\.stream)) == [.results, .tokens, .events])
+        for output in rig.streams.outputs { #expect(output.byteCount <= Self.maxBytes, "\(output.stream)") }
     }
 }

@@ -1,13 +1,13 @@
 import AppAttest
 import Crypto
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
-/// A record whose output the log will not take costs itself alone; no other fault costs a record.
+/// A record whose output the output will not take costs itself alone; no other fault costs a record.
 @Suite("Poison")
 struct PoisonTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
@@ -90,13 +90,13 @@ struct PoisonTests {
         #expect(Set(letters.keys) == Set(without.keys).union(refused))
     }
 
-    @Test func `a log that refuses even a dead letter ends the work, and the message names the record`() throws {
+    @Test func `streams that refuses even a dead letter ends the work, and the message names the record`() throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let log = ListLog([RequestRecords.record([1], key: nil, partition: 3, offset: 17)]) { _ in
+        let streams = ListStreams([RequestRecords.record([1], key: nil, partition: 3, offset: 17)]) { _ in
             throw SimulatedFault(.recordFault)
         }
-        let loop = lanes.loop(LogRoles(source: log, unit: log), traffic.settings)
+        let loop = lanes.loop(StreamRoles(source: streams, transaction: streams), traffic.settings)
         let fault = #expect(throws: RefusedRecordFault.self) { _ = try lanes.run(loop, steps: 1_000) }
         #expect(fault?.description.contains("partition 3, offset 17") == true)
     }
@@ -107,15 +107,15 @@ struct PoisonTests {
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let records = (0..<1_000 as Range<Int64>).map { RequestRecords.record([1], key: nil, offset: $0) }
         // Of one request it takes nothing but the shortest dead letter.
-        let log = ListLog(records) { outputs in
+        let streams = ListStreams(records) { outputs in
             let isRefused = outputs.contains { $0.sourceOffset == refused && $0.value != nil }
             if isRefused { throw SimulatedFault(.recordFault) }
         }
         var options = BatchLoop.Options()
         options.batch.records = 1_000
-        let loop = lanes.loop(LogRoles(source: log, unit: log), traffic.settings, options)
+        let loop = lanes.loop(StreamRoles(source: streams, transaction: streams), traffic.settings, options)
         #expect(try lanes.run(loop))
         #expect(loop.tally.deadLetters == ["not-json": 999, "too-large": 1])
-        #expect(log.units.count <= 25)
+        #expect(streams.transactions.count <= 25)
     }
 }

@@ -1,9 +1,9 @@
 import AppAttest
 import Crypto
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -13,7 +13,7 @@ struct RestoreTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
     /// Hands the loop a test's script, in order; a restore reads `topic` from its beginning.
-    private final class ScriptedLog: RequestSource {
+    private final class ScriptedStreams: RequestSource {
         enum Answer { case change(MemoryMember.Change), fault, damaged(PartitionDamage) }
 
         private var polls: [Answer]
@@ -117,16 +117,16 @@ struct RestoreTests {
     }
 
     private static func run(
-        _ log: ScriptedLog,
+        _ streams: ScriptedStreams,
         seed: UInt64,
         isUnknown: Bool = true,
-        notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
+        notice: @escaping @Sendable (any SourceFault) -> Void = { _ in }
     ) throws -> BatchLoop {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
-        let unit = MemoryUnit()
-        if isUnknown { unit.rewind = { log.assignAgain() } }
-        let roles = LogRoles(source: log, unit: unit, hasLedgers: true)
+        let transaction = MemoryTransaction()
+        if isUnknown { transaction.rewind = { streams.assignAgain() } }
+        let roles = StreamRoles(source: streams, transaction: transaction, hasLedgers: true)
         let loop = lanes.loop(roles, traffic.settings, wallClock: { RequestRecords.now }, notice: notice)
         #expect(try lanes.run(loop, steps: 10_000))
         return loop
@@ -139,46 +139,46 @@ struct RestoreTests {
     }
 
     @Test func `a restarted restore keeps no ledger of the failed one`() throws {
-        let log = ScriptedLog(polls: [.change(.assigned([0]))], beginFaults: 2, topic: Self.topic)
-        Self.expectWhole(try Self.run(log, seed: 1))
-        #expect(log.kept == [[], [], []])
+        let streams = ScriptedStreams(polls: [.change(.assigned([0]))], beginFaults: 2, topic: Self.topic)
+        Self.expectWhole(try Self.run(streams, seed: 1))
+        #expect(streams.kept == [[], [], []])
     }
 
     @Test(
         arguments: 1...40 as ClosedRange<UInt64>
     )
     func `a lane's chunks of an interrupted restore do not enter the next one`(seed: UInt64) throws {
-        let log = ScriptedLog(
+        let streams = ScriptedStreams(
             polls: [.change(.assigned([0])), .change(.assigned([0]))],
             restores: [nil, nil, nil, .change(.revoked([0]))],
             topic: Self.topic
         )
-        Self.expectWhole(try Self.run(log, seed: seed))
-        #expect(log.kept == [[], []], "a partial restore is not kept")
+        Self.expectWhole(try Self.run(streams, seed: seed))
+        #expect(streams.kept == [[], []], "a partial restore is not kept")
     }
 
     @Test(arguments: [true, false])
     func `the ledger of a revoked partition is kept, that of a lost one is dropped`(isLost: Bool) throws {
-        let log = ScriptedLog(
+        let streams = ScriptedStreams(
             polls: [
                 .change(.assigned([0])), .change(isLost ? .lost([0]) : .revoked([0])), .change(.assigned([0])),
             ],
             topic: Self.topic
         )
-        Self.expectWhole(try Self.run(log, seed: 1))
-        #expect(log.kept == [[], isLost ? [] : [0]])
+        Self.expectWhole(try Self.run(streams, seed: 1))
+        #expect(streams.kept == [[], isLost ? [] : [0]])
     }
 
     @Test(arguments: [true, false])
     func `a kept ledger ahead of the topic is dropped and restored from the topic`(isGivenAway: Bool) throws {
-        let log = ScriptedLog(
+        let streams = ScriptedStreams(
             polls: (isGivenAway ? [.assigned([0]), .revoked([0])] : [.assigned([0])]).map { .change($0) }
                 + [.change(.assigned([0]))],
             topic: Self.topic,
             newTopic: [Self.topic[3]]
         )
-        let loop = try Self.run(log, seed: 1)
-        #expect(log.kept == [[], [0]])
+        let loop = try Self.run(streams, seed: 1)
+        #expect(streams.kept == [[], [0]])
         #expect(loop.ledgers[0]?.keys.count == 1)
         #expect(loop.ledgers[0]?.keys[Self.key(4)]?.counter == 4)
     }
@@ -188,13 +188,13 @@ struct RestoreTests {
     )
     func `what is read of a partition that has started does not take its counters back`(seed: UInt64) throws {
         let (key, value) = LedgerCodec.encode(.key(Self.key(6), Self.record(3)))
-        let log = ScriptedLog(
+        let streams = ScriptedStreams(
             polls: [.change(.assigned([0, 1]))],
             topic: Self.topic + [StoredRecord(partition: 0, key: key, value: value)]
         )
-        log.wholeFirst = Self.topic.count
-        let loop = try Self.run(log, seed: seed)
-        #expect(log.memory.starts.first == 0)
+        streams.wholeFirst = Self.topic.count
+        let loop = try Self.run(streams, seed: seed)
+        #expect(streams.memory.starts.first == 0)
         Self.expectWhole(loop)
     }
 
@@ -202,51 +202,51 @@ struct RestoreTests {
     func `a restore starts over where it is unknown what was committed, and goes on after any other abort`(
         seed: UInt64
     ) throws {
-        let log = ScriptedLog(
+        let streams = ScriptedStreams(
             polls: [.change(.assigned([0]))],
             restores: [nil, nil, .fault],
             topic: Self.topic
         )
-        Self.expectWhole(try Self.run(log, seed: seed))
-        #expect(log.kept == [[], []])
-        let known = ScriptedLog(polls: [.change(.assigned([0]))], restores: [nil, nil, .fault], topic: Self.topic)
+        Self.expectWhole(try Self.run(streams, seed: seed))
+        #expect(streams.kept == [[], []])
+        let known = ScriptedStreams(polls: [.change(.assigned([0]))], restores: [nil, nil, .fault], topic: Self.topic)
         Self.expectWhole(try Self.run(known, seed: seed, isUnknown: false))
         #expect(known.kept == [[]])
     }
 
     @Test func `an unreadable record holds its partition, and the message names the record and the remedy`() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
-        let log = ScriptedLog(polls: [.change(.assigned([0, 1]))], topic: Self.topic + [bad])
-        let loop = try Self.run(log, seed: 1)
+        let streams = ScriptedStreams(polls: [.change(.assigned([0, 1]))], topic: Self.topic + [bad])
+        let loop = try Self.run(streams, seed: 1)
         #expect(loop.held.keys.sorted() == [0])
         let sentence = try #require(loop.held[0])
         for part in ["partition 0", "schema version 2", "attest-worker reset --config DIR --partitions 0"] {
             #expect(sentence.contains(part), "\(sentence)")
         }
-        #expect(log.memory.holds.keys.sorted() == [0] && log.memory.starts == [1], "the other one is read")
+        #expect(streams.memory.holds.keys.sorted() == [0] && streams.memory.starts == [1], "the other one is read")
         #expect(loop.ledgers[0] == nil, "nothing is judged by what is not whole")
     }
 
     @Test func `an unreadable ledger is read from its beginning when its partition is assigned again`() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
-        let log = ScriptedLog(
+        let streams = ScriptedStreams(
             polls: [.change(.assigned([0])), .change(.revoked([0])), .change(.assigned([0]))],
             topic: Self.topic + [bad]
         )
-        let loop = try Self.run(log, seed: 1)
-        #expect(log.kept == [[], []])
+        let loop = try Self.run(streams, seed: 1)
+        #expect(streams.kept == [[], []])
         #expect(loop.held.keys.sorted() == [0])
     }
 
     @Test func `a ledger damaged on disk holds its partition, and everything read from it is discarded`() throws {
         let damage = PartitionDamage(partition: 0, cause: "CRC", isLedger: true)
-        let log = ScriptedLog(
+        let streams = ScriptedStreams(
             polls: [.change(.assigned([0, 1]))],
             restores: [nil, .damaged(damage), nil],
             topic: Self.topic
         )
-        let loop = try Self.run(log, seed: 1)
-        #expect(log.memory.holds.keys.sorted() == [0] && !log.memory.starts.contains(0))
+        let loop = try Self.run(streams, seed: 1)
+        #expect(streams.memory.holds.keys.sorted() == [0] && !streams.memory.starts.contains(0))
         #expect(loop.held[0]?.contains("import-keys") == true)
         #expect(loop.ledgers[0] == nil)
     }
@@ -254,28 +254,28 @@ struct RestoreTests {
     @Test func `an unreadable record does not hold its partition once a readable one replaces it`() throws {
         let good = Self.topic[5]
         let bad = StoredRecord(partition: 0, key: good.key, value: [0xA1, 0, 2])
-        let log = ScriptedLog(polls: [.change(.assigned([0]))], topic: [bad] + Self.topic)
-        let loop = try Self.run(log, seed: 1)
+        let streams = ScriptedStreams(polls: [.change(.assigned([0]))], topic: [bad] + Self.topic)
+        let loop = try Self.run(streams, seed: 1)
         Self.expectWhole(loop)
         #expect(loop.held.isEmpty)
         // The last one counts, as after a compaction.
-        let last = ScriptedLog(polls: [.change(.assigned([0]))], topic: Self.topic + [bad])
+        let last = ScriptedStreams(polls: [.change(.assigned([0]))], topic: Self.topic + [bad])
         #expect(try Self.run(last, seed: 1).held.keys.sorted() == [0])
     }
 
     @Test func `what a start reports is counted, and told where it has a sentence`() throws {
-        let log = ScriptedLog(polls: [.change(.assigned([0])), .change(.assigned([0]))], topic: Self.topic)
+        let streams = ScriptedStreams(polls: [.change(.assigned([0])), .change(.assigned([0]))], topic: Self.topic)
         let losses: [(Int64, String?)] = [(17, "17 are lost"), (3, "20 are lost"), (0, nil)]
-        log.memory.reports = losses.map { loss, note in
+        streams.memory.reports = losses.map { loss, note in
             var report = PartitionStart.Report()
             (report.skippedAtMost, report.deletedAtMost, report.note) = (loss, loss, note)
             return report
         }
         let heard = Notes()
-        let loop = try Self.run(log, seed: 1) { fault in
+        let loop = try Self.run(streams, seed: 1) { fault in
             if let notice = fault as? PartitionNotice { heard.sentences.append(notice.sentence) }
         }
-        #expect(log.memory.starts == [0, 0])
+        #expect(streams.memory.starts == [0, 0])
         #expect(loop.tally.deletedAtMost == 20 && loop.tally.skippedAtMost == 20)
         #expect(heard.sentences == ["17 are lost", "20 are lost"])
     }

@@ -39,7 +39,7 @@ import Testing
         case exactlyOnce, atLeastOnce, commands
         /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
         case aside
-        /// Static members that the group often fences for joining too late, whose units last.
+        /// Static members that the group often fences for joining too late, whose transactions last.
         case fenced
 
         func change(_ plan: inout SimulationPlan) {

@@ -1,9 +1,9 @@
 import AppAttest
 import AppCheck
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -59,7 +59,7 @@ struct SeededTrafficTests {
         _ records: [InboundRecord],
         seed: UInt64,
         batch: Int,
-        chances: SimulatedLog.Chances = .init()
+        chances: SimulatedStreams.Chances = .init()
     )
         throws -> LoopRun
     {
@@ -114,10 +114,10 @@ struct SeededTrafficTests {
     func `failed commits lose no request, change no verdict and move no counter twice`(seed: UInt64) throws {
         let records = Self.traffic(seed: seed)
         let calm = try Self.run(records, seed: seed, batch: 16)
-        var chances = SimulatedLog.Chances()
+        var chances = SimulatedStreams.Chances()
         chances.commitFault = 0.3
         let rough = try Self.run(records, seed: seed, batch: 16, chances: chances)
-        #expect(rough.log.faults > 0)
+        #expect(rough.streams.faults > 0)
         let expected = Dictionary(uniqueKeysWithValues: calm.outputs.map { (Place($0), $0) })
         // At least once: outputs may be duplicates, but never differ.
         for output in rough.outputs { #expect(expected[Place(output)] == output) }

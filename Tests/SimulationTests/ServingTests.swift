@@ -1,12 +1,13 @@
 import AppAttest
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
 @testable import Pipeline
 
-/// The loop asks its log for changes of the group whatever else it waits for, and partitions do not wait for each other.
+/// The loop asks its streams for changes of the group whatever else it waits for, and partitions do not wait for each
+/// other.
 @Suite("Serving the group")
 struct ServingTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
@@ -20,8 +21,8 @@ struct ServingTests {
     }
 
     /// Gives records as long as it is polled; the group wants the partition back, which only ``MemoryMember/serve()`` says.
-    private final class QuietLog {
-        let (unit, memory) = (MemoryUnit(), MemoryMember())
+    private final class QuietStreams {
+        let (transaction, memory) = (MemoryTransaction(), MemoryMember())
 
         init(_ wait: Wait) {
             guard wait == .restoring else { return }
@@ -29,7 +30,7 @@ struct ServingTests {
             memory.reading = { _ in [.ledger(record, left: 0)] }
         }
 
-        var roles: LogRoles {
+        var roles: StreamRoles {
             let source = PolledSource(memory) { [memory] round, number, _ in
                 switch number {
                 case 0: round.events = [memory.event(.assigned([0]))]
@@ -38,14 +39,14 @@ struct ServingTests {
                 default: break
                 }
             }
-            return LogRoles(source: source, unit: unit, hasLedgers: true)
+            return StreamRoles(source: source, transaction: transaction, hasLedgers: true)
         }
     }
 
-    private static func loop(_ log: LogRoles, _ clock: MovedClock) throws -> (BatchLoop, SimulatedLanes) {
+    private static func loop(_ streams: StreamRoles, _ clock: MovedClock) throws -> (BatchLoop, SimulatedLanes) {
         let traffic = try traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        return (lanes.loop(log, traffic.settings, wallClock: { clock.now }), lanes)
+        return (lanes.loop(streams, traffic.settings, wallClock: { clock.now }), lanes)
     }
 
     @Test(
@@ -53,26 +54,26 @@ struct ServingTests {
     )
     func `revoked partitions are released while lanes hang, the breaker is open or ledgers are read`(wait: Wait) throws
     {
-        let (log, clock) = (QuietLog(wait), MovedClock())
-        let (loop, lanes) = try Self.loop(log.roles, clock)
+        let (streams, clock) = (QuietStreams(wait), MovedClock())
+        let (loop, lanes) = try Self.loop(streams.roles, clock)
         if wait == .breakerOpen {
             loop.breaker.add(records: 100, internal: 100, at: clock.now)
         }
         // No job of the lanes is run: what they have stays with them.
         _ = lanes
         for _ in 0..<50 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.memory.releases == 0)
-        log.memory.news = .revoked([0])
+        #expect(streams.memory.releases == 0)
+        streams.memory.change = .revoked([0])
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
         // The oldest batch has two seconds.
         clock.milliseconds += 2_001
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.memory.releases == 1 && log.unit.commits.isEmpty)
+        #expect(streams.memory.releases == 1 && streams.transaction.commits.isEmpty)
     }
 
     /// Two partitions: the ledger of one is there, that of the other does not come to its end.
-    private final class HalfRestoredLog {
-        let (unit, memory) = (MemoryUnit(), MemoryMember())
+    private final class HalfRestoredStreams {
+        let (transaction, memory) = (MemoryTransaction(), MemoryMember())
         var isWhole = false
 
         init() {
@@ -83,26 +84,26 @@ struct ServingTests {
             }
         }
 
-        var roles: LogRoles {
+        var roles: StreamRoles {
             let source = PolledSource(memory) { [memory] round, number, _ in
                 if number == 0 { round.events = [memory.event(.assigned([0, 1]))] }
                 if number == 1 { round.records = [.record(RequestRecords.junk(at: 0))] }
             }
-            return LogRoles(source: source, unit: unit, hasLedgers: true)
+            return StreamRoles(source: source, transaction: transaction, hasLedgers: true)
         }
     }
 
     @Test func `a partition with a complete ledger is judged while another's is still being read`() throws {
-        let log = HalfRestoredLog()
-        let (loop, lanes) = try Self.loop(log.roles, MovedClock())
+        let streams = HalfRestoredStreams()
+        let (loop, lanes) = try Self.loop(streams.roles, MovedClock())
         for _ in 0..<50 {
             _ = try loop.tick(waitMilliseconds: 0)
             _ = lanes.finishOne()
         }
-        #expect(log.memory.starts == [0] && loop.restoring != nil)
-        #expect(log.unit.commits == [[PartitionPosition(partition: 0, offset: 1)]])
-        log.isWhole = true
+        #expect(streams.memory.starts == [0] && loop.restoring != nil)
+        #expect(streams.transaction.commits == [[PartitionPosition(partition: 0, offset: 1)]])
+        streams.isWhole = true
         for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(log.memory.starts == [0, 1] && loop.restoring == nil)
+        #expect(streams.memory.starts == [0, 1] && loop.restoring == nil)
     }
 }

@@ -1,7 +1,7 @@
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 

@@ -1,7 +1,7 @@
 import AppAttest
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -23,7 +23,7 @@ struct WrongClockTests {
             return EvaluationTime(milliseconds: RequestRecords.time + 60_000 - (asked <= wrongFor ? behind : 0))
         }
 
-        func note(_ fault: any LogFault) {
+        func note(_ fault: any SourceFault) {
             // Partitions come and go whatever the clock says.
             if !(fault is AssignmentNotice) { notices.append(String(describing: fault)) }
         }
@@ -37,9 +37,9 @@ struct WrongClockTests {
             return record
         }
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let log = SimulatedLog(records: records, seed: 1)
+        let streams = SimulatedStreams(records: records, seed: 1)
         let loop = lanes.loop(
-            LogRoles(source: log, unit: log),
+            StreamRoles(source: streams, transaction: streams),
             traffic.settings,
             wallClock: clock.now,
             uptime: { 1_000 },
@@ -50,7 +50,7 @@ struct WrongClockTests {
     }
 
     @Test
-    func `A worker whose clock is behind refuses nothing: it logs that once, waits, and judges all after the fix`()
+    func `a worker whose clock is behind refuses nothing: it logs that once, waits, and judges all after the fix`()
         throws
     {
         let right = try Self.run(Clock(behind: 0, wrongFor: 0), logAppend: true).0
@@ -62,7 +62,7 @@ struct WrongClockTests {
         #expect(loop.clockDoubt == nil)
     }
 
-    @Test func `With producer timestamps a record from the future is refused, and the worker does not wait`() throws {
+    @Test func `with producer timestamps a record from the future is refused, and the worker does not wait`() throws {
         let clock = Clock(behind: 86_400_000, wrongFor: .max)
         let (tally, _) = try Self.run(clock, logAppend: false)
         #expect(tally.refused["from-future"] ?? 0 > 20)

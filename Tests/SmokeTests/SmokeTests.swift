@@ -3,16 +3,16 @@ import BrokerKit
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
 import Settings
+import Streams
 import TestKit
 import Testing
 
-/// What cannot be shown without a broker, in its shortest form: two clients of the log, and the program.
+/// What cannot be shown without a broker, in its shortest form: two members, and the program.
 @Suite(
     "Ten promises on one real broker",
     .brokerTests,
-    .cluster(.patient),
+    .cluster(.slowMachine),
     .serialized
 )
 struct SmokeTests {
@@ -125,7 +125,7 @@ struct SmokeTests {
 
 extension ClusterSettings {
     /// A broker that a loaded machine keeps silent for long stays in its cluster.
-    fileprivate static let patient: ClusterSettings = {
+    fileprivate static let slowMachine: ClusterSettings = {
         var settings = ClusterSettings()
         settings.properties = [("broker.session.timeout.ms", "120000")]
         return settings

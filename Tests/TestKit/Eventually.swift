@@ -7,7 +7,7 @@ package struct StandstillWatch<Mark: Equatable> {
     private let limit: Duration
     private var mark: Mark?
     private var quiet = Duration.zero
-    private var lastLook = ContinuousClock.now
+    private var lastPoll = ContinuousClock.now
 
     /// - Parameter seconds: less than 30 only where a standstill is what the test expects.
     package init(seconds: Int = 30) { limit = .seconds(seconds) }
@@ -17,8 +17,8 @@ package struct StandstillWatch<Mark: Equatable> {
     /// - Returns: whether the mark has stood still for the limit.
     package mutating func isStill(_ mark: Mark) -> Bool {
         let now = ContinuousClock.now
-        quiet = mark == self.mark ? quiet + min(now - lastLook, .seconds(1)) : .zero
-        (self.mark, lastLook) = (mark, now)
+        quiet = mark == self.mark ? quiet + min(now - lastPoll, .seconds(1)) : .zero
+        (self.mark, lastPoll) = (mark, now)
         return quiet >= limit
     }
 }

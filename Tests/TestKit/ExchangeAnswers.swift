@@ -1,7 +1,7 @@
 package import AppCheck
 internal import Crypto
 package import JSON
-package import Log
+package import Streams
 
 /// Everything that came out for one request.
 package struct ExchangeAnswers: Sendable {

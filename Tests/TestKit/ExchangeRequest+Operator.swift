@@ -1,7 +1,7 @@
 internal import AppAttest
 package import AppCheck
 internal import Crypto
-internal import Log
+internal import Streams
 
 extension ExchangeRequest {
     /// An operator's command, signed as the program signs it.
@@ -25,7 +25,7 @@ extension ExchangeRequest {
 extension OperatorCommand {
     /// - Parameter seed: tells commands of one time apart.
     package static func sample(
-        _ verb: Verb,
+        _ verb: Action,
         _ subject: Subject,
         at milliseconds: Int64 = ExchangeKit.start,
         seed: UInt8 = 0,

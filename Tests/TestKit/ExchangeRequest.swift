@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 package import DeviceLab
 internal import JSON
-package import Log
+package import Streams
 
 /// A request as a gateway writes it, not yet at its place in the topic.
 package struct ExchangeRequest: Sendable {

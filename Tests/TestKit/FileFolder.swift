@@ -1,6 +1,6 @@
 internal import Foundation
-package import Log
 internal import Pipeline
+package import Streams
 
 /// What has a folder of files.
 package protocol FileFolder {

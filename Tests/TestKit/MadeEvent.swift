@@ -1,6 +1,6 @@
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// Events as the worker writes them.
 package struct MadeEvent {

@@ -1,5 +1,5 @@
-package import Log
 internal import Pipeline
+package import Streams
 internal import Threads
 
 /// A log's memory with one record in it, which is taken once.

@@ -3,7 +3,7 @@ package import AppCheck
 internal import Crypto
 package import DeviceLab
 internal import JSON
-package import Log
+package import Streams
 
 /// Builds requests as gateways write them: records whose key is the key ID and whose value is the REST call.
 package enum RequestRecords {
@@ -31,7 +31,7 @@ package enum RequestRecords {
     }
 
     package static func value(
-        verb: Method,
+        verb: Verb,
         object: [UInt8],
         keyID: KeyID,
         clientDataHash: [UInt8],

@@ -35,14 +35,14 @@ struct BrokerSuiteTests {
         SourceTree.swiftFiles.filter { $0.isUnder([folder]) }.flatMap(Self.suites)
     }
 
-    @Test func `The groups of suites list each of these suites once, and no other`() throws {
+    @Test func `the groups of suites list each of these suites once, and no other`() throws {
         let groups = Self.lists("suites_", in: try Self.soak())
         let suites = Self.suites(under: "Tests/").filter { $0 != "SmokeTests" }
         #expect(suites.count > 10)
         #expect(groups.values.flatMap { $0 }.sorted() == suites.sorted())
     }
 
-    @Test func `A stage runs each group`() throws {
+    @Test func `a stage runs each group`() throws {
         let script = try Self.soak()
         let stages = script.split(separator: "\n").filter { !$0.hasPrefix("suites_") }.joined(separator: "\n")
         for group in Self.lists("suites_", in: script).keys {
@@ -50,7 +50,7 @@ struct BrokerSuiteTests {
         }
     }
 
-    @Test func `The landing runs SmokeTests on brokers, and the soak looks for the others where they are`() throws {
+    @Test func `the landing runs SmokeTests on brokers, and the soak looks for the others where they are`() throws {
         let landing = try #require(SourceTree.text(".ci/run")).split(separator: "\n")
         #expect(landing.contains { $0.contains("BROKER_TESTS=1") && $0.contains("SmokeTests") })
         let elsewhere = Self.suites(under: "Tests/").count - Self.suites(under: "Tests/EndToEndTests/").count
@@ -58,14 +58,14 @@ struct BrokerSuiteTests {
     }
 
     @Test(arguments: ["thread_targets", "address_targets"])
-    func `Each target that a sanitizer builds exists`(list: String) throws {
+    func `each target that a sanitizer builds exists`(list: String) throws {
         let names = try #require(Self.lists(list, in: try Self.soak())[list])
         let manifest = Manifest(text: try #require(SourceTree.text("Package.swift")))
         #expect(names.count > 5)
         #expect(Set(names).subtracting(manifest.targets.map(\.name)) == [])
     }
 
-    @Test func `A list is read over its lines, and calls are none`() {
+    @Test func `a list is read over its lines, and calls are none`() {
         let script = """
             # suites_gone='X'
             suites_a='A|B'

@@ -9,7 +9,7 @@ struct ClockTests {
         Rules.clocks(SourceFile(path: path, text: text))
     }
 
-    @Test func `No landing test names a clock, a sleep or a time limit`() {
+    @Test func `no landing test names a clock, a sleep or a time limit`() {
         let breaches = SourceTree.swiftFiles.flatMap(Rules.clocks)
         let list = breaches.map(\.description).joined(separator: "\n")
         #expect(breaches == [], "\(list)\nTests/TestKit/Eventually.swift has what replaces it")
@@ -17,11 +17,11 @@ struct ClockTests {
 
     /// A new target is the landing's unless Package.swift says otherwise, so it joins the list, which only grows.
     @Test(arguments: folders)
-    func `Each folder of Tests is the landing's or the soak's`(folder: String) {
+    func `each folder of Tests is the landing's or the soak's`(folder: String) {
         #expect(Rules.landingFolders.contains(folder) != Rules.soakFolders.contains(folder), "\(folder) is on no list")
     }
 
-    @Test func `The lists name folders that exist, and agree with Package.swift`() throws {
+    @Test func `the lists name folders that exist, and agree with Package.swift`() throws {
         #expect(Rules.landingFolders.union(Rules.soakFolders).subtracting(Self.folders) == [])
         let manifest = Manifest(text: try #require(SourceTree.text("Package.swift")))
         let landing = try #require(manifest.list("tests"))
@@ -31,14 +31,14 @@ struct ClockTests {
     }
 
     @Test(arguments: Rules.clockDoors)
-    func `Each exception is needed`(path: String) throws {
+    func `each exception is needed`(path: String) throws {
         let file = try #require(SourceTree.files.first { $0.path == path })
         #expect(!Rules.clocksBeyondDoors(file).isEmpty)
         #expect(Rules.clocks(file).isEmpty)
     }
 
     @Test(arguments: Rules.clockNames + [".now() + .seconds(1)", ".now"])
-    func `Each name is found in code, in every landing target, and in no comment or text`(name: String) {
+    func `each name is found in code, in every landing target, and in no comment or text`(name: String) {
         for folder in Rules.landingFolders {
             #expect(breaches("let a = 1\nlet b = f(\(name))", at: "Tests/\(folder)/A.swift").map(\.line) == [2])
         }
@@ -60,7 +60,7 @@ struct ClockTests {
             ("let nowhere = f(.nowhere)", 0), ("let a = pending[0]?.now", 0),
         ]
     )
-    func `A name is found however it is used, and not as a part of others`(text: String, count: Int) {
+    func `a name is found however it is used, and not as a part of others`(text: String, count: Int) {
         #expect(breaches(text).count == count)
     }
 }

@@ -59,7 +59,7 @@ struct FlakyTests {
         }
     }
 
-    @Test func `Four lines, comments and an empty list are accepted`() {
+    @Test func `four lines, comments and an empty list are accepted`() {
         #expect(Self.faults("") == [])
         #expect(Self.faults("# a comment\n") == [])
         let lines = (1...4).map { Self.line("\(Self.test) \($0)") }.joined()
@@ -67,12 +67,12 @@ struct FlakyTests {
         #expect(Self.faults(lines, on: nil) == [])
     }
 
-    @Test func `Five lines are refused`() {
+    @Test func `five lines are refused`() {
         let lines = (1...5).map { Self.line("\(Self.test) \($0)") }.joined()
         #expect(Self.faults(lines) == ["5 lines, of 4 at most"])
     }
 
-    @Test func `A line is overdue after its due day, by the commit's date, else by the newest first seen`() {
+    @Test func `a line is overdue after its due day, by the commit's date, else by the newest first seen`() {
         let fault = "overdue, of an owner: \(Self.test)"
         #expect(Self.faults(Self.line(), on: "2026-03-04") == [])
         #expect(Self.faults(Self.line(), on: "2026-03-05") == [fault])
@@ -82,7 +82,7 @@ struct FlakyTests {
     }
 
     @Test(arguments: ["2026-03-03", "2026-03-05", "2027-03-04", "2026-02-25"])
-    func `A week is no longer and no shorter`(due: String) {
+    func `a week is no longer and no shorter`(due: String) {
         #expect(Self.faults(Self.line(due: due), on: "2026-02-25").contains("not due after 7 days: \(Self.test)"))
     }
 
@@ -95,19 +95,19 @@ struct FlakyTests {
             "RealNetworkTests/a \t2026-02-25\tan owner\t2026-03-04",
         ]
     )
-    func `A malformed line is refused`(line: String) {
+    func `a malformed line is refused`(line: String) {
         #expect(Self.faults(line + "\n") == ["not Suite/claim, day, owner, day: '\(line)'"])
     }
 
-    @Test func `A last line without an end, an unknown test and one that stands twice are refused`() {
+    @Test func `a last line without an end, an unknown test and one that stands twice are refused`() {
         #expect(Self.faults("# a comment") == ["the last line has no end"])
         #expect(Self.faults(Self.line("OtherTests/a claim")) == ["unknown: OtherTests/a claim"])
         #expect(Self.faults(Self.line() + Self.line()) == ["twice: \(Self.test)"])
     }
 
-    @Test func `A test is known by its suite and its claim, and a stage by its name`() {
-        #expect(Self.isKnown("FlakyTests/Five lines are refused") && Self.isKnown("SmokeTests/SmokeTests") == false)
-        #expect(!Self.isKnown("ClockTests/Five lines are refused") && !Self.isKnown("FlakyTests/Five lines"))
+    @Test func `a test is known by its suite and its claim, and a stage by its name`() {
+        #expect(Self.isKnown("FlakyTests/five lines are refused") && Self.isKnown("SmokeTests/SmokeTests") == false)
+        #expect(!Self.isKnown("ClockTests/Five lines are refused") && !Self.isKnown("FlakyTests/five lines"))
         #expect(Self.isKnown("soak/chaos") && !Self.isKnown("soak/none"))
     }
 
@@ -117,7 +117,7 @@ struct FlakyTests {
             ("2024-12-31", 20_088), ("2025-01-01", 20_089), ("2026-11-25", 20_782), ("2100-03-01", 47_541),
         ]
     )
-    func `Days are counted over leap years`(text: String, number: Int) {
+    func `days are counted over leap years`(text: String, number: Int) {
         #expect(CalendarDay(text[...])?.number == number)
     }
 
@@ -126,7 +126,7 @@ struct FlakyTests {
             "2026-13-01", "2026-00-01", "2026-04-31", "2100-02-29", "2026-1-01", "2026-01-0x", "2026-01-00", "",
         ]
     )
-    func `What is no day is refused`(text: String) {
+    func `what is no day is refused`(text: String) {
         #expect(CalendarDay(text[...]) == nil)
     }
 }

@@ -11,7 +11,7 @@ struct FolderTests {
     private static let names = FolderUses.declaredOnce(in: sources)
 
     @Test(arguments: modules)
-    func `No folder uses one that uses it`(module: String) {
+    func `no folder uses one that uses it`(module: String) {
         let uses = FolderUses(Self.sources.filter { $0.folder == module }, names: Self.names)
         for circle in uses.circles {
             let reasons = uses.reasons(among: circle).joined(separator: "\n")
@@ -19,7 +19,7 @@ struct FolderTests {
         }
     }
 
-    @Test func `A member of an extension is its folder's, unless another thing has its name`() {
+    @Test func `a member of an extension is its folder's, unless another thing has its name`() {
         func file(_ path: String, _ text: String) -> SourceFile { SourceFile(path: "Sources/M/\(path)", text: text) }
         let a = file("A/One.swift", "struct One {\n    func run(_ two: Two) { two.walk() }\n}")
         let b = file("B/Two.swift", "struct Two {}")
@@ -33,7 +33,7 @@ struct FolderTests {
         #expect(FolderUses([a, b, file("C/P.swift", "private \(member)\nlet one = One()")]).circles.isEmpty)
     }
 
-    @Test func `A circle of two folders, and one of three, is found; a chain is none`() {
+    @Test func `a circle of two folders, and one of three, is found; a chain is none`() {
         func file(_ path: String, _ text: String) -> SourceFile { SourceFile(path: "Sources/M/\(path)", text: text) }
         let a = file("A/One.swift", "struct One { let two: Two }")
         let b = file("B/Two.swift", "struct Two { let three: Three }")

@@ -18,21 +18,21 @@ struct LinkTests {
     }
 
     @Test(arguments: Page.names)
-    func `Each link of a page leads to a file beside it, and its anchor to a heading`(name: String) throws {
+    func `each link of a page leads to a file beside it, and its anchor to a heading`(name: String) throws {
         let page = try #require(Page(name))
         #expect(Self.dead(page, in: Page.folder) == [])
         let docc = page.prose.filter { $0.contains("<doc:") || $0.hasPrefix("@") }
         #expect(docc == [], "only DocC understands these")
     }
 
-    @Test func `The README is short, leads to each page, and to nothing else that is missing`() throws {
+    @Test func `the README is short, leads to each page, and to nothing else that is missing`() throws {
         let readme = Page("README", text: try #require(SourceTree.text("README.md")))
         #expect(readme.lines.count <= 121)
         #expect(Self.dead(readme, in: "") == [])
         for name in Page.names.dropFirst() { #expect(readme.links.contains(Page.folder + name + ".md"), "\(name)") }
     }
 
-    @Test func `A link without a file or heading is found, one in code is not read`() {
+    @Test func `a link without a file or heading is found, one in code is not read`() {
         let text = """
             # A page
             ## Keys, and `two` more: all

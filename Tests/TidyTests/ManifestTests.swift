@@ -6,36 +6,39 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Telemetry": [
-            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Log", "AppCheck",
+            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+            "AppCheck",
             "Crypto", "JSON",
         ],
         "Worker": [
             "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient", "Kafka",
-            "KafkaPorts", "Pipeline", "Threads", "Log", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON",
+            "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR",
+            "JSON",
             "Compression", "CCrashMark",
         ],
         "Broker": [
-            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest",
+            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
             "Crypto",
         ],
-        "Member": ["KafkaPorts", "Log", "Pipeline"],
+        "Member": ["KafkaPorts", "Streams", "Pipeline"],
         "Gateway": [
-            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto",
+            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+            "Crypto",
             "JSON",
         ],
-        "Reports": ["Settings", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        "Reports": ["Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "HTTP": ["Threads", "CMicrohttpd"],
         "HTTPClient": ["Threads", "CCurl"],
-        "Traffic": ["DeviceLab", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        "Traffic": ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Compression": ["CZlib", "CZstd"],
-        "Settings": ["Compression", "Pipeline", "Threads", "Log", "AppCheck", "AppAttest", "Crypto", "JSON"],
-        "Pipeline": ["Threads", "Log", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+        "Settings": ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        "Pipeline": ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],
         "DeviceLab": ["AppAttest", "Crypto", "CBOR", "JSON"],
-        "Kafka": ["KafkaPorts", "Threads", "Log", "CRdkafka"],
-        "KafkaPorts": ["Log"],
-        "Log": [],
+        "Kafka": ["KafkaPorts", "Threads", "Streams", "CRdkafka"],
+        "KafkaPorts": ["Streams"],
+        "Streams": [],
         "Threads": [],
         "Crypto": ["COpenSSL", "CBatchVerify"],
         "CBOR": ["CLibCBOR"],
@@ -50,14 +53,14 @@ struct ManifestTests {
     private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }
 
     @Test(arguments: house.keys.sorted())
-    func `Every module depends only on what lies below it`(module: String) throws {
+    func `every module depends only on what lies below it`(module: String) throws {
         let declared = try #require(try manifest().dependencies(of: module))
         let allowed = try #require(Self.house[module])
         #expect(Set(declared).subtracting(allowed) == [])
         #expect(Set(declared).count == declared.count)
     }
 
-    @Test func `Every folder of Sources is a known module, and declared`() throws {
+    @Test func `every folder of Sources is a known module, and declared`() throws {
         let declared = Set(try manifest().targets.map(\.name))
         for folder in Set(SourceTree.files.map(\.folder).filter { $0.hasPrefix("Sources/") }) {
             let name = String(folder.dropFirst("Sources/".count))
@@ -69,7 +72,7 @@ struct ManifestTests {
     /// A module that holds more of the lines of Sources is several rooms in one.
     private static let mostShare = 0.15
 
-    @Test func `No module holds more than 15 % of Sources`() {
+    @Test func `no module holds more than 15 % of Sources`() {
         let sources = SourceTree.files.filter { $0.isUnder(["Sources/"]) }
         let lines = Dictionary(grouping: sources, by: \.folder).mapValues { $0.reduce(0) { $0 + $1.lines.count } }
         let most = Self.mostShare * Double(lines.values.reduce(0, +))
@@ -82,7 +85,7 @@ struct ManifestTests {
     /// Targets of C alone, beside those of `Sources`.
     private static let others: Set<String> = ["CMallocCounter", "CProcessorProbe", "CLibFuzzer"]
 
-    @Test func `Every Swift target has the strict settings`() throws {
+    @Test func `every Swift target has the strict settings`() throws {
         let manifest = try manifest()
         for setting in [".strictMemorySafety()", ".treatAllWarnings(as: .error)"] {
             #expect(manifest.code.contains(setting))
@@ -98,7 +101,7 @@ struct ManifestTests {
         }
     }
 
-    @Test func `What the landing builds needs nothing that only the soak builds`() throws {
+    @Test func `what the landing builds needs nothing that only the soak builds`() throws {
         let manifest = try manifest()
         let landing = try ["libraries", "modules", "tests"].flatMap { try #require(manifest.list($0)) }
         let names = Set(landing.map(\.name))
@@ -115,7 +118,7 @@ struct ManifestTests {
         #expect(manifest.code.contains("let everything = libraries + modules + tests + (soaking ? soakTargets : [])"))
     }
 
-    @Test func `A manifest's targets are read with kind, name and dependencies`() {
+    @Test func `a manifest's targets are read with kind, name and dependencies`() {
         let text = """
             let a: [Target] = [
                 .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["libx-dev"])]),
@@ -136,7 +139,7 @@ struct ManifestTests {
         #expect(targets.map(\.dependencies) == [[], ["CX"], ["A", "B"]])
     }
 
-    @Test func `A list's targets are read up to its end`() {
+    @Test func `a list's targets are read up to its end`() {
         let text = """
             let a: [Target] = [
                 .target(name: "A", dependencies: ["CX"]),

@@ -48,7 +48,7 @@ struct MapTests {
         #expect(sources.sorted() == modules.map { "Sources/" + $0.name }.sorted())
     }
 
-    @Test func `Each state of a partition is in the table of its life, in order`() throws {
+    @Test func `each state of a partition is in the table of its life, in order`() throws {
         let text = try #require(SourceTree.text("Sources/Member/Partitions/Partition.swift"))
         let body = try #require(text.split(separator: "enum State: Equatable {\n").dropFirst().first)
         let states = body.prefix(upTo: try #require(body.firstRange(of: "\n    }")?.lowerBound))
@@ -59,7 +59,7 @@ struct MapTests {
         for state in states { #expect(picture.contains(state), "\(state)") }
     }
 
-    @Test func `The glossary is in order, and what it names is in the tree`() throws {
+    @Test func `the glossary is in order, and what it names is in the tree`() throws {
         let rows = try Self.table("Glossary", of: Self.architecture)
         #expect(rows.count > 30 && rows.map { $0[0] } == rows.map { $0[0] }.sorted())
         let declarations = /(?:class|struct|enum|protocol) ([A-Z][A-Za-z]+)/
@@ -73,7 +73,7 @@ struct MapTests {
     }
 
     @Test(arguments: Page.names.filter { $0 != "Changelog" })
-    func `Files and folders that a page names are there`(name: String) throws {
+    func `files and folders that a page names are there`(name: String) throws {
         let files = Set(SourceTree.files.map { $0.path.split(separator: "/").last.map(String.init) ?? "" })
         for line in try #require(Page(name)).prose {
             for place in Self.code(line) where !place.contains(" ") {

@@ -26,7 +26,7 @@ struct PackageTests {
         }
     }
 
-    @Test func `Its newest version is the program's, and so is the one that the pages and Kubernetes name`() throws {
+    @Test func `its newest version is the program's, and so is the one that the pages and Kubernetes name`() throws {
         let version = AttestWorker.version
         let changelog = try #require(SourceTree.text(Self.folder + "debian/changelog"))
         #expect(Self.versions(changelog).first == version)
@@ -39,7 +39,7 @@ struct PackageTests {
         #expect(names.count > 1 && names.allSatisfy { $0 == version })
     }
 
-    @Test func `A crash shows no memory in a container's log`() throws {
+    @Test func `a crash shows no memory in a container's log`() throws {
         #expect(try Self.lines("Containerfile").contains("ENV SWIFT_BACKTRACE=enable=no"))
         for file in Self.pods {
             let text = try Self.lines(file).joined(separator: "\n")
@@ -48,7 +48,7 @@ struct PackageTests {
         }
     }
 
-    @Test func `A changelog's versions are found`() {
+    @Test func `a changelog's versions are found`() {
         let text =
             "attest-worker (1.2.0-3) bookworm; urgency=low\n\n  * x (9.9-1)\n\nattest-worker (1.1.0-1) bookworm\n"
         #expect(Self.versions(text) == ["1.2.0", "1.1.0"])
@@ -61,11 +61,11 @@ struct PackageTests {
             "Environment=SWIFT_BACKTRACE=enable=no",
         ]
     )
-    func `Each unit has what the page promises`(unit: String, setting: String) throws {
+    func `each unit has what the page promises`(unit: String, setting: String) throws {
         #expect(try Self.lines("\(unit).service").contains { $0.hasPrefix(setting) })
     }
 
-    @Test func `Both units lock the same out`() throws {
+    @Test func `both units lock the same out`() throws {
         func locks(_ unit: String) throws -> [Substring] {
             let lines = try Self.lines("\(unit).service")
             let first = try #require(lines.firstIndex(of: "NoNewPrivileges=yes"))
@@ -76,7 +76,7 @@ struct PackageTests {
     }
 
     @Test(arguments: units)
-    func `Each unit has a user of its own, its folder and no key of the other`(unit: String) throws {
+    func `each unit has a user of its own, its folder and no key of the other`(unit: String) throws {
         let file = "\(unit).service"
         #expect(try Self.value("User=", in: file) == unit && Self.value("Group=", in: file) == unit)
         #expect(try Self.value("ExecStart=", in: file)?.hasSuffix(" --config /etc/\(unit)") == true)
@@ -91,7 +91,7 @@ struct PackageTests {
     /// 5 s to accept calls lie within; 8 s are for the producer's and two readers' ends.
     private static let drainSeconds = 30 + 2 + 8
 
-    @Test func `A gateway has the time that its drain takes`() throws {
+    @Test func `a gateway has the time that its drain takes`() throws {
         let unit = try #require(try Self.value("TimeoutStopSec=", in: "attest-gateway.service").flatMap { Int($0) })
         #expect(unit > Self.drainSeconds)
         let pods = "gateway-deployment.yaml"
@@ -108,7 +108,7 @@ struct PackageTests {
         }
     }
 
-    @Test func `No sample of a gateway names a signing or a sealing key`() throws {
+    @Test func `no sample of a gateway names a signing or a sealing key`() throws {
         for file in ["gateway-deployment.yaml", "../gateway/worker.json"] {
             let text = try #require(SourceTree.text(Self.folder + file))
             #expect(!text.contains("signingKeys") && !text.contains("sealingKeys"), "\(file)")
@@ -116,7 +116,7 @@ struct PackageTests {
         }
     }
 
-    @Test func `The package has each unit and each example, and the page names them`() throws {
+    @Test func `the package has each unit and each example, and the page names them`() throws {
         let build = try #require(SourceTree.text(Self.folder + "build-deb"))
         let page = try #require(Page("Installing"))
         for name in Self.pods {
@@ -127,7 +127,7 @@ struct PackageTests {
         }
     }
 
-    @Test func `The package has the pages, and a step of the image ends without what apt leaves`() throws {
+    @Test func `the package has the pages, and a step of the image ends without what apt leaves`() throws {
         let build = try #require(SourceTree.text(Self.folder + "build-deb"))
         #expect(build.contains("/Sources/attest-worker/Documentation.docc\n"))
         let steps = try Self.lines("Containerfile").joined(separator: "\n").split(separator: "\nRUN ")
@@ -138,7 +138,7 @@ struct PackageTests {
     }
 
     @Test(arguments: ["attest-worker.service", "attest-gateway.service", "test-unit", "gateway-deployment.yaml"])
-    func `What starts the program does it with arguments that it has`(file: String) throws {
+    func `what starts the program does it with arguments that it has`(file: String) throws {
         let text = try #require(SourceTree.text(Self.folder + file))
         #expect(
             ReadmeTests.invocations(in: text).contains { words in

@@ -24,7 +24,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func `The README names every command, and only options that exist`() throws {
+    @Test func `the README names every command, and only options that exist`() throws {
         let text = try #require(SourceTree.text("README.md"))
         let named = Set(Self.invocations(in: text).compactMap { $0.first.map(String.init) })
         for command in AttestWorker.commands {
@@ -36,7 +36,7 @@ struct ReadmeTests {
         #expect(Self.mistakes(in: text, commands: AttestWorker.commands) == [])
     }
 
-    @Test func `A line of the README that starts with the program's path is one of its commands`() throws {
+    @Test func `a line of the README that starts with the program's path is one of its commands`() throws {
         let text = try #require(SourceTree.text("README.md"))
         let known = Set(AttestWorker.commands.map(\.name)).union(["help", "--help", "--version"])
         for line in text.split(separator: "\n") {
@@ -47,7 +47,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func `A wrong option in a text is found`() {
+    @Test func `a wrong option in a text is found`() {
         let command = Command(name: "go", summary: "goes", options: [.flag("--fast", "quickly")]) { _, _ in 0 }
         #expect(Self.mistakes(in: "x/attest-worker go --fast | cat --none", commands: [command]) == [])
         #expect(Self.mistakes(in: "x/attest-worker go --slow", commands: [command]) == ["go --slow"])

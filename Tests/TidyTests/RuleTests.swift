@@ -11,12 +11,12 @@ struct RuleTests {
         return "struct S {\n    package static func f(\n        a: Int\n    ) -> Int {\n\(body)\n    }\n}\n"
     }
 
-    @Test func `A file of 501 lines is too long, one of 500 is not`() {
+    @Test func `a file of 501 lines is too long, one of 500 is not`() {
         #expect(Rules.longFile(file(String(repeating: "\n", count: 501))).count == 1)
         #expect(Rules.longFile(file(String(repeating: "\n", count: 500))) == [])
     }
 
-    @Test func `A function over 70 lines, signature included, is too long, whatever declares it`() {
+    @Test func `a function over 70 lines, signature included, is too long, whatever declares it`() {
         #expect(Rules.longFunctions(file(function(lines: 71))).map(\.line) == [2])
         #expect(Rules.longFunctions(file(function(lines: 70))) == [])
         let body = String(repeating: "    work();\n", count: 70)
@@ -47,7 +47,7 @@ struct RuleTests {
             ("import AppAttest", "Sources/Pipeline/A.swift", false),
         ]
     )
-    func `Imports out of place are found`(text: String, path: String, allowed: Bool) {
+    func `imports out of place are found`(text: String, path: String, allowed: Bool) {
         let sample = file(text, at: path)
         #expect((Rules.foreignImports(sample) + Rules.bareImports(sample)).isEmpty == allowed)
     }
@@ -61,7 +61,7 @@ struct RuleTests {
             ("let a = \"\\\"\"; public", false), ("let a = 1 / 2; public", false),
         ]
     )
-    func `Banned words are found in code, not in comments, strings or other names`(text: String, allowed: Bool) {
+    func `banned words are found in code, not in comments, strings or other names`(text: String, allowed: Bool) {
         #expect(Rules.bannedCode(file(text)).isEmpty == allowed)
     }
 
@@ -73,7 +73,7 @@ struct RuleTests {
             ("let a = SecureRandom.bytes(1)", false), ("let a = try SigningKey.generate(.p256)", false),
         ]
     )
-    func `Clocks and random sources are found below the worker only`(text: String, allowed: Bool) {
+    func `clocks and random sources are found below the worker only`(text: String, allowed: Bool) {
         #expect(Rules.ambientSources(file(text)).isEmpty == allowed)
         #expect(Rules.ambientSources(file(text, at: "Sources/Worker/A.swift")).isEmpty)
         #expect(Rules.ambientSources(file(text, at: "Sources/Settings/A.swift")).isEmpty)
@@ -83,7 +83,7 @@ struct RuleTests {
     @Test(
         arguments: [("exit(0)", 1), ("_exit(0)", 0), ("return .exit(0)", 0), ("// exit(0)", 0)]
     )
-    func `A call of exit is found, one of _exit or of a member is not`(text: String, count: Int) {
+    func `a call of exit is found, one of _exit or of a member is not`(text: String, count: Int) {
         #expect(Rules.exitHandlers(file(text, at: "Sources/Worker/A.swift")).count == count)
         #expect(Rules.exitHandlers(file(text, at: "Tests/A.swift")) == [])
     }
@@ -96,8 +96,8 @@ struct RuleTests {
             ("if kind == .string { return }", 0), ("// String(decoding: bytes)", 0), ("let a = ExactText(bytes)", 0),
         ]
     )
-    func `A String made from a record's bytes is found, wherever it is made`(text: String, count: Int) {
-        for module in ["JSON", "CBOR", "AppAttest", "AppCheck", "Log", "Pipeline"] {
+    func `a String made from a record's bytes is found, wherever it is made`(text: String, count: Int) {
+        for module in ["JSON", "CBOR", "AppAttest", "AppCheck", "Streams", "Pipeline"] {
             #expect(Rules.textsOfRecords(file(text, at: "Sources/\(module)/A.swift")).count == count)
         }
         #expect(Rules.textsOfRecords(file(text, at: "Sources/Worker/A.swift")) == [])
@@ -109,7 +109,7 @@ struct RuleTests {
             ("// Of two loops.", 0), ("/// `Of` is a word.", 0), ("let a = 1\n    /// By name.\n    let b = 2", 1),
         ]
     )
-    func `A fragment at the beginning of a doc comment is found`(text: String, count: Int) {
+    func `a fragment at the beginning of a doc comment is found`(text: String, count: Int) {
         #expect(Rules.fragments(file(text, at: "Sources/JSON/A.swift")).count == count)
         #expect(Rules.fragments(file(text, at: Rules.unreadFolders[0] + "A.swift")) == [])
         #expect(Rules.fragments(file(text, at: "Tests/A.swift")) == [])
@@ -122,12 +122,12 @@ struct RuleTests {
             ("/// nil where there is none.", 0), ("// these are no records", 1), ("// It is not a number.", 0),
         ]
     )
-    func `A negation by "no" is found in comments and messages`(text: String, count: Int) {
+    func `a negation by "no" is found in comments and messages`(text: String, count: Int) {
         #expect(Rules.negations(file(text, at: "Sources/JSON/A.swift")).count == count)
         #expect(Rules.negations(file(text, at: Rules.unreadFolders[0] + "A.swift")) == [])
     }
 
-    @Test func `Promises of later work are found in comments, and unsafe code in files where none is allowed`() {
+    @Test func `promises of later work are found in comments, and unsafe code in files where none is allowed`() {
         #expect(Rules.promises(file("// TO" + "DO: more")).count == 1)
         #expect(Rules.promises(file("// done")) == [])
         #expect(Rules.strayUnsafe(file("let a = unsafe f()")).count == 1)
@@ -140,7 +140,7 @@ struct RuleTests {
         ("    private var owner = Owner(name)", true), ("    private let state = Locked(0)", true),
         ("    private(set) var last: Int?", false), ("    func f() {\n        var a = 0\n    }", true),
     ])
-    func `A class that is shared unchecked keeps its variables`(member: String, isFine: Bool) {
+    func `a class that is shared unchecked keeps its variables`(member: String, isFine: Bool) {
         let text = "final class A: @unchecked Sendable {\n\(member)\n}\nfinal class B {\n    var b = 0\n}"
         #expect(Rules.sharing(SourceFile(path: "Sources/A/A.swift", text: text)).isEmpty == isFine)
         for text in ["nonisolated(unsafe) var a = 0", "let a = DispatchQueue(label: b)"] {

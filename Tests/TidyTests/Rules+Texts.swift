@@ -2,7 +2,7 @@
 /// text under many spellings and costs milliseconds for texts that are made to be slow.
 extension Rules {
     /// The modules that a record's bytes go through.
-    private static let recordModules = ["JSON", "CBOR", "AppAttest", "AppCheck", "Log", "Pipeline"]
+    private static let recordModules = ["JSON", "CBOR", "AppAttest", "AppCheck", "Streams", "Pipeline"]
         .map { "Sources/\($0)/" }
 
     /// Files that may make a `String` of bytes, and why that does no harm.

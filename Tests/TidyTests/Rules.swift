@@ -68,7 +68,7 @@ enum Rules {
 
     /// Folders that import these modules and no other: a seed runs the member only as long as it has no thread, no lock and
     /// no clock of its own.
-    static let closed: [String: Set<String>] = ["Sources/Member/": ["KafkaPorts", "Log", "Pipeline"]]
+    static let closed: [String: Set<String>] = ["Sources/Member/": ["KafkaPorts", "Streams", "Pipeline"]]
 
     static func foreignImports(_ file: SourceFile) -> [Breach] {
         imports(of: file).compactMap { found in

@@ -3,57 +3,57 @@ internal import Testing
 @Suite("The sources keep the house rules")
 struct TidyTests {
     @Test(arguments: ["Sources/Crypto", "Sources/Worker", "Tests/TidyTests"])
-    func `There are sources to check`(folder: String) {
+    func `there are sources to check`(folder: String) {
         #expect(SourceTree.files.contains { $0.folder == folder })
     }
 
-    @Test func `No file is longer than 500 lines`() {
+    @Test func `no file is longer than 500 lines`() {
         expectNone(SourceTree.files.flatMap(Rules.longFile))
     }
 
-    @Test func `No function is longer than 70 lines`() {
+    @Test func `no function is longer than 70 lines`() {
         expectNone(SourceTree.files.flatMap(Rules.longFunctions))
     }
 
-    @Test func `Each library is imported only where it belongs`() {
+    @Test func `each library is imported only where it belongs`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.foreignImports))
         expectNone(SourceTree.swiftFiles.flatMap(Rules.bareImports))
     }
 
-    @Test func `Nothing is visible beyond the package, force-tried, force-cast, a stub or locked by hand`() {
+    @Test func `nothing is visible beyond the package, force-tried, force-cast, a stub or locked by hand`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.bannedCode))
     }
 
-    @Test func `No module below the worker reads a clock or a random source`() {
+    @Test func `no module below the worker reads a clock or a random source`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.ambientSources))
     }
 
-    @Test func `Unsafe code stays with the owners of C handles, the lanes and the byte scans`() {
+    @Test func `unsafe code stays with the owners of C handles, the lanes and the byte scans`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.strayUnsafe))
     }
 
-    @Test func `What the compiler does not check to be shared rightly has a lock, an owner, or no variable`() {
+    @Test func `what the compiler does not check to be shared rightly has a lock, an owner, or no variable`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.sharing))
         expectNone(SourceTree.swiftFiles.flatMap(Rules.bareConfinement))
     }
 
-    @Test func `A record's text never becomes a String`() {
+    @Test func `a record's text never becomes a String`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.textsOfRecords))
     }
 
-    @Test func `The program ends without running exit handlers`() {
+    @Test func `the program ends without running exit handlers`() {
         expectNone(SourceTree.swiftFiles.flatMap(Rules.exitHandlers))
     }
 
-    @Test func `The code has no promises of later work`() {
+    @Test func `the code has no promises of later work`() {
         expectNone(SourceTree.files.flatMap(Rules.promises))
     }
 
-    @Test func `No doc comment begins with a preposition or a fragment`() {
+    @Test func `no doc comment begins with a preposition or a fragment`() {
         expectNone(SourceTree.files.flatMap(Rules.fragments))
     }
 
-    @Test func `Comments and messages say "is not a", not "is no"`() {
+    @Test func `comments and messages say "is not a", not "is no"`() {
         expectNone(SourceTree.files.flatMap(Rules.negations))
     }
 

@@ -47,7 +47,7 @@ struct CrossingWatchTests {
             (#"{"artifact":"\#(artifact([UInt8](repeating: 8, count: 32)))"}"#, "{}", 1),
         ]
     )
-    func `A secret that was seen, a foreign key and a foreign app are crossings`(
+    func `a secret that was seen, a foreign key and a foreign app are crossings`(
         first: String,
         second: String,
         crossings: Int
@@ -58,7 +58,7 @@ struct CrossingWatchTests {
         #expect(watch.crossings == crossings && (watch.first == nil) == (crossings == 0))
     }
 
-    @Test func `A request's id is seen once, and a shared session token may be seen again`() {
+    @Test func `a request's id is seen once, and a shared session token may be seen again`() {
         var watch = CrossingWatch()
         let body = Array(#"{"token":"\#(Self.token("a"))"}"#.utf8)
         watch.note(Self.call(mayShareToken: true), body: body, requestID: [1])
@@ -72,7 +72,7 @@ struct CrossingWatchTests {
 @Suite("Latencies in buckets")
 struct LatencyTallyTests {
     @Test(arguments: [1, 63, 64, 65, 127, 128, 1_000, 65_535, 1_000_003, 60_000_000])
-    func `A single duration is its own median, but for one part in 64`(value: Int64) {
+    func `a single duration is its own median, but for one part in 64`(value: Int64) {
         var tally = LatencyTally()
         tally.add(microseconds: value)
         tally.add(microseconds: 4 * value)

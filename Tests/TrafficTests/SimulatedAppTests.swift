@@ -17,7 +17,7 @@ struct SimulatedAppTests {
     private static let flagged = Set(DeviceShape.allCases.filter { $0.setsEDFlag && $0.hasCategory })
     private static let unflagged: Set<DeviceShape> = [.ios27_0, .macos27_0]
 
-    @Test func `If an app requires the category, its devices have one that counts in both objects`() {
+    @Test func `if an app requires the category, its devices have one that counts in both objects`() {
         #expect(Self.shapes { _ in } == Set(DeviceShape.allCases))
         #expect(Self.shapes { $0.categories.whenMissing = .refuse } == Self.flagged)
         let trusting = Self.shapes { ($0.categories.whenMissing, $0.extensionTrust) = (.refuse, .any) }

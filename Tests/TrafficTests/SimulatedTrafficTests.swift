@@ -1,12 +1,12 @@
 import AppAttest
 import AppCheck
 import DeviceLab
-import Log
+import Streams
 import Testing
 import Traffic
 
 @Suite struct SimulatedTrafficTests {
-    private func traffic(lanes: Int, verbs: Set<Method>, seals: ExchangeSeals? = nil) throws -> SimulatedTraffic {
+    private func traffic(lanes: Int, verbs: Set<Verb>, seals: ExchangeSeals? = nil) throws -> SimulatedTraffic {
         var settings = SimulationSettings(devices: 20, records: 500)
         settings.start = TrafficLab.noon.milliseconds
         settings.faultShare = 0.3
@@ -29,13 +29,13 @@ import Traffic
     }
 
     @Test(arguments: [(1, 8192), (4, 8192), (4, 130), (3, 1)])
-    func `Records depend neither on the threads that make them nor on their chunks`(lanes: Int, limit: Int) throws {
+    func `records depend neither on the threads that make them nor on their chunks`(lanes: Int, limit: Int) throws {
         let records = all(try traffic(lanes: lanes, verbs: SimulationSettings.plainVerbs), by: limit)
         #expect(records.count == 500)
         #expect(records == all(try traffic(lanes: 2, verbs: SimulationSettings.plainVerbs), by: 500))
     }
 
-    @Test func `Challenge calls have no key, and go round robin over the partitions`() throws {
+    @Test func `challenge calls have no key, and go round robin over the partitions`() throws {
         let seals = ExchangeSeals(KeyRings(), sealsChallenges: false)
         let traffic = try traffic(lanes: 2, verbs: [.generateAppAttestChallenge], seals: seals)
         let calls = all(traffic, by: 500).filter { $0.key == nil }
@@ -43,7 +43,7 @@ import Traffic
         #expect(calls.map(\.partition) == (0..<Int32(calls.count)).map { $0 % 4 })
     }
 
-    @Test func `Each record has its topic and the next offset of its partition`() throws {
+    @Test func `each record has its topic and the next offset of its partition`() throws {
         var next: [Int32: Int64] = [:]
         for record in all(try traffic(lanes: 2, verbs: SimulationSettings.plainVerbs), by: 100) {
             #expect(record.topic == "requests")

@@ -24,7 +24,7 @@ import Traffic
         }
     }
 
-    @Test func `Each client gets its tokens, and each limited-use token is used up by its second check`() throws {
+    @Test func `each client gets its tokens, and each limited-use token is used up by its second check`() throws {
         let fleet = try fleet(5, [.session, .refresh, .limitedUse])
         try serve(fleet, steps: 100)
         #expect(fleet.isDone && !fleet.isWaiting)
@@ -39,7 +39,7 @@ import Traffic
         #expect(link.isClosed)
     }
 
-    @Test func `Nothing is sent while the link is not ready`() throws {
+    @Test func `nothing is sent while the link is not ready`() throws {
         let fleet = try fleet(3, [.session])
         link.isReady = false
         try serve(fleet, steps: 10)
@@ -49,14 +49,14 @@ import Traffic
         #expect(fleet.isDone && fleet.tally.sessions == 3)
     }
 
-    @Test func `No more calls are made than the limit says`() throws {
+    @Test func `no more calls are made than the limit says`() throws {
         let fleet = try fleet(3, [.session, .limitedUse])
         fleet.limit = 7
         try serve(fleet, steps: 100)
         #expect(fleet.isDone && link.sent.count == 7 && fleet.answers == 7)
     }
 
-    @Test func `A call without an answer is given up after a minute, and the wish is asked for again`() throws {
+    @Test func `a call without an answer is given up after a minute, and the wish is asked for again`() throws {
         let fleet = try fleet(1, [.session])
         link.answers = false
         try serve(fleet, steps: 10)

@@ -40,7 +40,7 @@ struct WebCallTests {
         call.web.headers.filter { $0.name == name }.map(\.value)
     }
 
-    @Test func `A challenge has an empty body and no type, an exchange has both, and the colons stay`() throws {
+    @Test func `a challenge has an empty body and no type, an exchange has both, and the colons stay`() throws {
         let calls = try calls(Self.app())
         let challenge = try #require(calls.first { $0.verb == "generateAppAttestChallenge" })
         #expect(challenge.web.path == "/v1/projects/lab/apps/1:1234:ios:0a:generateAppAttestChallenge")
@@ -60,7 +60,7 @@ struct WebCallTests {
         #expect(check.web.headers == [WebCall.Header("Content-Type", "application/json")])
     }
 
-    @Test func `An app's API key goes with its calls, and never with those of an OAuth client`() throws {
+    @Test func `an app's API key goes with its calls, and never with those of an OAuth client`() throws {
         let calls = try calls(Self.app(keys: ["b-key", "a-key"]))
         let sdk = calls.filter { $0.verb != "verifyAppCheckToken" }
         let (apps, clients) = (sdk.filter { $0.subject != nil }, sdk.filter { $0.subject == nil })
@@ -76,11 +76,11 @@ struct WebCallTests {
             ("/50%", "/50%25"), ("/é", "/%C3%A9"), ("/a\r\nb", "/a%0D%0Ab"),
         ]
     )
-    func `A path's bytes are escaped as NSURL does it`(path: String, escaped: String) {
+    func `a path's bytes are escaped as NSURL does it`(path: String, escaped: String) {
         #expect(WebCall.escape(path) == escaped)
     }
 
-    @Test func `A broken connection is tried again after a second, and counted by its cause`() throws {
+    @Test func `a broken connection is tried again after a second, and counted by its cause`() throws {
         let link = RecordingLink()
         link.loses = true
         let members = StockFleet.members(
@@ -104,7 +104,7 @@ struct WebCallTests {
         #expect(fleet.isDone && fleet.tally.sessions == 1 && fleet.tally.lost == 1)
     }
 
-    @Test func `Backends that check no tokens make no calls, and the limited-use tokens count`() throws {
+    @Test func `backends that check no tokens make no calls, and the limited-use tokens count`() throws {
         let link = RecordingLink()
         let members = StockFleet.members(
             [try Self.app()],

@@ -1,8 +1,8 @@
 internal import AppCheck
 internal import Foundation
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -57,7 +57,7 @@ struct AbsentKeyTests {
         return outcomes
     }
 
-    @Test func `Verbs that need no keys give the same bytes without them; minting needs every key`() throws {
+    @Test func `verbs that need no keys give the same bytes without them; minting needs every key`() throws {
         let folder = try folder(["verifyAttestation", "verifyAssertion"])
         #expect(replay(folder, "with").code == 0)
         try removeKeys(folder, "")
@@ -69,7 +69,7 @@ struct AbsentKeyTests {
         #expect(minting.code == 2 && minting.error.contains("is missing"))
     }
 
-    @Test func `Exchanges are judged without the signing key: only checks of its tokens are deferred`() throws {
+    @Test func `exchanges are judged without the signing key: only checks of its tokens are deferred`() throws {
         let folder = try folder(Self.exchange)
         #expect(replay(folder, "with").code == 0)
         try removeKeys(folder, "signing")
@@ -86,7 +86,7 @@ struct AbsentKeyTests {
         #expect(without.values.contains { $0.verb == "exchangeAppAttestAssertion" && $0.outcome == "accepted" })
     }
 
-    @Test func `A summary counts refusals by app, verb and reason`() throws {
+    @Test func `a summary counts refusals by app, verb and reason`() throws {
         let folder = try folder(Self.exchange)
         #expect(replay(folder, "out", "--summary", folder.path + "/summary").code == 0)
         let root = try JSONDocument(parsing: folder.bytes("summary")).root
@@ -98,7 +98,7 @@ struct AbsentKeyTests {
     }
 
     @Test
-    func `Files with tokens, artifacts, challenges or keys are readable by their owner alone, new or overwritten`()
+    func `files with tokens, artifacts, challenges or keys are readable by their owner alone, new or overwritten`()
         throws
     {
         let folder = try folder(Self.exchange)

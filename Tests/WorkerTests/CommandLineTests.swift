@@ -62,14 +62,14 @@ struct CommandLineTests {
         return (code, transcript)
     }
 
-    @Test func `A successful command exits 0 and writes nothing to standard error`() {
+    @Test func `a successful command exits 0 and writes nothing to standard error`() {
         let (code, transcript) = run("sample", "--config", "x", "--count=3", "--app-id", "a", "--app-id=b", "file")
         #expect(code == 0)
         #expect(transcript.output == "ran\n")
         #expect(transcript.error.isEmpty)
     }
 
-    @Test func `Both spellings of an option give its value, and a repeatable option keeps its order`() throws {
+    @Test func `both spellings of an option give its value, and a repeatable option keeps its order`() throws {
         let parser = OptionParser(command: Self.sample)
         let parsed = try parser.parse(["--config", "d", "--app-id", "a", "--app-id=b=c", "--json", "--", "--count"])
         #expect(parsed.string("--config") == "d")
@@ -79,18 +79,18 @@ struct CommandLineTests {
     }
 
     @Test(arguments: AttestWorker.commands.map(\.name))
-    func `A command's help fits in 100 columns`(name: String) throws {
+    func `a command's help fits in 100 columns`(name: String) throws {
         let command = try #require(AttestWorker.commands.first { $0.name == name })
         let long = HelpText.of(command).split(separator: "\n").filter { $0.count > HelpText.columns }
         #expect(long == [])
     }
 
-    @Test func `The overview fits in 100 columns`() {
+    @Test func `the overview fits in 100 columns`() {
         let long = HelpText.overview(of: AttestWorker.commands).split(separator: "\n").filter { $0.count > 100 }
         #expect(long == [])
     }
 
-    @Test func `A lone dash is an operand`() throws {
+    @Test func `a lone dash is an operand`() throws {
         #expect(try OptionParser(command: Self.sample).parse(["--config", "d", "-"]).operands == ["-"])
     }
 
@@ -116,7 +116,7 @@ struct CommandLineTests {
             (["sample", "--config", "a", "--seed", "-1"], "--seed must be a whole number"),
         ]
     )
-    func `Wrong usage ends with one line that says what is wrong, and exit code 2`(
+    func `wrong usage ends with one line that says what is wrong, and exit code 2`(
         arguments: [String],
         expected: String
     ) {
@@ -129,13 +129,13 @@ struct CommandLineTests {
         #expect(transcript.error.filter(\.isNewline).count == 1)
     }
 
-    @Test func `An environment fault ends with one line and exit code 1`() {
+    @Test func `an environment fault ends with one line and exit code 1`() {
         let (code, transcript) = run("sample", "--config", "x", "--json")
         #expect(code == 1)
         #expect(transcript.error == "attest-worker: the broker is down: start it.\n")
     }
 
-    @Test func `Control characters in arguments never reach the terminal`() {
+    @Test func `control characters in arguments never reach the terminal`() {
         let (code, transcript) = run("sample", "--con\u{1B}[2J")
         #expect(code == 2)
         #expect(!transcript.error.contains("\u{1B}"))
@@ -144,7 +144,7 @@ struct CommandLineTests {
     @Test(
         arguments: [["sample", "--help"], ["help", "sample"]]
     )
-    func `Help lists every option on standard output, with exit code 0`(arguments: [String]) {
+    func `help lists every option on standard output, with exit code 0`(arguments: [String]) {
         let transcript = Transcript()
         #expect(AttestWorker.main(arguments, commands: [Self.sample], console: transcript.console) == 0)
         for option in Self.sample.options { #expect(transcript.output.contains(option.usage)) }
@@ -152,14 +152,14 @@ struct CommandLineTests {
         #expect(transcript.error.isEmpty)
     }
 
-    @Test func `The overview lists every command; the version is printed alone`() {
+    @Test func `the overview lists every command; the version is printed alone`() {
         let (code, transcript) = run("--help")
         #expect(code == 0)
         #expect(transcript.output.contains("sample"))
         #expect(run("--version").transcript.output == "attest-worker \(AttestWorker.version)\n")
     }
 
-    @Test func `The program's own commands have distinct names, options with dashes, and summaries of one line`() {
+    @Test func `the program's own commands have distinct names, options with dashes, and summaries of one line`() {
         let commands = AttestWorker.commands
         #expect(Set(commands.map(\.name)).count == commands.count)
         for command in commands {
@@ -200,7 +200,7 @@ struct TimeTextTests {
             "2026-11-20T12:00:00.1234567890Z",
         ]
     )
-    func `Any other text is not a time`(text: String) {
+    func `any other text is not a time`(text: String) {
         #expect(TimeText.milliseconds(text) == nil)
     }
 
@@ -208,7 +208,7 @@ struct TimeTextTests {
         arguments: [0, 1_795_176_000_123, 951_782_400_000, 1_709_164_800_001, 4_107_542_399_999, 253_402_300_799_999]
             as [Int64]
     )
-    func `A time is shown in UTC with milliseconds and reads back`(milliseconds: Int64) {
+    func `a time is shown in UTC with milliseconds and reads back`(milliseconds: Int64) {
         let text = TimeText.rfc3339(milliseconds)
         #expect(text.hasSuffix("Z") && text.utf8.count == 24)
         let date = Date(timeIntervalSince1970: Double(milliseconds / 1000))
@@ -219,7 +219,7 @@ struct TimeTextTests {
 
 @Suite("Progress and tables")
 struct ConsoleTests {
-    @Test func `Off a terminal, progress is a plain line every five seconds`() {
+    @Test func `off a terminal, progress is a plain line every five seconds`() {
         let transcript = Transcript()
         var now = Duration.zero
         var meter = ProgressMeter(
@@ -240,7 +240,7 @@ struct ConsoleTests {
         #expect(transcript.output.isEmpty)
     }
 
-    @Test func `On a terminal, progress is one line that is redrawn and cleared`() {
+    @Test func `on a terminal, progress is one line that is redrawn and cleared`() {
         let transcript = Transcript(isTerminal: true)
         var meter = ProgressMeter(
             "work",
@@ -258,7 +258,7 @@ struct ConsoleTests {
         #expect(!transcript.error.contains("\n"))
     }
 
-    @Test func `A table's columns line up, numbers to the right`() {
+    @Test func `a table's columns line up, numbers to the right`() {
         var table = TextTable([.left, .right])
         table.add("a", "1", "x")
         table.add("bcd", "100", "yz")
@@ -268,7 +268,7 @@ struct ConsoleTests {
     @Test(
         arguments: zip([0, 999, 1000, -1_234_567], ["0", "999", "1,000", "-1,234,567"])
     )
-    func `Large numbers are grouped`(number: Int, text: String) {
+    func `large numbers are grouped`(number: Int, text: String) {
         #expect(number.grouped == text)
     }
 }

@@ -1,7 +1,7 @@
 import Compression
 import Foundation
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 

@@ -1,8 +1,8 @@
 internal import AppCheck
 internal import Foundation
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -54,7 +54,7 @@ private final class WatchBench {
     }
 
     /// Lets one interval pass and looks.
-    func look() {
+    func poll() {
         elapsed += FileWatch.interval
         wall += 2000
         watch?.poll()
@@ -62,8 +62,8 @@ private final class WatchBench {
 
     /// Looks until a stable change has been reloaded.
     func settle() {
-        look()
-        look()
+        poll()
+        poll()
     }
 
     func pollAtOnce() { watch?.poll() }
@@ -81,28 +81,28 @@ struct ConfigurationWatchTests {
         ConfigurationDirectory.apps(#""tokenAlgorithm":"ES256","tokenTtl":"\#(ttl)""#)
     }
 
-    @Test func `Unchanged files cause no reload`() throws {
+    @Test func `unchanged files cause no reload`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
-        for _ in 0..<5 { bench.look() }
+        for _ in 0..<5 { bench.poll() }
         #expect(bench.lines.isEmpty && bench.applied.isEmpty)
     }
 
-    @Test func `A changed apps.json is reloaded once it is the same in two looks`() throws {
+    @Test func `a changed apps.json is reloaded once it is the same in two looks`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         try bench.directory.files.write("apps.json", Self.apps(ttl: "2h"))
-        bench.look()
+        bench.poll()
         #expect(bench.applied.isEmpty, "it may still be being written")
         try bench.directory.files.write("apps.json", Self.apps(ttl: "11h"))
-        bench.look()
+        bench.poll()
         #expect(bench.applied.isEmpty, "it was")
-        bench.look()
+        bench.poll()
         #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 39_600_000)
         #expect(bench.lines == ["the configuration is reloaded: 1 app, 1 signing key, 1 sealing key, 1 challenge key"])
-        for _ in 0..<3 { bench.look() }
+        for _ in 0..<3 { bench.poll() }
         #expect(bench.applied.count == 1)
     }
 
-    @Test func `Debug tokens that a reload brings are warned of once`() throws {
+    @Test func `debug tokens that a reload brings are warned of once`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         let warning =
             "warning: apps.json: projects/1/apps/a has debug tokens (ci): their holders get tokens without a device"
@@ -120,7 +120,7 @@ struct ConfigurationWatchTests {
         #"{"sha256":"\#(String(repeating: "0a", count: 32))","name":"ci","until":"9999-01-01T00:00:00Z"}"#
 
     @Test
-    func `A configuration that the loop refuses is not reported as reloaded, and the running one stays the reference`()
+    func `a configuration that the loop refuses is not reported as reloaded, and the running one stays the reference`()
         throws
     {
         let directory = try KeyDirectory.complete()
@@ -141,7 +141,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines.count == 2 && bench.lines[1].contains("is reloaded: 1 app, 1 signing key, 1 sealing key"))
     }
 
-    @Test func `A reload is logged when the loop has taken it, and the next change waits for it`() throws {
+    @Test func `a reload is logged when the loop has taken it, and the next change waits for it`() throws {
         let bench = try WatchBench(KeyDirectory.complete())
         bench.answers = false
         try bench.directory.files.write("apps.json", Self.apps(ttl: "2h"))
@@ -151,12 +151,12 @@ struct ConfigurationWatchTests {
         bench.settle()
         #expect(bench.applied.count == 1 && bench.lines.isEmpty)
         bench.taken?(nil)
-        bench.look()
+        bench.poll()
         #expect(bench.lines.count == 1 && bench.lines[0].hasPrefix("the configuration is reloaded: "))
         #expect(bench.applied.map { $0.0.registry.apps[0].tokens.ttlMilliseconds } == [7_200_000, 39_600_000])
     }
 
-    @Test func `A change between the load and the watch, during the wait for the broker, is reloaded`() throws {
+    @Test func `a change between the load and the watch, during the wait for the broker, is reloaded`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory) {
             try directory.files.write("apps.json", Self.apps(ttl: "2h"))
@@ -165,7 +165,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.first?.0.registry.apps[0].tokens.ttlMilliseconds == 7_200_000)
     }
 
-    @Test func `A change during the load is reloaded too`() throws {
+    @Test func `a change during the load is reloaded too`() throws {
         let directory = try KeyDirectory.complete()
         let (path, root) = (directory.path, directory.path + "/root.pem")
         let worker = try directory.text("worker.json")
@@ -210,7 +210,7 @@ struct ConfigurationWatchTests {
             ("worker.json", nil, "cannot read DIR/worker.json"),
         ]
     )
-    func `If a changed file is invalid, the worker keeps the old configuration and logs why; a fix is reloaded`(
+    func `if a changed file is invalid, the worker keeps the old configuration and logs why; a fix is reloaded`(
         file: String,
         content: String?,
         complaint: String
@@ -223,7 +223,7 @@ struct ConfigurationWatchTests {
         } else {
             try FileManager.default.removeItem(atPath: "\(directory.path)/\(file)")
         }
-        for _ in 0..<5 { bench.look() }
+        for _ in 0..<5 { bench.poll() }
         #expect(bench.applied.isEmpty)
         #expect(bench.lines.count == 1 && bench.lines[0].hasPrefix(Self.gone + complaint), "\(bench.lines)")
         #expect(!bench.lines[0].contains("\n"))
@@ -232,7 +232,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.count == 1 && bench.lines.count == 2)
     }
 
-    @Test func `A missing key file is watched: creating it is enough for the reload`() throws {
+    @Test func `a missing key file is watched: creating it is enough for the reload`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let worker = try directory.text("worker.json")
@@ -246,7 +246,7 @@ struct ConfigurationWatchTests {
         #expect(bench.applied.first?.1.sealing.keys.count == 2)
     }
 
-    @Test func `A key file that becomes readable by others is logged, and the keys stay`() throws {
+    @Test func `a key file that becomes readable by others is logged, and the keys stay`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let file = try #require(try directory.load().configuration.sealingKeys.first?.file)
@@ -256,7 +256,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines[0].contains("is open to others (mode 644)"))
     }
 
-    @Test func `Settings that need a restart are named, and all others are reloaded`() throws {
+    @Test func `settings that need a restart are named, and all others are reloaded`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let worker = try directory.text("worker.json")
@@ -282,7 +282,7 @@ struct ConfigurationWatchTests {
 
     /// A leaked key must be possible to stop, so it is applied.
     @Test(arguments: ["published", "revoked"])
-    func `A reload that takes the last active signing key away is an error with an event of its own; later ones warn`(
+    func `a reload that takes the last active signing key away is an error with an event of its own; later ones warn`(
         state: String
     ) throws {
         let directory = try KeyDirectory.complete()
@@ -302,7 +302,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines.last?.contains(line) == false)
     }
 
-    @Test func `Each kind of key that is gone is told; a worker that never had any only verifies`() throws {
+    @Test func `each kind of key that is gone is told; a worker that never had any only verifies`() throws {
         let (full, bare) = (
             try KeyDirectory.complete().load(), try KeyDirectory(app: #""tokenAlgorithm":"ES256""#).load()
         )
@@ -317,7 +317,7 @@ struct ConfigurationWatchTests {
         #expect(bare.warnings(after: bare, now: timeOfDay()).isEmpty)
     }
 
-    @Test func `What the check of the new files warns of, the reload warns of`() throws {
+    @Test func `what the check of the new files warns of, the reload warns of`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         try directory.files.write(
@@ -330,7 +330,7 @@ struct ConfigurationWatchTests {
         #expect(bench.errors.isEmpty, "a key that never was is not taken away")
     }
 
-    @Test func `A rotation with new-keys is reloaded step by step, and all keys stay known`() throws {
+    @Test func `a rotation with new-keys is reloaded step by step, and all keys stay known`() throws {
         let directory = try KeyDirectory.complete()
         let bench = try WatchBench(directory)
         let old = try directory.load()

@@ -1,6 +1,6 @@
 import Foundation
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 
@@ -55,14 +55,14 @@ struct CrashMarksTests {
             let marks = try marks(path, slots: 3)
             guard marks.install(works) else { return }
             for lane in [0, 2] { Thread.detachNewThread { works[lane].hang(at: Int64(lane)) } }
-            while works[0].look() == nil || works[2].look() == nil { pause(milliseconds: 1) }
+            while works[0].snapshot() == nil || works[2].snapshot() == nil { pause(milliseconds: 1) }
             works[1].sabotage = { _, items in if items == [item] { CrashSabotage.crash(signal) } }
             let lane = Thread { works[1].work(upTo: 20) }
             lane.start()
             pause(milliseconds: .noLimit)
         }
 
-        @Test(.startsItself) func `A crash counts against the record of the crashed thread, and no other`() async throws
+        @Test(.startsItself) func `a crash counts against the record of the crashed thread, and no other`() async throws
         {
             for signal in [SIGILL, SIGSEGV, SIGABRT, SIGTRAP, SIGBUS, 0] {
                 let path = try Self.folder()
@@ -72,11 +72,11 @@ struct CrashMarksTests {
                 }
                 let next = try Self.marks(path, slots: 3)
                 #expect(next.suspects.counts == [Self.item: CrashSuspects.Count(total: 1)], "signal \(signal)")
-                #expect(next.news.count == 1 && next.news[0].contains("partition 3, offset 17"))
+                #expect(next.reports.count == 1 && next.reports[0].contains("partition 3, offset 17"))
             }
         }
 
-        @Test(.startsItself) func `A signal from outside counts against no record`() async throws {
+        @Test(.startsItself) func `a signal from outside counts against no record`() async throws {
             for signal in [SIGKILL, SIGSEGV, SIGABRT, SIGILL] {
                 let path = try Self.folder()
                 defer { try? FileManager.default.removeItem(atPath: path) }
@@ -85,7 +85,7 @@ struct CrashMarksTests {
                     let marks = try Self.marks(path, slots: 1)
                     guard marks.install(works) else { return }
                     Thread.detachNewThread { works[0].hang(at: 5) }
-                    while works[0].look() == nil { pause(milliseconds: 1) }
+                    while works[0].snapshot() == nil { pause(milliseconds: 1) }
                     let killer = Process()
                     killer.executableURL = URL(filePath: "/bin/kill")
                     killer.arguments = ["-\(signal)", "\(getpid())"]
@@ -97,7 +97,7 @@ struct CrashMarksTests {
         }
     #endif
 
-    @Test func `Counts add up over processes, and end once the record is committed`() throws {
+    @Test func `counts add up over processes, and end once the record is committed`() throws {
         let path = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
         var file = CrashFile(slots: 2)
@@ -111,7 +111,7 @@ struct CrashMarksTests {
     }
 
     @Test(arguments: [0, 1, 7, 8, 100])
-    func `A file in another format, or a truncated one, yields nothing`(count: Int) throws {
+    func `a file in another format, or a truncated one, yields nothing`(count: Int) throws {
         let words = CrashFile(slots: 2).written().words
         #expect(CrashFile.past(in: Array(words.prefix(count))) == nil)
         var other = words
@@ -119,7 +119,7 @@ struct CrashMarksTests {
         #expect(CrashFile.past(in: other) == nil && CrashFile.past(in: words) != nil)
     }
 
-    @Test func `A folder that others may write, or a link, is refused, and the next candidate is used`() throws {
+    @Test func `a folder that others may write, or a link, is refused, and the next candidate is used`() throws {
         let path = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let (open, own) = (path + "/open", path + "/own")

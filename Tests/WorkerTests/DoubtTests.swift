@@ -25,7 +25,7 @@ struct DoubtTests {
             (#""appleAppIds":["ABCDE12345.b"],"oauthClientIds":[]"#, nil),
         ] as [(String, String?)]
     )
-    func `A warning names the place of an empty list that accepts nothing, not of an absent or full one`(
+    func `a warning names the place of an empty list that accepts nothing, not of an absent or full one`(
         app: String,
         warning: String?
     ) throws {
@@ -42,7 +42,7 @@ struct DoubtTests {
             (#"{"projects":[{"number":"1"},{"number":"2","apps":[{"appId":"a"}]}]}"#, ["projects[0].apps"]),
         ]
     )
-    func `A project without apps and a file without projects cause warnings`(apps: String, places: [String]) throws {
+    func `a project without apps and a file without projects cause warnings`(apps: String, places: [String]) throws {
         #expect(try ConfigurationDirectory(apps: apps).load().emptyLists == places)
     }
 
@@ -58,7 +58,7 @@ struct DoubtTests {
             ("ABCDE12345.*", "has a wildcard"), ("ABCDE12345.com.example.*", "has a wildcard"), ("", "does not begin"),
         ] as [(String, String?)]
     )
-    func `A warning names an Apple App ID that no device can have, and none that one may have`(
+    func `a warning names an Apple App ID that no device can have, and none that one may have`(
         id: String,
         problem: String?
     ) throws {
@@ -68,7 +68,7 @@ struct DoubtTests {
         #expect(warnings.first?.hasPrefix("apps.json: projects/1/apps/a: appleAppIds: \(id) \(problem)") == true)
     }
 
-    @Test func `A warning names the list of a lab authority's root, and no other root`() {
+    @Test func `a warning names the list of a lab authority's root, and no other root`() {
         let lab = LabCA(seed: 7)
         func file(_ pem: [UInt8]) -> AnchorSettings.File { AnchorSettings.File(path: "a.pem", pem: pem) }
         let apple = file(Array(AppleRoots.attestationPEM.utf8))
@@ -82,7 +82,7 @@ struct DoubtTests {
         #expect(LabAnchors.warnings(AnchorSettings(attestation: [apple])) == [])
     }
 
-    @Test func `Session tokens are accepted, or refused if apps.json says so; other words are faults`() throws {
+    @Test func `session tokens are accepted, or refused if apps.json says so; other words are faults`() throws {
         func policy(_ members: String) throws -> Bool? {
             try KeyDirectory(app: members).load().configuration.registry.apps.first?.tokens.consumesSessionTokens
         }
@@ -98,7 +98,7 @@ struct DoubtTests {
         )
     }
 
-    @Test func `The limit of remembered tokens is one of the configured limits`() throws {
+    @Test func `the limit of remembered tokens is one of the configured limits`() throws {
         #expect(try KeyDirectory().load().configuration.limits.sessionTokens == 1_000_000)
         #expect(try KeyDirectory(#""limits":{"sessionTokens":5}"#).load().configuration.limits.sessionTokens == 5)
         #expect(try KeyDirectory(#""limits":{"sessionTokens":-1}"#).fault()?.contains("limits.sessionTokens") == true)

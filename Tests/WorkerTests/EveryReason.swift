@@ -5,9 +5,9 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import JSON
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -130,14 +130,14 @@ final class EveryReason: FileFolder, @unchecked Sendable {
     private func add(_ request: ExchangeRequest) { add(request.value, key: request.key) }
 
     private func addObject(
-        _ method: Method,
+        _ verb: Verb,
         _ object: [UInt8],
         of device: FakeDevice,
         hash: [UInt8] = EveryReason.hash,
         app: String = "plain"
     ) {
         let value = RequestRecords.value(
-            verb: method,
+            verb: verb,
             object: object,
             keyID: device.keyID,
             clientDataHash: hash,
@@ -314,12 +314,12 @@ final class EveryReason: FileFolder, @unchecked Sendable {
             .map { TokenTimes(issuedAt: issued, expiresAt: $0) }
     }
 
-    /// An operator's deeds, and copies and forgeries of them.
+    /// An operator's commands, and copies and forgeries of them.
     private func addCommands() throws {
         let device = device()
         addObject(.verifyAttestation, device.attest(clientDataHash: Self.hash, at: Self.made), of: device)
         let assertion = device.assertion(clientDataHash: Self.hash, counter: 1)
-        func command(_ verb: OperatorCommand.Verb, age: Int64 = 0, on partition: Int32? = nil) -> OperatorCommand {
+        func command(_ verb: OperatorCommand.Action, age: Int64 = 0, on partition: Int32? = nil) -> OperatorCommand {
             let time = ExchangeKit.start + Int64(records.count) - age
             let seed = UInt8(truncatingIfNeeded: records.count)
             return .sample(verb, .key(device.keyID), at: time, seed: seed, on: partition)

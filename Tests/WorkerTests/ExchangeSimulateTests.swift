@@ -1,9 +1,9 @@
 import AppCheck
 import Foundation
 import JSON
-import Log
 import Pipeline
 import Settings
+import Streams
 import TestKit
 import Testing
 import Traffic
@@ -14,21 +14,21 @@ import Traffic
 @Suite("simulate: the exchange")
 struct ExchangeSimulateTests {
     static let start = "2026-11-20T12:00:00Z"
-    static let exchange: [Method] = [
+    static let exchange: [Verb] = [
         .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion, .verifyAppCheckToken,
     ]
-    static let mixes: [[Method]] =
-        [exchange, Method.simulated, [.exchangeAppAttestAttestation, .exchangeAppAttestAssertion]]
+    static let mixes: [[Verb]] =
+        [exchange, Verb.simulated, [.exchangeAppAttestAttestation, .exchangeAppAttestAssertion]]
         + exchange.map { [$0] } + [
             [.verifyAttestation, .exchangeAppAttestAssertion], [.verifyAssertion, .verifyAppCheckToken],
         ]
 
-    private static func names(_ verbs: [Method]) -> String { verbs.map(\.rawValue).joined(separator: ",") }
+    private static func names(_ verbs: [Verb]) -> String { verbs.map(\.rawValue).joined(separator: ",") }
 
     /// Makes a capture, and returns its plans.
     private func made(
         _ folder: SimulationFolder,
-        _ verbs: [Method],
+        _ verbs: [Verb],
         devices: Int = 20,
         records: Int = 300,
         faults: Double = 0,
@@ -52,7 +52,7 @@ struct ExchangeSimulateTests {
     }
 
     @Test(arguments: mixes)
-    func `Without faults every record is accepted, and each device attests first`(verbs: [Method]) throws {
+    func `without faults every record is accepted, and each device attests first`(verbs: [Verb]) throws {
         let folder = try SimulationFolder()
         let (records, _) = try made(folder, verbs)
         let outcomes = try folder.outcomes()
@@ -63,9 +63,9 @@ struct ExchangeSimulateTests {
         for record in records {
             let verb = try Self.verb(of: record)
             sent.insert(verb)
-            if verb == Method.generateAppAttestChallenge.rawValue {
+            if verb == Verb.generateAppAttestChallenge.rawValue {
                 #expect(record.key == nil)
-            } else if verb != Method.verifyAppCheckToken.rawValue {
+            } else if verb != Verb.verifyAppCheckToken.rawValue {
                 let key = try #require(record.key)
                 let isFirst = attested.insert(key).inserted
                 let isAttestation = verb.hasSuffix("Attestation")
@@ -82,9 +82,9 @@ struct ExchangeSimulateTests {
     }
 
     @Test(arguments: mixes)
-    func `Each faulty record is refused for its own reason, all others are accepted`(verbs: [Method]) throws {
+    func `each faulty record is refused for its own reason, all others are accepted`(verbs: [Verb]) throws {
         let folder = try SimulationFolder()
-        let count = verbs.count == Method.simulated.count ? 900 : 400
+        let count = verbs.count == Verb.simulated.count ? 900 : 400
         let (_, plans) = try made(folder, verbs, records: count, faults: 0.4)
         let outcomes = try folder.outcomes()
         var reasons: Set<String> = []
@@ -100,7 +100,7 @@ struct ExchangeSimulateTests {
             }
         }
         #expect(faulty > count / 4)
-        if verbs.count == Method.simulated.count {
+        if verbs.count == Verb.simulated.count {
             let ours = [
                 "challenge-invalid", "challenge-expired", "challenge-consumed", "artifact-invalid", "token-invalid",
                 "unknown-app", "counter-not-greater",
@@ -109,7 +109,7 @@ struct ExchangeSimulateTests {
         }
     }
 
-    @Test func `A token's second use is accepted and reported as consumed, its first use is not`() throws {
+    @Test func `a token's second use is accepted and reported as consumed, its first use is not`() throws {
         let folder = try SimulationFolder()
         let (_, plans) = try made(folder, [.verifyAppCheckToken], devices: 10, records: 300)
         _ = try folder.outcomes()
@@ -126,12 +126,12 @@ struct ExchangeSimulateTests {
         #expect(again > 20, "\(again)")
     }
 
-    @Test func `Same directory, seed and start give the same bytes; another seed gives others`() throws {
+    @Test func `same directory, seed and start give the same bytes; another seed gives others`() throws {
         let folder = try SimulationFolder()
-        let first = try made(folder, Method.simulated, faults: 0.3).records
-        #expect(try made(folder, Method.simulated, faults: 0.3, isNew: false).records == first)
+        let first = try made(folder, Verb.simulated, faults: 0.3).records
+        #expect(try made(folder, Verb.simulated, faults: 0.3, isNew: false).records == first)
         let other = try folder.capture([
-            "--devices", "20", "--records", "300", "--faults", "0.3", "--verbs", Self.names(Method.simulated),
+            "--devices", "20", "--records", "300", "--faults", "0.3", "--verbs", Self.names(Verb.simulated),
             "--start",
             Self.start, "--rate", "10", "--seed", "2",
         ])
@@ -139,14 +139,14 @@ struct ExchangeSimulateTests {
         #expect(Set(first.map { $0.headers.first?.value ?? [] }).count == 300)
     }
 
-    @Test func `With ES256 only the records that hold a token differ from run to run`() throws {
+    @Test func `with ES256 only the records that hold a token differ from run to run`() throws {
         let folder = try SimulationFolder()
         _ = try made(folder, [.verifyAssertion])
         let file = "config/apps.json"
         let text = String(decoding: try folder.bytes(file), as: UTF8.self)
         try folder.write(text.replacing("RS256", with: "ES256"), to: file)
         func tokenless(_ records: [InboundRecord]) throws -> [InboundRecord] {
-            try records.filter { try Self.verb(of: $0) != Method.verifyAppCheckToken.rawValue }
+            try records.filter { try Self.verb(of: $0) != Verb.verifyAppCheckToken.rawValue }
         }
         let verbs = Self.exchange
         let keyless = folder.simulate([
@@ -163,7 +163,7 @@ struct ExchangeSimulateTests {
         #expect(try folder.outcomes().values.allSatisfy { $0 == "accepted" })
     }
 
-    @Test func `Bodies are the SDK's: snake_case, escaped slashes, the project's id, members in any order`() throws {
+    @Test func `bodies are the SDK's: snake_case, escaped slashes, the project's id, members in any order`() throws {
         let folder = try SimulationFolder()
         var orders: Set<[String]> = []
         for record in try made(folder, Self.exchange).records {
@@ -213,7 +213,7 @@ struct ExchangeSimulateTests {
         }
     }
 
-    @Test func `Where the gateway makes the challenges, simulate seals none and refuses the verb`() throws {
+    @Test func `where the gateway makes the challenges, simulate seals none and refuses the verb`() throws {
         let folder = try SimulationFolder()
         _ = try made(folder, [.verifyAssertion])
         let text = String(decoding: try folder.bytes("config/worker.json"), as: UTF8.self)
@@ -222,7 +222,7 @@ struct ExchangeSimulateTests {
                 .replacing(#""challenges": {"#, with: #""challenges": {"mode":"external","#),
             to: "config/worker.json"
         )
-        let verbs: [Method] = [.exchangeAppAttestAttestation, .exchangeAppAttestAssertion]
+        let verbs: [Verb] = [.exchangeAppAttestAttestation, .exchangeAppAttestAssertion]
         let (records, plans) = try made(folder, verbs, faults: 0.3, isNew: false)
         #expect(plans[0].challengeLife == nil)
         let outcomes = try folder.outcomes()
@@ -235,7 +235,7 @@ struct ExchangeSimulateTests {
     }
 
     @Test(arguments: ["sealingKeys", "signingKeys", "challenges"])
-    func `A missing key that the verbs need is named`(list: String) throws {
+    func `a missing key that the verbs need is named`(list: String) throws {
         let folder = try SimulationFolder()
         _ = try made(folder, [.verifyAssertion])
         let file = folder.path + "/config/worker.json"

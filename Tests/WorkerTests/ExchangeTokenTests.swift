@@ -1,8 +1,8 @@
 import AppCheck
 import Foundation
 import JSON
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 
@@ -99,7 +99,7 @@ struct ExchangeTokenTests {
         record.value = Array(text.utf8)
     }
 
-    @Test func `All names of an app are served alike: number and id, OAuth client, v1 and v1beta with its mirrors`()
+    @Test func `all names of an app are served alike: number and id, OAuth client, v1 and v1beta with its mirrors`()
         throws
     {
         let minted = try MintedTokens(devices: 24, records: 240, change: Self.respell)
@@ -236,7 +236,7 @@ struct ExchangeTokenTests {
     }
 
     @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
-    func `Expired tokens are refused by firebase_admin and PyJWT, though their signatures are right`() throws {
+    func `expired tokens are refused by firebase_admin and PyJWT, though their signatures are right`() throws {
         let minted = try MintedTokens(start: "2026-11-20T12:00:00Z")
         let old = try cases(minted, " old")
         for judged in old {

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Foundation
 internal import JSON
-internal import Log
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -64,12 +64,12 @@ struct ExplanationTests {
     /// Reasons that a replay cannot give: a clock, a topic's partitions or a bug must be there.
     private static let liveOnly: Set<String> = ["too-old", "from-future", "attestation-rate", "internal"]
 
-    @Test func `The capture has every reason that a replay can give`() throws {
+    @Test func `the capture has every reason that a replay can give`() throws {
         let found = Set(try Self.capture.get().reasons.values.compactMap(\.self))
         #expect(Set(ReasonEntry.all.map(\.code)).subtracting(found).sorted() == Self.liveOnly.sorted())
     }
 
-    @Test func `Each record that is not accepted is explained once, with the reason of its result`() throws {
+    @Test func `each record that is not accepted is explained once, with the reason of its result`() throws {
         let capture = try Self.capture.get()
         #expect(capture.reasons.count == capture.lab.records.count)
         for (offset, reason) in capture.reasons {
@@ -78,7 +78,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test func `For each reason, what was presented and what was expected are shown, and differ`() throws {
+    @Test func `for each reason, what was presented and what was expected are shown, and differ`() throws {
         let capture = try Self.capture.get()
         for (offset, line) in capture.lines {
             let reason = line["reason"]?.string ?? ""
@@ -94,7 +94,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test func `No token, artifact or challenge is in an explanation`() throws {
+    @Test func `no token, artifact or challenge is in an explanation`() throws {
         let capture = try Self.capture.get()
         let lines = String(decoding: try capture.lab.bytes("explained.ndjson"), as: UTF8.self)
         var (checked, holders) = (0, 0)
@@ -140,7 +140,7 @@ struct ExplanationTests {
         #expect(failed.first?["values"]?.elements.isEmpty == false)
     }
 
-    @Test func `An accepted record is explained too, with the state before it`() throws {
+    @Test func `an accepted record is explained too, with the state before it`() throws {
         let capture = try Self.capture.get()
         let accepted = capture.reasons.filter { $0.value == nil }.keys.sorted()
         #expect(accepted.count > 5)
@@ -151,7 +151,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test func `Tokens and times beyond all calendars are explained, whoever signed them`() throws {
+    @Test func `tokens and times beyond all calendars are explained, whoever signed them`() throws {
         let capture = try Self.capture.get()
         let extreme = capture.lab.records.filter { capture.lab.extremes.contains($0.offset) }
         #expect(extreme.count > 20)
@@ -168,7 +168,7 @@ struct ExplanationTests {
         return try #require(reasons.filter { $0.value == reason }.keys.min())
     }
 
-    @Test func `The text shows the state, presented beside expected, the verdict and its meaning`() throws {
+    @Test func `the text shows the state, presented beside expected, the verdict and its meaning`() throws {
         let lab = try Self.capture.get().lab
         let offset = try Self.offset(of: "counter-not-greater")
         let (code, transcript) = Transcript.run([
@@ -198,7 +198,7 @@ struct ExplanationTests {
             (["--input", "c", "--config", "d", "--record", "0/1", "--now", "noon"], "--now must be a time"),
         ]
     )
-    func `Wrong usage of inspect ends with one line and exit code 2`(arguments: [String], expected: String) {
+    func `wrong usage of inspect ends with one line and exit code 2`(arguments: [String], expected: String) {
         let (code, transcript) = Transcript.run(["inspect"] + arguments)
         #expect(code == 2)
         #expect(transcript.error.contains(expected), "\(transcript.error)")
@@ -206,7 +206,7 @@ struct ExplanationTests {
     }
 
     @Test(arguments: [["--record", "7/7"], ["--request-id", "absent"]])
-    func `A record that is not in the capture ends with one line and exit code 1`(sought: [String]) throws {
+    func `a record that is not in the capture ends with one line and exit code 1`(sought: [String]) throws {
         let lab = try Self.capture.get().lab
         try lab.write(
             String(decoding: lab.bytes("capture.ndjson").prefix { $0 != 0x0A }, as: UTF8.self),
@@ -219,7 +219,7 @@ struct ExplanationTests {
         #expect(transcript.error.contains("is not in the capture"))
     }
 
-    @Test func `An explanation never overwrites what the replay reads`() throws {
+    @Test func `an explanation never overwrites what the replay reads`() throws {
         let lab = try Self.capture.get().lab
         let capture = lab.file("capture.ndjson")
         for (explain, part) in [(capture, "would be overwritten"), ("-", "cannot both be standard output")] {

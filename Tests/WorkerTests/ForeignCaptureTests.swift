@@ -1,6 +1,6 @@
 import Foundation
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 import Worker
@@ -61,7 +61,7 @@ struct ForeignCaptureTests {
         ]
     }
 
-    @Test func `Every way of writing the records gives the same results`() throws {
+    @Test func `every way of writing the records gives the same results`() throws {
         let fixture = try ReplayTests.fixture()
         try fixture.write(capture: Self.records)
         #expect(fixture.replay(output: "own").code == 0)
@@ -74,7 +74,7 @@ struct ForeignCaptureTests {
         }
     }
 
-    @Test func `A payload that was opened is judged as what it stands for`() throws {
+    @Test func `a payload that was opened is judged as what it stands for`() throws {
         let fixture = try ReplayTests.fixture()
         try fixture.write(capture: Self.records)
         #expect(fixture.replay(output: "own").code == 0)
@@ -89,7 +89,7 @@ struct ForeignCaptureTests {
         #expect(try fixture.outcomes() == fixture.outcomes("own"))
     }
 
-    @Test func `A record that is cut off in the middle of a file is named by its first line`() throws {
+    @Test func `a record that is cut off in the middle of a file is named by its first line`() throws {
         let (fixture, pretty) = (try ReplayTests.fixture(), try Self.pretty(Self.lines()))
         // Behind a member no object may stand.
         let lines = pretty[1].split(separator: "\n")
@@ -107,7 +107,7 @@ struct ForeignCaptureTests {
 
     /// As a broken pipe leaves it, in front of a header's name or value.
     @Test(arguments: [#""headers":["#, #""headers":["request-id","#], ["\n", "\r\n", ",\n"])
-    func `A line that is cut off within its headers takes no other record along`(end: String, newline: String) throws {
+    func `a line that is cut off within its headers takes no other record along`(end: String, newline: String) throws {
         var lines = Self.lines()
         for index in [2, lines.count - 2] {
             let cut = try #require(lines[index].range(of: end))
@@ -125,7 +125,7 @@ struct ForeignCaptureTests {
         #expect(try fixture.outcomes().count == Self.records.count - 2)
     }
 
-    @Test func `Headers on lines of their own belong to their record`() throws {
+    @Test func `headers on lines of their own belong to their record`() throws {
         let (fixture, lines) = (try ReplayTests.fixture(), Self.lines())
         try fixture.write(capture: Self.records)
         #expect(fixture.replay(output: "own").code == 0)
@@ -144,7 +144,7 @@ struct ForeignCaptureTests {
     }
 
     /// At several places, within strings too; behind a line also with a newline, as some tools end a file.
-    @Test func `A record that ends with the file is cut off, and those before it count`() throws {
+    @Test func `a record that ends with the file is cut off, and those before it count`() throws {
         let (fixture, pretty) = (try ReplayTests.fixture(), try Self.pretty(Self.lines()))
         for (begin, separator, records) in [
             ("", "\n", pretty), ("[", ",\n", pretty), ("", "\n", pretty.map(Self.compact)),
@@ -176,7 +176,7 @@ struct ForeignCaptureTests {
             ("[{\"partition\":0,\"offset\":0}, x]\n", "line 1 is not"), ("[[]]\n", "line 1 is not"),
         ]
     )
-    func `What is no record is refused in one line`(text: String, expected: String) throws {
+    func `what is no record is refused in one line`(text: String, expected: String) throws {
         let fixture = try ReplayTests.fixture()
         try fixture.directory.write("capture.ndjson", text)
         let run = fixture.replay()
@@ -185,7 +185,7 @@ struct ForeignCaptureTests {
         #expect(fixture.replay(["--skip-bad-lines"]).code == 0)
     }
 
-    @Test func `A record without an end is not gathered for ever`() throws {
+    @Test func `a record without an end is not gathered for ever`() throws {
         let fixture = try ReplayTests.fixture()
         let line = "\"" + String(repeating: "x", count: 1 << 20) + "\",\n"
         let file = fixture.directory.path + "/capture.ndjson"
@@ -208,7 +208,7 @@ struct ForeignCaptureTests {
         }
     }
 
-    @Test func `A capture without a timestamp in any record says so in one line`() throws {
+    @Test func `a capture without a timestamp in any record says so in one line`() throws {
         let fixture = try ReplayTests.fixture()
         try fixture.write(capture: Self.withoutTime(Self.records))
         let run = fixture.replay()
@@ -218,7 +218,7 @@ struct ForeignCaptureTests {
         #expect(run.error.split(separator: "\n").count == 1)
     }
 
-    @Test func `What is wrong in an array is no cut record, also where the file ends without a newline`() throws {
+    @Test func `what is wrong in an array is no cut record, also where the file ends without a newline`() throws {
         let fixture = try ReplayTests.fixture()
         let lines = Self.lines()
         try fixture.directory.write("capture.ndjson", "[\(lines[0]),{\"partition\":0,\"offset\":1]},\(lines[1])]")
@@ -226,7 +226,7 @@ struct ForeignCaptureTests {
         #expect(run.code == 1 && !run.error.contains("cut off"), "\(run.error)")
     }
 
-    @Test func `Each such capture is named, and one with a timestamp in its last record is not`() throws {
+    @Test func `each such capture is named, and one with a timestamp in its last record is not`() throws {
         let fixture = try ReplayTests.fixture()
         func moved(_ records: [InboundRecord], _ partition: Int32) -> [InboundRecord] {
             records.map { record in

@@ -1,9 +1,9 @@
 internal import AppAttest
 internal import AppCheck
 internal import JSON
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -46,7 +46,7 @@ struct ForeignTextTests {
         #expect(field?.value.string == "a\(text)z")
     }
 
-    @Test func `An explanation shows a record's own texts without what is invisible`() throws {
+    @Test func `an explanation shows a record's own texts without what is invisible`() throws {
         let lab = try EveryReason()
         var capture: [UInt8] = []
         for (offset, text) in Self.texts.enumerated() {
@@ -79,7 +79,7 @@ struct ForeignTextTests {
     }
 
     @Test(arguments: texts)
-    func `Whatever a command prints, nothing invisible reaches the terminal`(text: String) {
+    func `whatever a command prints, nothing invisible reaches the terminal`(text: String) {
         var (output, error) = ([UInt8](), [UInt8]())
         let console = Console(isTerminal: true, output: { output += $0 }, error: { error += $0 })
         console.print("a\(text)b\nc")

@@ -23,7 +23,7 @@ struct GatewaySimulateTests {
         return folder.simulate(Self.load + ["http://127.0.0.1:\(stub.port)/"] + more)
     }
 
-    @Test func `Clients make their calls and get what is theirs, and the account has each verb`() throws {
+    @Test func `clients make their calls and get what is theirs, and the account has each verb`() throws {
         let folder = try SimulationFolder.configured()
         try folder.write("s3cret\n", to: "secret")
         let stub = try StubGateway()
@@ -47,7 +47,7 @@ struct GatewaySimulateTests {
         #expect(!said.contains("s3cret") && !said.contains(StubGateway.header), "secrets are not shown")
     }
 
-    @Test func `Without a secret no token is checked, and that is said`() throws {
+    @Test func `without a secret no token is checked, and that is said`() throws {
         let stub = try StubGateway()
         let (code, transcript) = try run(stub)
         #expect(code == 0 && transcript.error.contains("without --verifier-secret"))
@@ -60,19 +60,19 @@ struct GatewaySimulateTests {
             (.foreignArtifact, "an artifact is of another key"), (.sameID, "the same X-Request-Id"),
         ]
     )
-    func `An answer of another call ends the run with exit code 1`(fault: StubGateway.Fault, words: String) throws {
+    func `an answer of another call ends the run with exit code 1`(fault: StubGateway.Fault, words: String) throws {
         let (code, transcript) = try run(StubGateway(fault))
         #expect(code == 1 && transcript.error.contains("answers belong to another call; the first: "))
         #expect(transcript.error.contains(words), "\(transcript.error)")
     }
 
-    @Test func `Clients that are all silent for a day are not waited for`() throws {
+    @Test func `clients that are all silent for a day are not waited for`() throws {
         let (code, transcript) = try run(StubGateway(.unknownApp))
         #expect(code == 1 && transcript.error.contains("every stock client keeps silent for 86,"))
         #expect(transcript.error.contains("4 404 NOT_FOUND"), "\(transcript.error)")
     }
 
-    @Test func `A gateway that is away is named at once`() throws {
+    @Test func `a gateway that is away is named at once`() throws {
         let folder = try SimulationFolder.configured()
         let (code, transcript) = folder.simulate(Self.load + ["http://127.0.0.1:1"])
         #expect(code == 1 && transcript.error.contains("http://127.0.0.1:1 does not answer ("))
@@ -89,7 +89,7 @@ struct GatewaySimulateTests {
             (["--live", "--publish", "--connections", "3"], "--connections needs --via"),
         ]
     )
-    func `Options that contradict each other end with exit code 2`(arguments: [String], words: String) {
+    func `options that contradict each other end with exit code 2`(arguments: [String], words: String) {
         let (code, transcript) = Transcript.run(
             ["simulate", "--config", "/nonexistent", "--devices", "1", "--records", "1"] + arguments
         )
@@ -98,7 +98,7 @@ struct GatewaySimulateTests {
     }
 
     @Test(arguments: ["", "two\nlines\n", "a blank", "bell\u{7}"])
-    func `A file that holds no secret ends with exit code 2`(text: String) throws {
+    func `a file that holds no secret ends with exit code 2`(text: String) throws {
         let folder = try SimulationFolder.configured()
         try folder.write(text, to: "secret")
         let (code, transcript) = folder.simulate(
@@ -116,7 +116,7 @@ struct GatewaySimulateTests {
             ("http://h\r\nX: y", nil),
         ] as [(String, String?)]
     )
-    func `An address has a scheme, a host and perhaps a path`(url: String, base: String?) {
+    func `an address has a scheme, a host and perhaps a path`(url: String, base: String?) {
         #expect(GatewayTarget.base(url) == base)
     }
 
@@ -127,11 +127,11 @@ struct GatewaySimulateTests {
             ("", "403"),
         ]
     )
-    func `A refusal is counted by its status and name`(body: String, reason: String) {
+    func `a refusal is counted by its status and name`(body: String, reason: String) {
         #expect(HTTPStockLink.reason(ClientAnswer(status: 403, body: Array(body.utf8))) == reason)
     }
 
-    @Test func `A sample shows no more than the beginnings of long texts`() {
+    @Test func `a sample shows no more than the beginnings of long texts`() {
         let long = String(repeating: "a", count: 41)
         let json = #"{"token":"\#(long)","ttl":"3600s","limited_use":false}"#
         let shown = HTTPSample.shortened(Array(json.utf8))
@@ -145,21 +145,21 @@ final class StubGateway {
 
     static let header = "h34d3r"
 
-    private let server: HTTPExchangeServer
-    private let desk: Desk
+    private let server: HTTPCallServer
+    private let table: AnswerTable
 
     init(_ fault: Fault? = nil) throws {
-        let desk = Desk(fault)
-        self.desk = desk
-        server = try HTTPExchangeServer(address: "127.0.0.1", port: 0) { call, responder in
-            responder.answer(desk.answer(call))
+        let table = AnswerTable(fault)
+        self.table = table
+        server = try HTTPCallServer(address: "127.0.0.1", port: 0) { call, responder in
+            responder.answer(table.answer(call))
         }
     }
 
     var port: UInt16 { server.port }
-    var calls: [HTTPCall] { desk.all }
+    var calls: [HTTPCall] { table.all }
 
-    private final class Desk: @unchecked Sendable {
+    private final class AnswerTable: @unchecked Sendable {
         private let lock = NSLock()
         private let fault: Fault?
         private var calls: [HTTPCall] = []

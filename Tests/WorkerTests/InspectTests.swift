@@ -80,7 +80,7 @@ struct InspectTests {
     @Test(
         arguments: [DeviceShape.ios14_0, .ios18_5CDHash, .ios27_0_1, .macos27_0]
     )
-    func `With all arguments, every check of an honest object passes`(shape: DeviceShape) throws {
+    func `with all arguments, every check of an honest object passes`(shape: DeviceShape) throws {
         let bench = try Bench(shape)
         let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
         #expect(Set(try bench.results(attestation, bench.all).values) == ["passed"])
@@ -92,7 +92,7 @@ struct InspectTests {
         #expect(results.filter { $0.value != "passed" }.keys.sorted() == ["missing", "too-old", "type"])
     }
 
-    @Test func `Without arguments a check lists the options that it needs`() throws {
+    @Test func `without arguments a check lists the options that it needs`() throws {
         let bench = try Bench()
         let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
         let transcript = try bench.run(attestation, bench.config)
@@ -117,7 +117,7 @@ struct InspectTests {
             (.coseKeyFlipped, "COSE key", "cose-key-mismatch"), (.truncated, "object", "malformed-attestation"),
         ]
     )
-    func `A faulty attestation shows its reason at its check, and which checks were not reached`(
+    func `a faulty attestation shows its reason at its check, and which checks were not reached`(
         fault: AttestationFault,
         check: String,
         reason: String
@@ -136,7 +136,7 @@ struct InspectTests {
         return root["fields"]?.members.first { $0.name == Array(name.utf8) }?.value.string
     }
 
-    @Test func `A report shows whether the extension map counts, and why`() throws {
+    @Test func `a report shows whether the extension map counts, and why`() throws {
         for (shape, announced) in [(DeviceShape.ios27_0_1, true), (.ios27_0, false)] {
             let bench = try Bench(shape)
             func trust(_ object: [UInt8], _ arguments: [String]) throws -> String? {
@@ -163,7 +163,7 @@ struct InspectTests {
         #expect(try Self.field("extensions", bench.run(attestation, bench.all + ["--json"])) == nil)
     }
 
-    @Test func `A hash whose length the app refuses is reported`() throws {
+    @Test func `a hash whose length the app refuses is reported`() throws {
         let bench = try Bench()
         let hash = [UInt8](repeating: 7, count: 21)
         let assertion = bench.device.assertion(clientDataHash: hash, counter: 7)
@@ -175,7 +175,7 @@ struct InspectTests {
         #expect(try note(Self.hash) == nil)
     }
 
-    @Test func `Wrong arguments fail their checks`() throws {
+    @Test func `wrong arguments fail their checks`() throws {
         let (bench, other) = (try Bench(), try Bench(.ios26_1))
         let attestation = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
         let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
@@ -192,7 +192,7 @@ struct InspectTests {
         #expect(try bench.results(assertion, hash + key)["signature"] == "signature-invalid")
     }
 
-    @Test func `The object may be base64 on the command line or in a file; client data may be a file`() throws {
+    @Test func `the object may be base64 on the command line or in a file; client data may be a file`() throws {
         let bench = try Bench()
         let assertion = bench.device.assertion(clientDataHash: Self.hash, counter: 7)
         let plain = try bench.run(assertion, bench.config).output
@@ -208,7 +208,7 @@ struct InspectTests {
         #expect(try bench.results(assertion, arguments)["signature"] == "passed")
     }
 
-    @Test func `Hex is read as hex, in a file and on the line, and the report says so`() throws {
+    @Test func `hex is read as hex, in a file and on the line, and the report says so`() throws {
         let bench = try Bench()
         let object = bench.device.attest(clientDataHash: Self.hash, at: Self.time)
         let plain = try bench.run(object, bench.config).output
@@ -242,7 +242,7 @@ struct InspectTests {
             (["--config", "/nonexistent", "omlz"], "cannot read /nonexistent/worker.json"),
         ]
     )
-    func `An object that cannot be inspected ends with one line and exit code 2`(arguments: [String], expected: String)
+    func `an object that cannot be inspected ends with one line and exit code 2`(arguments: [String], expected: String)
     {
         let (code, transcript) = Transcript.run(["inspect"] + arguments)
         #expect(code == 2)
@@ -275,7 +275,7 @@ struct InspectTests {
     }
 
     @Test
-    func `An artifact is opened with the configuration's keys; without one its clear part is shown`() throws {
+    func `an artifact is opened with the configuration's keys; without one its clear part is shown`() throws {
         let bench = try Bench()
         let artifact = try bench.artifact()
         let opened = try bench.run(artifact, bench.config + ["--key-id", bench.keyText]).output
@@ -295,7 +295,7 @@ struct InspectTests {
     }
 
     @Test
-    func `An artifact of another key, app, environment, ring or of changed bytes fails its check`() throws {
+    func `an artifact of another key, app, environment, ring or of changed bytes fails its check`() throws {
         let (bench, other) = (try Bench(), try Bench(.ios26_1))
         let artifact = try bench.artifact()
         let results = try bench.results(artifact, bench.config + ["--key-id", other.keyText])
@@ -314,7 +314,7 @@ struct InspectTests {
     }
 
     @Test
-    func `An empty file is reported differently from an unreadable one`() throws {
+    func `an empty file is reported differently from an unreadable one`() throws {
         let folder = try SimulationFolder()
         try Data().write(to: URL(filePath: folder.path + "/empty"))
         let (code, transcript) = Transcript.run(["inspect", folder.path + "/empty"])
@@ -322,7 +322,7 @@ struct InspectTests {
         #expect(transcript.error.hasSuffix("/empty holds neither an object nor base64 or hex of one.\n"))
     }
 
-    @Test func `The built-in roots are those in Config`() throws {
+    @Test func `the built-in roots are those in Config`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         func shipped(_ name: String) throws -> String {

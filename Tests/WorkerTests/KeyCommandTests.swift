@@ -10,7 +10,7 @@ internal import Testing
 
 @Suite("jwks")
 struct JWKSTests {
-    @Test func `The set has every active and published key, and no private number`() throws {
+    @Test func `the set has every active and published key, and no private number`() throws {
         let directory = try KeyDirectory.complete()
         for algorithm in ["RS256", "ES256"] {
             #expect(directory.run("new-keys", "--add", "--only", "signing", "--algorithm", algorithm).code == 0)
@@ -28,7 +28,7 @@ struct JWKSTests {
         }
     }
 
-    @Test func `A file is replaced atomically, and is readable by the web server`() throws {
+    @Test func `a file is replaced atomically, and is readable by the web server`() throws {
         let directory = try KeyDirectory.complete()
         let path = "\(directory.path)/jwks.json"
         #expect(directory.run("jwks", "--output", path).code == 0)
@@ -41,7 +41,7 @@ struct JWKSTests {
         #expect(try directory.mode("jwks.json") == 0o664)
     }
 
-    @Test func `An empty set is never published, and a missing folder is a failure`() throws {
+    @Test func `an empty set is never published, and a missing folder is a failure`() throws {
         let empty = try KeyDirectory().run("jwks")
         #expect(empty.code == 2 && empty.output.isEmpty && empty.error.contains("lists no signing key"))
         let lost = try KeyDirectory.complete().run("jwks", "--output", "/nowhere/jwks.json")
@@ -72,7 +72,7 @@ struct ChallengeCommandTests {
     @Test(
         arguments: ["projects/1/apps/a", "projects/one/apps/a", "oauthClients/c.apps.example"]
     )
-    func `Each challenge is fresh, opens with the worker's keys, and only for that app, under each of the app's names`(
+    func `each challenge is fresh, opens with the worker's keys, and only for that app, under each of the app's names`(
         app: String
     ) throws {
         let directory = try KeyDirectory.complete(app: #""tokenAlgorithm":"ES256","oauthClientIds":["c.apps.example"]"#)
@@ -88,7 +88,7 @@ struct ChallengeCommandTests {
         }
     }
 
-    @Test func `Without --at a challenge is issued now`() throws {
+    @Test func `without --at a challenge is issued now`() throws {
         let directory = try KeyDirectory.complete()
         let before = timeOfDay()
         let output = directory.run("challenge", "--app", KeyDirectory.app).output
@@ -104,7 +104,7 @@ struct ChallengeCommandTests {
         #expect((before...after).contains(opened.issuedAt.milliseconds))
     }
 
-    @Test func `A challenge that cannot be sealed is refused with one line`() throws {
+    @Test func `a challenge that cannot be sealed is refused with one line`() throws {
         let none = try KeyDirectory().run("challenge", "--app", KeyDirectory.app)
         #expect(none.code == 2 && none.error.contains("lists no challenge key"))
         let external = try KeyDirectory(#""challenges":{"mode":"external"}"#).run(
@@ -124,7 +124,7 @@ struct ChallengeCommandTests {
 
 @Suite("Key files at the command line")
 struct KeyFileCommandTests {
-    @Test func `A command ends with exit code 2 and one line on a bad key file`() throws {
+    @Test func `a command ends with exit code 2 and one line on a bad key file`() throws {
         let directory = try KeyDirectory.complete()
         let file = try #require(try directory.load().configuration.signingKeys.first?.file)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)

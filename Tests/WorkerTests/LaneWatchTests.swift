@@ -1,5 +1,5 @@
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 
@@ -11,7 +11,7 @@ struct LaneWatchTests {
     private static let start = anyMoment
 
     /// Looks ten times a second. - Returns: the first finding, and after how many seconds.
-    private static func look(
+    private static func poll(
         _ watch: inout LaneWatch,
         seconds: Int,
         between: (Int) -> Void = { _ in }
@@ -19,7 +19,7 @@ struct LaneWatchTests {
         for tick in 1...seconds * 10 {
             between(tick)
             let passed = Duration.milliseconds(100 * tick)
-            if let hung = watch.look(at: start + passed) { return (hung, passed) }
+            if let hung = watch.poll(at: start + passed) { return (hung, passed) }
         }
         return nil
     }
@@ -34,7 +34,7 @@ struct LaneWatchTests {
         let found = slot.during(.verifying, alone: false) {
             for offset in 7...9 as ClosedRange<Int64> { slot.note(Self.record(offset)) }
             slot.noteAll()
-            return Self.look(&watch, seconds: 5)
+            return Self.poll(&watch, seconds: 5)
         }
         let hung = try #require(found)
         #expect(hung.after >= .seconds(3) && hung.after < .milliseconds(3_300))
@@ -49,14 +49,14 @@ struct LaneWatchTests {
         let one = slot.during(.decoding, alone: false) {
             slot.note(Self.record(1))
             slot.note(Self.record(2))
-            return Self.look(&watch, seconds: 3)
+            return Self.poll(&watch, seconds: 3)
         }
         #expect(try #require(one).hung.sentence(topic: "r").contains("at r/0/2;"))
         watch = LaneWatch([slot], limit: .seconds(1), at: Self.start)
         let many = slot.during(.verifying, alone: false) {
             for offset in 0..<20 as Range<Int64> { slot.note(Self.record(offset)) }
             slot.noteAll()
-            return Self.look(&watch, seconds: 3)
+            return Self.poll(&watch, seconds: 3)
         }
         #expect(try #require(many).hung.sentence(topic: "r").contains("r/0/7 and 12 more;"))
     }
@@ -64,8 +64,8 @@ struct LaneWatchTests {
     @Test func `a lane that moves from grain to grain, or is idle, does not hang`() {
         let slot = WorkSlot()
         var watch = LaneWatch([slot], limit: .seconds(2), at: Self.start)
-        #expect(Self.look(&watch, seconds: 5) == nil)
-        let hung = Self.look(&watch, seconds: 10) { _ in
+        #expect(Self.poll(&watch, seconds: 5) == nil)
+        let hung = Self.poll(&watch, seconds: 10) { _ in
             slot.during(.decoding, alone: false) { slot.note(Self.record(1)) }
         }
         #expect(hung == nil)
@@ -76,9 +76,9 @@ struct LaneWatchTests {
         var watch = LaneWatch([slot], limit: .seconds(60), at: Self.start)
         slot.during(.verifying, alone: false) {
             slot.note(Self.record(1))
-            #expect(watch.look(at: Self.start + .seconds(1)) == nil)
-            #expect(watch.look(at: Self.start + .seconds(4_000)) == nil)
-            #expect(watch.look(at: Self.start + .seconds(8_000)) == nil)
+            #expect(watch.poll(at: Self.start + .seconds(1)) == nil)
+            #expect(watch.poll(at: Self.start + .seconds(4_000)) == nil)
+            #expect(watch.poll(at: Self.start + .seconds(8_000)) == nil)
         }
     }
 }

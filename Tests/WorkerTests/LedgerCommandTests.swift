@@ -36,7 +36,7 @@ struct LedgerCommandTests {
             (["reset", "--config", "/absent"], "worker.json"),
         ]
     )
-    func `Wrong usage ends with one line and exit code 2`(arguments: [String], expected: String) throws {
+    func `wrong usage ends with one line and exit code 2`(arguments: [String], expected: String) throws {
         let (code, transcript) = try run(arguments)
         #expect(code == 2)
         #expect(transcript.output.isEmpty)
@@ -50,7 +50,7 @@ struct LedgerCommandTests {
     ]
 
     @Test(arguments: commands)
-    func `Without a permanent broker, or with a wrong property, the exit code is 2`(_ arguments: [String]) throws {
+    func `without a permanent broker, or with a wrong property, the exit code is 2`(_ arguments: [String]) throws {
         let embedded = try run(arguments, worker: #""embeddedBroker":true"#)
         #expect(embedded.code == 2 && embedded.transcript.error.contains("embeddedBroker"))
         let property = try run(arguments, properties: Self.broker + "no.such.property=1\n")
@@ -63,7 +63,7 @@ struct LedgerCommandTests {
             ["publish", "--config", "DIR", "--input", "DIR/KEYS"],
         ]
     )
-    func `A configuration without a broker, or without a valid client, is exit code 2 and one line`(
+    func `a configuration without a broker, or without a valid client, is exit code 2 and one line`(
         arguments: [String]
     ) throws {
         for (properties, name) in [
@@ -83,12 +83,12 @@ struct LedgerCommandTests {
     }
 
     @Test(arguments: commands.dropLast())
-    func `Without the group's name a command changes nothing`(_ arguments: [String]) throws {
+    func `without the group's name a command changes nothing`(_ arguments: [String]) throws {
         let (code, transcript) = try run(arguments, properties: "bootstrap.servers=127.0.0.1:1\n")
         #expect(code == 2 && transcript.error.contains("group.id is missing"), "\(transcript.error)")
     }
 
-    @Test func `An unchecked partitioner is refused by import-keys, the others are not`() throws {
+    @Test func `an unchecked partitioner is refused by import-keys, the others are not`() throws {
         let arguments = Self.commands[0]
         let (code, transcript) = try run(arguments, worker: #""partitioner":"unchecked""#, keys: "{")
         #expect(code == 2 && transcript.error.contains("partitioner is unchecked"))
@@ -98,7 +98,7 @@ struct LedgerCommandTests {
         }
     }
 
-    @Test func `An unreadable line is named before a broker is contacted`() throws {
+    @Test func `an unreadable line is named before a broker is contacted`() throws {
         let good = KeySamples.file([KeySamples.key(1)])
         let long = good.dropLast(2) + #","app":"\#(String(repeating: "x", count: 65_536))"}"# + "\n"
         for (line, reason) in [("{}", "keyId is missing"), (long, "it is longer than 65536 bytes")] {

@@ -5,10 +5,10 @@ internal import DeviceLab
 internal import Foundation
 internal import JSON
 internal import Kafka
-internal import Log
 internal import Pipeline
 internal import Settings
 internal import SimulationKit
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -87,16 +87,16 @@ struct LiveExplanationTests {
         return ExchangeRequest(value, key: device.keyID.recordKey)
     }
 
-    @Test func `A record that is too old shows the times that a worker accepts`() throws {
+    @Test func `a record that is too old shows the times that a worker accepts`() throws {
         try check([attestation(lab.device()).at(rig.time - 97 * 3_600_000)], "too-old", at: "age")
     }
 
-    @Test func `A record ahead of the clock shows the times that a worker accepts`() throws {
+    @Test func `a record ahead of the clock shows the times that a worker accepts`() throws {
         let known = attestation(lab.device())
         try check([known, attestation(lab.device()).at(rig.time + 600_000)], "from-future", at: "age")
     }
 
-    @Test func `A key on another partition shows where the partitioner puts it`() throws {
+    @Test func `a key on another partition shows where the partitioner puts it`() throws {
         let device = lab.device()
         var request = attestation(device)
         request.partition = (partition(device.keyID.recordKey) + 1) % Self.partitions
@@ -109,7 +109,7 @@ struct LiveExplanationTests {
         #expect(value["expected"]?.integer == Int64(partition(device.keyID.recordKey)))
     }
 
-    @Test func `An attestation above the rate shows what was admitted`() throws {
+    @Test func `an attestation above the rate shows what was admitted`() throws {
         let first = lab.device()
         var second = lab.device()
         while partition(second.keyID.recordKey) != partition(first.keyID.recordKey) { second = lab.device() }

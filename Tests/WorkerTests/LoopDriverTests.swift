@@ -1,10 +1,10 @@
 import AppAttest
 import AppCheck
 import Crypto
-import Log
 import Pipeline
 import Settings
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -14,7 +14,7 @@ extension LoopDriver {
     /// A loop that this driver can run, on a rig's lanes.
     func loop(_ source: any RequestSource, _ rig: LoopRig) throws -> BatchLoop {
         BatchLoop(
-            log: LogRoles(source: source, unit: MemoryUnit()),
+            streams: StreamRoles(source: source, transaction: MemoryTransaction()),
             settings: PipelineSettings(registry: try RequestRecords.registry()),
             lanes: rig.lanes,
             post: post,

@@ -3,11 +3,11 @@ import AppCheck
 import Broker
 import Dispatch
 import HTTP
-import Log
 import Member
 import Pipeline
 import Settings
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 internal import Threads
@@ -44,7 +44,7 @@ struct LoopHealthTests {
         let ended = DispatchSemaphore(value: 0)
         monitor.noteRunning([driver], addLanes: rig.describe)
         #expect(Self.get(endpoints, "/readyz").0 == 503)
-        driver.start(try driver.loop(source, rig), logSight: { LogSight() }) { ended.signal() }
+        driver.start(try driver.loop(source, rig), memberSnapshot: { MemberSnapshot() }) { ended.signal() }
         // Twice: the first poll's step is published once it has returned.
         gate.signal()
         #expect(eventually({ Self.get(endpoints, "/readyz").2 }, until: { $0 == "{\"state\":\"running\"}\n" }))
@@ -75,13 +75,13 @@ struct LoopHealthTests {
         let ended = DispatchSemaphore(value: 0)
         let unread = Locked(2)
         monitor.noteRunning([driver]) { _ in }
-        let sight: @Sendable () -> LogSight = {
-            var sight = LogSight()
-            sight.unread = Array(0..<Int32(unread.withLock { $0 }))
-            return sight
+        let snapshot: @Sendable () -> MemberSnapshot = {
+            var snapshot = MemberSnapshot()
+            snapshot.unread = Array(0..<Int32(unread.withLock { $0 }))
+            return snapshot
         }
         let loop = try driver.loop(PolledSource { _, _, _ in }, LoopRig.lab(lanes: 1))
-        driver.start(loop, logSight: sight) { ended.signal() }
+        driver.start(loop, memberSnapshot: snapshot) { ended.signal() }
         let waits =
             #"{"state":"starting","reason":"2 partitions not read yet (0, 1): nothing has come from them yet"}"# + "\n"
         #expect(eventually({ Self.get(endpoints, "/readyz").2 }, until: { $0 == waits }))

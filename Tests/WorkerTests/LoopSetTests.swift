@@ -3,10 +3,10 @@ import AppCheck
 import Broker
 import Crypto
 import Foundation
-import Log
 import Pipeline
 import Settings
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 internal import Threads

@@ -38,7 +38,7 @@ struct NewConfigTests {
         )
     }
 
-    @Test func `The configuration is complete, loads without warnings, and every file is listed`() throws {
+    @Test func `the configuration is complete, loads without warnings, and every file is listed`() throws {
         let folder = try SimulationFolder()
         let output = try newConfig(folder)
         let prefix = "wrote \(folder.path)/"
@@ -73,7 +73,7 @@ struct NewConfigTests {
         #expect(try folder.bytes("config/lab-authority.json") != other.bytes("config/lab-authority.json"))
     }
 
-    @Test func `The directory serves a gateway too, without warnings, by the key set of its own signing key`() throws {
+    @Test func `the directory serves a gateway too, without warnings, by the key set of its own signing key`() throws {
         let folder = try SimulationFolder()
         _ = try newConfig(folder)
         let gateway = try LoadedGateway.load(directory: folder.path + "/config")
@@ -86,7 +86,7 @@ struct NewConfigTests {
         #expect(code == 0 && transcript.error.isEmpty, "\(transcript.error)")
     }
 
-    @Test func `The printed commands exist, with their options`() throws {
+    @Test func `the printed commands exist, with their options`() throws {
         let folder = try SimulationFolder()
         let lines = try newConfig(folder).split(separator: "\n").filter { $0.hasPrefix("  attest-worker ") }
         #expect(lines.count == 9)
@@ -99,7 +99,7 @@ struct NewConfigTests {
     }
 
     @Test(arguments: files)
-    func `An existing file is never overwritten, and nothing else is written`(file: String) throws {
+    func `an existing file is never overwritten, and nothing else is written`(file: String) throws {
         let folder = try SimulationFolder()
         let anchors = folder.path + "/config/anchors"
         try FileManager.default.createDirectory(atPath: anchors, withIntermediateDirectories: true)
@@ -122,7 +122,7 @@ struct NewConfigTests {
             (["--config", "DIR", "more"], "new-config: unexpected argument 'more'."),
         ]
     )
-    func `Wrong usage ends with one line and exit code 2`(arguments: [String], expected: String) throws {
+    func `wrong usage ends with one line and exit code 2`(arguments: [String], expected: String) throws {
         let folder = try SimulationFolder()
         let given = arguments.map { $0 == "DIR" ? folder.path + "/config" : $0 }
         let (code, transcript) = run(["new-config"] + given)
@@ -132,7 +132,7 @@ struct NewConfigTests {
         #expect(try contents(of: folder).isEmpty)
     }
 
-    @Test func `A directory that cannot be made ends with one line and exit code 1`() throws {
+    @Test func `a directory that cannot be made ends with one line and exit code 1`() throws {
         let folder = try SimulationFolder()
         try folder.write("", to: "file")
         let (code, transcript) = run(["new-config", "--config", folder.path + "/file/config"])

@@ -15,7 +15,7 @@ struct NewKeysTests {
         try FileManager.default.contentsOfDirectory(atPath: "\(directory.path)/keys").sorted()
     }
 
-    @Test func `Each key gets a file that only its owner may read, and worker.json does not change`() throws {
+    @Test func `each key gets a file that only its owner may read, and worker.json does not change`() throws {
         let directory = try KeyDirectory()
         let before = try directory.text("worker.json")
         let (code, output, error) = directory.run("new-keys")
@@ -32,7 +32,7 @@ struct NewKeysTests {
         #expect(output.contains("after 7 h, active"))
     }
 
-    @Test func `The printed lists load when pasted into worker.json`() throws {
+    @Test func `the printed lists load when pasted into worker.json`() throws {
         let directory = try KeyDirectory()
         let output = directory.run("new-keys").output
         func entry(_ list: String) throws -> Substring {
@@ -49,7 +49,7 @@ struct NewKeysTests {
     }
 
     @Test(arguments: ["RS256", "ES256"])
-    func `A kid is the first four bytes of the key's RFC 7638 thumbprint`(algorithm: String) throws {
+    func `a kid is the first four bytes of the key's RFC 7638 thumbprint`(algorithm: String) throws {
         let directory = try KeyDirectory()
         #expect(directory.run("new-keys", "--add", "--only", "signing", "--algorithm", algorithm).code == 0)
         let key = try #require(try directory.load().keys.rings.tokens.keys.first)
@@ -84,7 +84,7 @@ struct NewKeysTests {
         #expect(Set(ids).count == 4)
     }
 
-    @Test func `Signing keys are made for the apps' algorithms, unless an option names others`() throws {
+    @Test func `signing keys are made for the apps' algorithms, unless an option names others`() throws {
         let directory = try KeyDirectory.complete(app: #""tokenAlgorithm":"ES256""#)
         #expect(try directory.load().configuration.signingKeys.map(\.algorithm) == [.es256])
         #expect(directory.run("new-keys", "--add", "--only", "signing", "--algorithm", "RS256").code == 0)
@@ -103,7 +103,7 @@ struct NewKeysTests {
         #expect(key.key.signatureBytes == (bits ?? 2048) / 8)
     }
 
-    @Test func `A revoked key cannot be activated, and stays revoked when another is activated`() throws {
+    @Test func `a revoked key cannot be activated, and stays revoked when another is activated`() throws {
         let directory = try KeyDirectory.complete()
         #expect(directory.run("new-keys", "--add", "--only", "signing").code == 0)
         let before = try directory.load().configuration.signingKeys
@@ -122,7 +122,7 @@ struct NewKeysTests {
         #expect(try directory.load().configuration.signingKeys.map(\.state) == [.revoked, .revoked, .active])
     }
 
-    @Test func `If the gateway makes the challenges, no challenge key is made`() throws {
+    @Test func `if the gateway makes the challenges, no challenge key is made`() throws {
         let directory = try KeyDirectory(#""challenges":{"mode":"external"}"#)
         #expect(directory.run("new-keys", "--add").code == 0)
         #expect(try directory.load().configuration.challengeKeys.isEmpty)
@@ -175,7 +175,7 @@ struct NewKeysTests {
             (["--activate", "x", "--rsa-bits", "3072"], "--activate makes no key"),
         ]
     )
-    func `Wrong usage is refused and changes nothing`(arguments: [String], expected: String) throws {
+    func `wrong usage is refused and changes nothing`(arguments: [String], expected: String) throws {
         let directory = try KeyDirectory()
         let before = try directory.text("worker.json")
         let (code, transcript) = Transcript.run(["new-keys", "--config", directory.path] + arguments)
@@ -185,7 +185,7 @@ struct NewKeysTests {
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/keys"))
     }
 
-    @Test func `An existing file is never overwritten, and then no other key is left behind`() throws {
+    @Test func `an existing file is never overwritten, and then no other key is left behind`() throws {
         let directory = try KeyDirectory()
         let fresh = try FreshKeys(algorithms: [.es256], beside: nil)
         let last = try #require(fresh.files.last)
@@ -206,7 +206,7 @@ struct NewKeysTests {
         #expect(!FileManager.default.fileExists(atPath: "\(directory.path)/elsewhere"))
     }
 
-    @Test func `The mode is 600 whatever the process's umask is`() throws {
+    @Test func `the mode is 600 whatever the process's umask is`() throws {
         let directory = try KeyDirectory()
         try NewFile.create("\(directory.path)/a", [1])
         #expect(try directory.mode("a") == 0o600)
@@ -225,7 +225,7 @@ struct NewKeysTests {
         #expect(throws: CommandFault.self) { try NewFile.replace("\(directory.path)/none/target", []) }
     }
 
-    @Test func `A rewritten worker.json is the same JSON, whatever its content`() throws {
+    @Test func `a rewritten worker.json is the same JSON, whatever its content`() throws {
         let texts = [
             #"{"a":[],"b":{},"c":[1,-2.50,1e3,true,false,null,"x\"\\\u0001/ü"],"long":{"k":["#
                 + (0..<40).map { "\"\($0)\"" }.joined(separator: ",") + "]}}",
@@ -242,7 +242,7 @@ struct NewKeysTests {
 
 @Suite("simulate --new-config makes keys")
 struct NewConfigurationKeyTests {
-    @Test func `A new configuration has one fresh key of each kind, RS256, and another configuration has other keys`()
+    @Test func `a new configuration has one fresh key of each kind, RS256, and another configuration has other keys`()
         throws
     {
         let (folder, other) = (try SimulationFolder(), try SimulationFolder())

@@ -43,7 +43,7 @@ struct OperatorCommandTests {
             (["requeue", "--config", "DIR", "--since", "noon"], "--since must be a time"),
         ]
     )
-    func `Wrong usage, or no key to sign with, is one line and exit code 2`(
+    func `wrong usage, or no key to sign with, is one line and exit code 2`(
         arguments: [String],
         expected: String
     ) throws {
@@ -53,7 +53,7 @@ struct OperatorCommandTests {
         #expect(transcript.error.filter(\.isNewline).count == 1, "\(transcript.error)")
     }
 
-    @Test func `An embedded broker has no topic to write to`() throws {
+    @Test func `an embedded broker has no topic to write to`() throws {
         let (code, transcript) = try run(["requeue", "--config", "DIR"], worker: #""embeddedBroker":true"#)
         #expect(code == 2 && transcript.error.contains("embeddedBroker"))
     }

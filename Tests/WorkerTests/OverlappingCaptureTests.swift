@@ -1,8 +1,8 @@
 import DeviceLab
 import Foundation
 import JSON
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 import Worker
@@ -24,7 +24,7 @@ struct OverlappingCaptureTests {
         return (fixture, code, error, root)
     }
 
-    @Test func `A record that stands twice is judged once and counted, whatever the order of the files`() throws {
+    @Test func `a record that stands twice is judged once and counted, whatever the order of the files`() throws {
         let whole = try Self.replay([Self.records])
         let results = try whole.fixture.bytes("out/results.ndjson")
         #expect(whole.code == 0 && whole.error.isEmpty && whole.summary?["repeatedRecords"] == nil)
@@ -48,7 +48,7 @@ struct OverlappingCaptureTests {
             { $0.value = OverlappingCaptureTests.records[5].value },
         ] as [@Sendable (inout InboundRecord) -> Void]
     )
-    func `Another request at a place that was read ends the replay and is named`(
+    func `another request at a place that was read ends the replay and is named`(
         _ change: @Sendable (inout InboundRecord) -> Void
     ) throws {
         var other = Self.records[4]
@@ -92,7 +92,7 @@ struct OverlappingCaptureTests {
     ]
 
     @Test(arguments: anothersCopies.indices)
-    func `Another tool's copy that says the same, or less, is a copy`(_ index: Int) throws {
+    func `another tool's copy that says the same, or less, is a copy`(_ index: Int) throws {
         let other = try Self.changed(Self.records, Self.anothersCopies[index])
         let run = try Self.replay([Self.records, other])
         #expect(run.code == 0)
@@ -107,14 +107,14 @@ struct OverlappingCaptureTests {
         )
     }
 
-    @Test func `Of a capture that names no topic the first record is judged too`() throws {
+    @Test func `of a capture that names no topic the first record is judged too`() throws {
         let run = try Self.replay([Self.changed(Self.records) { $0.topic = "" }, Self.records])
         #expect(run.code == 0 && run.summary?["requests"]?.integer == Int64(Self.records.count), "\(run.error)")
         #expect(run.error == "warning: left out 24 records that stand in the captures for a second time\n")
     }
 
     @Test(arguments: [false, true])
-    func `Where one of two records names no topic, the fault says so and what to do`(isFirst: Bool) throws {
+    func `where one of two records names no topic, the fault says so and what to do`(isFirst: Bool) throws {
         let other = Self.changed(Array(Self.records.prefix(3))) { ($0.topic, $0.value) = ("", [0x76]) }
         let run = try Self.replay(isFirst ? [other, Self.records] : [Self.records, other])
         #expect(run.code == 1 && run.error.split(separator: "\n").count == 1)
@@ -132,7 +132,7 @@ struct OverlappingCaptureTests {
     ]
 
     @Test(arguments: unfit.indices, [false, true])
-    func `A dead letter for its headers is a copy of the request without them`(_ index: Int, isFirst: Bool) throws {
+    func `a dead letter for its headers is a copy of the request without them`(_ index: Int, isFirst: Bool) throws {
         let unfit = Self.changed(Self.records, Self.unfit[index])
         let bare = Self.changed(Self.records) { ($0.headers, $0.timestamp) = ([], -1) }
         let run = try Self.replay(isFirst ? [unfit, bare] : [bare, unfit])
@@ -143,7 +143,7 @@ struct OverlappingCaptureTests {
     }
 
     @Test(arguments: [false, true])
-    func `A copy that spaces take beyond the limit of a value is a copy`(isFirst: Bool) throws {
+    func `a copy that spaces take beyond the limit of a value is a copy`(isFirst: Bool) throws {
         let wide = Self.changed(Self.records) { record in
             record.value = (record.value ?? []) + [UInt8](repeating: 0x20, count: 65_536)
         }
@@ -153,7 +153,7 @@ struct OverlappingCaptureTests {
         #expect(try Self.replay([Self.records, Self.changed(wide) { $0.value?[0] = 0x5B }]).code == 1)
     }
 
-    @Test func `What is no request is a copy too, however a tool writes it`() throws {
+    @Test func `what is no request is a copy too, however a tool writes it`() throws {
         let texts = [#"{"path": "x", "body": {"a": [1, null, true], "b": "\u0041"}}"#, "[]", "no JSON"]
         let others = [#"{"body":{"b":"A","a":[1,null,true]},"path":"x"}"#, "[ ]", "no JSON"]
         let captures = [texts, others, [texts[1]]].map { texts in
@@ -178,7 +178,7 @@ struct OverlappingCaptureTests {
             { $0.headers.append(RecordHeader("installation-id", "i")) },
         ] as [@Sendable (inout InboundRecord) -> Void]
     )
-    func `A copy with another timestamp or header is left out, counted and named`(
+    func `a copy with another timestamp or header is left out, counted and named`(
         _ change: @Sendable (inout InboundRecord) -> Void
     ) throws {
         let others = Self.changed(Array(Self.records[4...6]), change)
@@ -193,14 +193,14 @@ struct OverlappingCaptureTests {
         #expect(run.error.contains(", as \(place): the first copy was judged"), "\(run.error)")
     }
 
-    @Test func `A first copy without timestamps is judged so, and the warning says what to do`() throws {
+    @Test func `a first copy without timestamps is judged so, and the warning says what to do`() throws {
         let run = try Self.replay([Self.changed(Self.records) { $0.timestamp = -1 }, Self.records])
         #expect(run.code == 0)
         #expect(run.error.contains("24 records have a second copy with another timestamp"), "\(run.error)")
         #expect(run.error.contains("Name the capture that has all of these first."))
     }
 
-    @Test func `The same offset of another partition or topic is another record`() throws {
+    @Test func `the same offset of another partition or topic is another record`() throws {
         var (other, foreign) = (Self.records[4], Self.records[5])
         other.partition += 8
         foreign.topic = "another"
@@ -209,7 +209,7 @@ struct OverlappingCaptureTests {
         #expect(run.summary?["requests"]?.integer == Int64(Self.records.count + 2))
     }
 
-    @Test func `A record of a capture is explained as the worker met it, though others stand twice`() throws {
+    @Test func `a record of a capture is explained as the worker met it, though others stand twice`() throws {
         let fixture = try ReplayTests.fixture()
         try fixture.write(capture: Array(Self.records.prefix(20)) + Self.records.dropFirst(8), as: "twice.ndjson")
         try fixture.write(capture: Self.records, as: "once.ndjson")
@@ -227,7 +227,7 @@ struct OverlappingCaptureTests {
 
 @Suite("The places that were read")
 struct PlacesReadTests {
-    @Test func `A place is new once, whatever the order`() {
+    @Test func `a place is new once, whatever the order`() {
         var places = PlacesRead()
         var offsets = Array(0..<5_000 as Range<Int64>).map { $0 * 7 % 5_000 }
         offsets += [Int64.max, Int64.max - 64]
@@ -242,7 +242,7 @@ struct PlacesReadTests {
 
     /// Against a table of everything.
     @Test(arguments: [1, 2, 3, 8], 0..<20 as Range<UInt64>)
-    func `What is forgotten is known to have been read, and nothing else is`(blocks: Int, seed: UInt64) {
+    func `what is forgotten is known to have been read, and nothing else is`(blocks: Int, seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var places = PlacesRead(mostBlocks: blocks)
         var read: [Int64: UInt64] = [:]
@@ -261,14 +261,14 @@ struct PlacesReadTests {
     }
 
     @Test(arguments: [["", "t", "s"], ["t", "", "s"], ["t", "s", ""]])
-    func `A place without a topic is one of the first topic's`(_ topics: [String]) {
+    func `a place without a topic is one of the first topic's`(_ topics: [String]) {
         var places = PlacesRead()
         let findings = topics.map { places.note($0, 0, 5, digest: 7) }
         #expect(findings.filter { $0 == .new }.count == 2 && places.note("s", 0, 5, digest: 1) == .read(7))
         #expect(findings[topics.lastIndex { $0 != "s" } ?? 0] == .read(7))
     }
 
-    @Test func `The latest places are compared, and those before them named as read`() {
+    @Test func `the latest places are compared, and those before them named as read`() {
         var places = PlacesRead(mostBlocks: 4)
         for offset in 0..<1_000 as Range<Int64> { #expect(places.note("t", 0, offset, digest: 5) == .new) }
         #expect(places.note("t", 0, 999, digest: 6) == .read(5) && places.note("t", 0, 800, digest: 6) == .read(5))
@@ -277,7 +277,7 @@ struct PlacesReadTests {
     }
 
     @Test(arguments: [false, true])
-    func `Ranges are limited, and no place that was read is new again`(isDescending: Bool) {
+    func `ranges are limited, and no place that was read is new again`(isDescending: Bool) {
         var places = PlacesRead(mostBlocks: 1, mostRanges: 3)
         let read = (0..<10 as Range<Int64>).map { (isDescending ? 9 - $0 : $0) * 200 }
         for offset in read { #expect(places.note("t", 0, offset, digest: 1) == .new) }

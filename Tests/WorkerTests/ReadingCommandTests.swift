@@ -4,8 +4,8 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -51,7 +51,7 @@ struct ReadingCommandTests {
         return fixture
     }
 
-    @Test func `A line of --explain has the reading, the report its sentence, and the results neither`() throws {
+    @Test func `a line of --explain has the reading, the report its sentence, and the results neither`() throws {
         let fixture = try Self.replayed()
         let lines = try fixture.bytes("explained.ndjson").split(separator: 0x0A).map {
             try JSONDocument(parsing: Array($0)).root
@@ -67,7 +67,7 @@ struct ReadingCommandTests {
         #expect(results.contains("nonce-mismatch") && !results.contains("reading"))
     }
 
-    @Test func `Explaining changes no output`() throws {
+    @Test func `explaining changes no output`() throws {
         let fixture = try Self.replayed()
         #expect(fixture.replay(output: "plain").code == 0)
         for name in ["results", "tokens", "events", "dead-letters"] {
@@ -100,7 +100,7 @@ struct ReadingCommandTests {
         }
     }
 
-    @Test func `The page lists each reading`() throws {
+    @Test func `the page lists each reading`() throws {
         let package = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         let page = package.appending(path: "Sources/attest-worker/Documentation.docc/Reasons.md")
         let text = String(decoding: try Data(contentsOf: page), as: UTF8.self)

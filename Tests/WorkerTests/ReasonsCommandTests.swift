@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite("reasons")
 struct ReasonsCommandTests {
-    @Test func `Without an argument every reason is in the table`() {
+    @Test func `without an argument every reason is in the table`() {
         let (code, transcript) = Transcript.run(["reasons"])
         #expect(code == 0)
         let first = transcript.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
@@ -15,7 +15,7 @@ struct ReasonsCommandTests {
     }
 
     @Test(arguments: ReasonEntry.all.map(\.code))
-    func `With a reason its whole text is printed, without Markdown, in 100 columns`(code: String) throws {
+    func `with a reason its whole text is printed, without Markdown, in 100 columns`(code: String) throws {
         let entry = try #require(ReasonEntry.find(code))
         let (exit, transcript) = Transcript.run(["reasons", code])
         #expect(exit == 0)
@@ -34,7 +34,7 @@ struct ReasonsCommandTests {
             ("reciept:expired", "did you mean receipt:expired?"), ("zzzzzzzz", "'zzzzzzzz'."),
         ]
     )
-    func `An unknown reason ends with one line that suggests the name meant, and exit code 2`(
+    func `an unknown reason ends with one line that suggests the name meant, and exit code 2`(
         typed: String,
         expected: String
     ) {

@@ -3,8 +3,8 @@ import AppCheck
 import DeviceLab
 import Foundation
 import JSON
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Worker
 

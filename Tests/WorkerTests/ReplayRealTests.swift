@@ -2,7 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import Foundation
-import Log
+import Streams
 import TestKit
 import Testing
 
@@ -21,7 +21,7 @@ struct ReplayRealTests {
         )
     }
 
-    private static func record(_ vector: RealVector, verb: Method, hash: [UInt8], offset: Int) throws -> InboundRecord {
+    private static func record(_ vector: RealVector, verb: Verb, hash: [UInt8], offset: Int) throws -> InboundRecord {
         let digest = try #require(vector.keyIDBytes.flatMap { Digest($0) })
         let keyID = KeyID(digest)
         let value = RequestRecords.value(

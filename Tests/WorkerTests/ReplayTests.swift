@@ -4,8 +4,8 @@ import Crypto
 import DeviceLab
 import Foundation
 import JSON
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 import Worker
@@ -33,7 +33,7 @@ struct ReplayTests {
         return (0..<fleet.plan.records).map { index in
             let record = lane.record(index)
             let value = RequestRecords.value(
-                verb: record.method == .attestation ? .verifyAttestation : .verifyAssertion,
+                verb: record.kind == .attestation ? .verifyAttestation : .verifyAssertion,
                 object: record.object,
                 keyID: record.keyID,
                 clientDataHash: record.clientDataHash

@@ -15,7 +15,7 @@ struct RevokedKeyFileTests {
 
     private static func list(_ entries: String...) -> String { #""signingKeys":[\#(entries.joined(separator: ","))]"# }
 
-    @Test func `A revoked key is in no ring and no key set, and its file is not needed`() throws {
+    @Test func `a revoked key is in no ring and no key set, and its file is not needed`() throws {
         let directory = try KeyDirectory(
             Self.list(Self.entry("old", "revoked", file: "gone.pem"), Self.entry("new", "active"))
         )
@@ -26,14 +26,14 @@ struct RevokedKeyFileTests {
         #expect(set?.elements.map { $0["kid"]?.string } == ["new"])
     }
 
-    @Test func `With every key revoked the key set is empty; without any key there is no key set`() throws {
+    @Test func `with every key revoked the key set is empty; without any key there is no key set`() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked")))
         let (code, output, _) = directory.run("jwks")
         #expect(code == 0 && output == "{\"keys\":[]}\n")
         #expect(try KeyDirectory().run("jwks").code == 2)
     }
 
-    @Test func `A revoked key under another kid is refused`() throws {
+    @Test func `a revoked key under another kid is refused`() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("old", "revoked"), Self.entry("new", "active")))
         try directory.write("k.pem", KeyText.p256)
         #expect(

@@ -1,8 +1,8 @@
 internal import AppCheck
 internal import Foundation
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -65,7 +65,7 @@ struct RolloutTests {
         #expect(app["why"]?.string == "0.67 % of 300 attestations failed")
     }
 
-    @Test func `A device that is refused repeatedly counts as one failure, whatever the reasons and their order`()
+    @Test func `a device that is refused repeatedly counts as one failure, whatever the reasons and their order`()
         throws
     {
         func failure(_ reason: String, _ device: String?) -> MadeEvent {
@@ -90,11 +90,11 @@ struct RolloutTests {
             ("--max-failure-rate", "0.67", true),
         ]
     )
-    func `The options set the bounds`(name: String, value: String, mayGrow: Bool) throws {
+    func `the options set the bounds`(name: String, value: String, mayGrow: Bool) throws {
         #expect(try report(directory(), name, value)["apps"]?.elements[0]["mayGrow"]?.bool == mayGrow)
     }
 
-    @Test func `The table shows the report's figures`() throws {
+    @Test func `the table shows the report's figures`() throws {
         let directory = try directory()
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")
         #expect(code == 0 && error.isEmpty)
@@ -119,7 +119,7 @@ struct RolloutTests {
             ("off", 10_000_000, 1000, 0, false, "rollout is off: all devices are admitted"),
         ] as [(String, Int64, Int, Int, Bool, String)]
     )
-    func `A share may grow after 200 attestations with at most 1 % failures, and only behind a gate`(
+    func `a share may grow after 200 attestations with at most 1 % failures, and only behind a gate`(
         mode: String,
         parts: Int64,
         decided: Int,
@@ -135,12 +135,12 @@ struct RolloutTests {
         #expect(judged.why == why)
     }
 
-    @Test func `Events from before the gate count, since every device was admitted then`() throws {
+    @Test func `events from before the gate count, since every device was admitted then`() throws {
         let root = try report(directory(Self.apps, Array(repeating: MadeEvent(percent: nil), count: 200)))
         #expect(root["apps"]?.elements[0]["mayGrow"]?.bool == true)
     }
 
-    @Test func `A removed app is listed last, and records that are not events are counted in a warning`() throws {
+    @Test func `a removed app is listed last, and records that are not events are counted in a warning`() throws {
         let directory = try directory(
             Self.apps,
             [MadeEvent(app: "projects/9/apps/z"), MadeEvent(event: "SomethingElse")]
@@ -154,7 +154,7 @@ struct RolloutTests {
         #expect(apps[1]["successes"]?.integer == 1)
     }
 
-    @Test func `A line that is not a capture's record is named; the embedded broker has no events to read`() throws {
+    @Test func `a line that is not a capture's record is named; the embedded broker has no events to read`() throws {
         let directory = try directory()
         try directory.write("events", MadeEvent.capture([MadeEvent()]) + Array("no JSON\n".utf8))
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")

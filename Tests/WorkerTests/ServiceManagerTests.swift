@@ -12,7 +12,7 @@ struct ServiceManagerTests {
     private static var name: String { "attest-worker-\(UUID().uuidString)" }
 
     @Test(arguments: [false, true])
-    func `A message is one datagram, to a path or to an abstract name`(isAbstract: Bool) throws {
+    func `a message is one datagram, to a path or to an abstract name`(isAbstract: Bool) throws {
         let folder = try Folder.makeTemporary("attest-worker-notify")
         defer { Folder.remove(folder) }
         let name = isAbstract ? "@\(Self.name)" : "\(folder)/socket"
@@ -25,11 +25,11 @@ struct ServiceManagerTests {
     }
 
     @Test(arguments: [nil, "", "relative", "/none/there", "@", "/" + String(repeating: "x", count: 107)])
-    func `Without a manager that listens nothing is said`(name: String?) {
+    func `without a manager that listens nothing is said`(name: String?) {
         #expect(!ServiceManager(name.map { ["NOTIFY_SOCKET": $0] } ?? [:], process: 1).say(.ready))
     }
 
-    @Test func `An address has the name's length; an abstract one begins with a zero`() throws {
+    @Test func `an address has the name's length; an abstract one begins with a zero`() throws {
         let offset = try #require(MemoryLayout<sockaddr_un>.offset(of: \.sun_path))
         let (path, pathLength) = try #require(ServiceManager.address(of: "/run/x"))
         #expect(pathLength == socklen_t(offset + 6))
@@ -48,13 +48,13 @@ struct ServiceManagerTests {
             (["WATCHDOG_USEC": "-1"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
         ] as [([String: String], Duration?)]
     )
-    func `The watchdog's time is the one that this process is given`(variables: [String: String], period: Duration?) {
+    func `the watchdog's time is the one that this process is given`(variables: [String: String], period: Duration?) {
         let manager = ServiceManager(variables.merging(["NOTIFY_SOCKET": "/run/x"]) { $1 }, process: 7)
         #expect(manager.watchdog == period)
         #expect(ServiceManager(variables, process: 7).watchdog == nil, "none listens")
     }
 
-    @Test func `The watchdog is fed while threads show life, and no longer`() throws {
+    @Test func `the watchdog is fed while threads show life, and no longer`() throws {
         let name = "@\(Self.name)"
         let socket = try NotifySocket(name)
         let manager = ServiceManager(["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "60000"], process: 1)

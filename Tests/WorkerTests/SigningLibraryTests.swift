@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import Log
+import Streams
 import TestKit
 import Testing
 

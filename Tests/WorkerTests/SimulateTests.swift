@@ -5,9 +5,9 @@ internal import DeviceLab
 internal import Foundation
 internal import JSON
 internal import Kafka
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import TestKit
 import Testing
 internal import Traffic
@@ -71,7 +71,7 @@ final class SimulationFolder: FileFolder {
 struct SimulateTests {
     private static let start = "2026-11-20T12:00:00Z"
 
-    @Test func `The same directory, seed and start give the same bytes; another seed gives other bytes`() throws {
+    @Test func `the same directory, seed and start give the same bytes; another seed gives other bytes`() throws {
         let folder = try SimulationFolder()
         let load = ["--devices", "20", "--records", "300", "--faults", "0.3", "--start", Self.start]
         func bytes(_ more: String...) throws -> [UInt8] {
@@ -84,7 +84,7 @@ struct SimulateTests {
         #expect(try bytes("--seed", "2") != first)
     }
 
-    @Test func `Records have unique ids, canonical keys on their murmur2 partitions, consecutive offsets, and times`()
+    @Test func `records have unique ids, canonical keys on their murmur2 partitions, consecutive offsets, and times`()
         throws
     {
         let folder = try SimulationFolder()
@@ -108,7 +108,7 @@ struct SimulateTests {
     }
 
     @Test(arguments: [1, 7, 100])
-    func `Without faults every record is accepted, and each device attests first`(devices: Int) throws {
+    func `without faults every record is accepted, and each device attests first`(devices: Int) throws {
         let folder = try SimulationFolder()
         let records = try folder.capture("--new-config", "--devices", "\(devices)", "--records", "100")
         let outcomes = try folder.outcomes()
@@ -123,7 +123,7 @@ struct SimulateTests {
         #expect(attested.count == devices)
     }
 
-    @Test func `The last record's time is now, unless a start is given`() throws {
+    @Test func `the last record's time is now, unless a start is given`() throws {
         let before = timeOfDay()
         let records = try SimulationFolder().capture("--new-config", "--devices", "2", "--records", "50")
         let after = timeOfDay()
@@ -135,7 +135,7 @@ struct SimulateTests {
     @Test(
         arguments: ["verifyAttestation,verifyAssertion", "verifyAssertion", "verifyAttestation"]
     )
-    func `Each faulty record is refused with its own reason, all others are accepted`(verbs: String) throws {
+    func `each faulty record is refused with its own reason, all others are accepted`(verbs: String) throws {
         let folder = try SimulationFolder()
         let (devices, records) = (30, verbs == "verifyAttestation" ? 400 : 1500)
         _ = try folder.capture([
@@ -143,12 +143,12 @@ struct SimulateTests {
             "--start", Self.start,
         ])
         var settings = SimulationSettings(devices: devices, records: records)
-        settings.verbs = Set(verbs.split(separator: ",").compactMap { SimulationSettings.Verb(rawValue: String($0)) })
+        settings.verbs = Set(verbs.split(separator: ",").compactMap { Verb(rawValue: String($0)) })
         settings.faultShare = 0.4
         try expect(folder, settings, apps: 1)
     }
 
-    @Test func `Devices follow their app's rules, and their faults are refused`() throws {
+    @Test func `devices follow their app's rules, and their faults are refused`() throws {
         let folder = try SimulationFolder.configured()
         let rules = [
             #""environments":["development"],"categories":{"allow":[3],"whenMissing":"refuse"}"#,
@@ -185,7 +185,7 @@ struct SimulateTests {
         #expect(faulty > settings.records / 10)
     }
 
-    @Test func `A new configuration is complete, and never overwrites an existing one`() throws {
+    @Test func `a new configuration is complete, and never overwrites an existing one`() throws {
         let folder = try SimulationFolder()
         let load = ["--devices", "1", "--records", "1", "--output", "/dev/null"]
         func run(_ more: String...) -> (Int32, String) {
@@ -243,14 +243,14 @@ struct SimulateTests {
             (["--devices", "1", "--records", "1", "--output", "x", "--rate", "0"], "--rate must be a number"),
         ]
     )
-    func `Options that cannot be simulated end with one line and exit code 2`(arguments: [String], expected: String) {
+    func `options that cannot be simulated end with one line and exit code 2`(arguments: [String], expected: String) {
         let (code, transcript) = Transcript.run(["simulate", "--config", "/nonexistent"] + arguments)
         #expect(code == 2)
         #expect(transcript.error.contains(expected))
         #expect(transcript.error.filter(\.isNewline).count == 1)
     }
 
-    @Test func `An unwritable capture ends with exit code 1`() throws {
+    @Test func `an unwritable capture ends with exit code 1`() throws {
         let folder = try SimulationFolder()
         let (code, transcript) = folder.simulate([
             "--new-config", "--devices", "1", "--records", "1", "--output", folder.path + "/no/such/folder/x",
@@ -259,7 +259,7 @@ struct SimulateTests {
         #expect(transcript.error.contains("cannot write"))
     }
 
-    @Test func `An app whose rules no fake device can meet is named`() throws {
+    @Test func `an app whose rules no fake device can meet is named`() throws {
         let folder = try SimulationFolder.configured()
         try folder.write(
             #"{"projects":[{"number":"1","apps":[{"appId":"odd","appleAppIds":[]}]}]}"#,
@@ -274,7 +274,7 @@ struct SimulateTests {
 @Suite("simulate --publish", .waiting, .serialized)
 struct SimulatePublishTests {
     @Test(arguments: [nil, "400"])
-    func `Published records are the plan's, dated with the wall clock's time`(rate: String?) throws {
+    func `published records are the plan's, dated with the wall clock's time`(rate: String?) throws {
         let cluster = try MockCluster()
         try cluster.createTopic("appattest.requests", partitions: 6)
         let folder = try SimulationFolder.configured()

@@ -1,7 +1,7 @@
 internal import AppCheck
 internal import Foundation
-internal import Log
 internal import Settings
+internal import Streams
 internal import TestKit
 internal import Testing
 internal import Threads
@@ -12,14 +12,14 @@ internal import Threads
 
 @Suite("What commands say")
 struct ToolTextTests {
-    @Test func `One of a thing is singular`() {
+    @Test func `one of a thing is singular`() {
         #expect(
             [0, 1, 2, 1_000].map { $0.counted("record") } == ["0 records", "1 record", "2 records", "1,000 records"]
         )
         #expect([1, 2].map { $0.counted("line", "is", "are") } == ["1 line is", "2 lines are"])
     }
 
-    @Test func `One record is told as one`() throws {
+    @Test func `one record is told as one`() throws {
         let folder = try SimulationFolder()
         let (config, capture) = (folder.path + "/config", folder.path + "/capture")
         let made = Transcript.run(
@@ -29,7 +29,7 @@ struct ToolTextTests {
     }
 
     @Test(arguments: [("replya", "replay"), ("--versoin", "--version")])
-    func `A question about a wrong name has no full stop behind it`(typed: String, meant: String) {
+    func `a question about a wrong name has no full stop behind it`(typed: String, meant: String) {
         let (code, transcript) = Transcript.run([typed])
         #expect(code == 2 && transcript.error.contains(": did you mean \(meant)? Try "), "\(transcript.error)")
         #expect(!transcript.error.contains("?."))
@@ -38,7 +38,7 @@ struct ToolTextTests {
     @Test(arguments: [
         ["reasons", "chian"], ["schema", "reslts"], ["replay", "--confg", "x"], ["requeue", "--reason", "x"],
     ])
-    func `No sentence ends twice`(arguments: [String]) {
+    func `no sentence ends twice`(arguments: [String]) {
         let (code, transcript) = Transcript.run(arguments)
         #expect(
             code == 2 && !transcript.error.contains("?.") && !transcript.error.contains(".."),
@@ -46,7 +46,7 @@ struct ToolTextTests {
         )
     }
 
-    @Test func `In the background no progress is drawn on the terminal`() {
+    @Test func `in the background no progress is drawn on the terminal`() {
         for isInForeground in [true, false] {
             var error: [UInt8] = []
             let console = Console(
@@ -64,7 +64,7 @@ struct ToolTextTests {
         }
     }
 
-    @Test func `Nor is run's`() {
+    @Test func `nor is run's`() {
         let text = Locked<[UInt8]>([])
         let write: @Sendable ([UInt8]) -> Void = { bytes in text.withLock { $0 += bytes } }
         let log = EventLog(LogSettings(), .terminal, isInForeground: { false }, write: write)
@@ -76,7 +76,7 @@ struct ToolTextTests {
 
     // MARK: What has no event
 
-    @Test func `The line of what has no event is short, whatever apps there are, and says how much it leaves out`()
+    @Test func `the line of what has no event is short, whatever apps there are, and says how much it leaves out`()
         throws
     {
         var tally = LoopTally()
@@ -102,7 +102,7 @@ struct ToolTextTests {
     // MARK: Files
 
     @Test(arguments: ["new/summary.json", "./new/summary.json", "new/inner/../summary.json"])
-    func `A summary in the folder of the output, which is yet to be made, is written`(path: String) throws {
+    func `a summary in the folder of the output, which is yet to be made, is written`(path: String) throws {
         let fixture = try ReplayTests.fixture()
         try fixture.write(capture: ReplayTests.records(ReplayTests.fleet(devices: 1, records: 3)))
         let isInner = path.contains("inner")
@@ -113,7 +113,7 @@ struct ToolTextTests {
     }
 
     @Test(arguments: [[], [MadeEvent(event: "SomethingElse")]])
-    func `A file without an event ends rollout with one line and exit code 1`(events: [MadeEvent]) throws {
+    func `a file without an event ends rollout with one line and exit code 1`(events: [MadeEvent]) throws {
         let directory = try KeyDirectory()
         try directory.write("events", MadeEvent.capture(events))
         let (code, output, error) = directory.run("rollout", "--input", "\(directory.path)/events")

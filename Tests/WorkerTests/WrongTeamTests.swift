@@ -3,8 +3,8 @@ internal import AppCheck
 internal import DeviceLab
 internal import Foundation
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -47,7 +47,7 @@ struct WrongTeamTests {
         try fixture.captured("out/results.ndjson").map { try JSONDocument(parsing: $0.value ?? []).root }
     }
 
-    @Test func `The result's evidence names the App ID, and nothing else`() throws {
+    @Test func `the result's evidence names the App ID, and nothing else`() throws {
         let (fixture, _) = try Self.replay()
         let results = try Self.results(fixture)
         #expect(results.map { $0["reason"]?.string } == ["app-id-mismatch"] + Array(repeating: "unknown-key", count: 3))
@@ -56,7 +56,7 @@ struct WrongTeamTests {
         #expect(results.dropFirst().allSatisfy { $0["evidence"] == nil })
     }
 
-    @Test func `A name that has not the hash that the device signed is none`() throws {
+    @Test func `a name that has not the hash that the device signed is none`() throws {
         let value = RequestRecords.attestation(of: Self.own, fault: .otherAppID)
         let (fixture, lines) = try Self.replay([Self.record(value, of: Self.own, 0)])
         let result = try #require(try Self.results(fixture).first)
@@ -66,7 +66,7 @@ struct WrongTeamTests {
     }
 
     @Test(arguments: DeviceShape.allCases)
-    func `Every shape of attestation names its App ID, by its leaf or its receipt`(shape: DeviceShape) {
+    func `every shape of attestation names its App ID, by its leaf or its receipt`(shape: DeviceShape) {
         let device = FakeDevice(ca: LabCA(seed: 21), appID: Self.wrong, shape: shape, seed: 6)
         let time = RequestRecords.now
         let object = device.attest(clientDataHash: [UInt8](repeating: 1, count: 32), at: time)
@@ -74,7 +74,7 @@ struct WrongTeamTests {
         #expect(DeviceTraits(assertion: device.assertion(clientDataHash: [1], counter: 1)).appID == nil)
     }
 
-    @Test func `The explanation names the App ID, and of each later assertion first the attestation`() throws {
+    @Test func `the explanation names the App ID, and of each later assertion first the attestation`() throws {
         let (_, lines) = try Self.replay()
         #expect(lines[0]?["appleAppId"]?.string == Self.wrong && lines[0]?["attestation"] == nil)
         let presented = lines[0]?["values"]?.elements[0]["presented"]?.string
@@ -89,7 +89,7 @@ struct WrongTeamTests {
         #expect(lines[3]?["reason"]?.string == "unknown-key" && lines[3]?["attestation"] == nil)
     }
 
-    @Test func `A key that attests well after a refusal is not unknown`() throws {
+    @Test func `a key that attests well after a refusal is not unknown`() throws {
         let (fixture, lines) = try Self.replay([
             Self.record(RequestRecords.attestation(of: Self.own, challenge: 1, fault: .nonceFlipped), of: Self.own, 0),
             Self.record(RequestRecords.attestation(of: Self.own, challenge: 2), of: Self.own, 1),
@@ -98,7 +98,7 @@ struct WrongTeamTests {
         #expect(try fixture.outcomes() == [0: "nonce-mismatch", 1: "accepted", 2: "accepted"] && lines.count == 1)
     }
 
-    @Test func `The report names the App ID, and says first why the keys are unknown`() throws {
+    @Test func `the report names the App ID, and says first why the keys are unknown`() throws {
         let (fixture, _) = try Self.replay()
         let page = String(decoding: try fixture.bytes("report.html"), as: UTF8.self)
         #expect(page.contains("<bdi>\(Self.wrong)</bdi></td>"))
@@ -125,7 +125,7 @@ struct WrongTeamTests {
         #expect(inspect(0).contains("authData.appId") && inspect(0).contains(Self.wrong))
     }
 
-    @Test func `A text in the name is shown, never obeyed`() throws {
+    @Test func `a text in the name is shown, never obeyed`() throws {
         let hostile = "\u{1B}[2J\u{202E}<script>.com.example"
         let device = FakeDevice(ca: LabCA(seed: 21), appID: hostile, seed: 7)
         let (fixture, lines) = try Self.replay([Self.record(RequestRecords.attestation(of: device), of: device, 0)])

@@ -23,7 +23,7 @@ struct SignatureTarget {
         neighbours = seeds.compactMap { Self.check($0, keys) }
         let watch = EngineWatch(crossCheck: 0, key: 0) { _ in }
         engines = BatchArithmetic.allCases
-            .filter { $0 != .lanes || BatchArithmetic.featureMissingForLanes == nil }
+            .filter { $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil }
             .map { BatchEngine($0, watch: watch) }
     }
 

@@ -1,7 +1,7 @@
 internal import CMallocCounter
 internal import Foundation
 
-/// Where a batch is on its way through the loop, as seen from the loop's neighbours: log and lanes.
+/// Where a batch is on its way through the loop, as seen from the loop's neighbours: streams and lanes.
 enum MeasuredStage: Int, CaseIterable {
     case poll, decode, resolve, verify, admit, encode, commit
 

@@ -3,10 +3,10 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 
-/// Assertions through the real loop on a log in memory, with an engine that answers at once.
+/// Assertions through the real loop on streams in memory, with an engine that answers at once.
 struct StageRig {
     enum Shape: String, CaseIterable {
         /// A capture's lines in, lines out, one ledger.
@@ -43,14 +43,15 @@ struct StageRig {
     /// What each stage costs per record.
     func measure(_ shape: Shape) -> [StageCost] {
         let meter = StageMeter()
-        let log = StageLog(shape == .replay ? lines : records.map { .record($0) }, meter)
+        let streams = StageStreams(shape == .replay ? lines : records.map { .record($0) }, meter)
         let scratch = LaneScratch(verifier: ObjectVerifier(anchors: fixtures.anchors), engine: AcceptingEngine())
         let time = fixtures.time
         var options = BatchLoop.Options()
         options.batch.records = Self.batchRecords
         let loop = BatchLoop(
-            log: shape == .replay
-                ? LogRoles(source: log, packed: log) : LogRoles(source: log, unit: log, hasLedgers: true),
+            streams: shape == .replay
+                ? StreamRoles(source: streams, packed: streams)
+                : StreamRoles(source: streams, transaction: streams, hasLedgers: true),
             settings: settings(shape),
             lanes: MeasuredLanes(scratch, meter),
             options: options,
@@ -60,8 +61,8 @@ struct StageRig {
         )
         while (try? loop.tick(waitMilliseconds: 0)) != .finished {}
         meter.enter(.poll)
-        precondition(loop.tally.accepted == records.count && log.written > 0, "honest requests are accepted")
-        return meter.costs.map { $0.per(log.measured) }
+        precondition(loop.tally.accepted == records.count && streams.written > 0, "honest requests are accepted")
+        return meter.costs.map { $0.per(streams.measured) }
     }
 
     private func settings(_ shape: Shape) -> PipelineSettings {

@@ -47,7 +47,7 @@ package enum ExchangeAnswer {
 
     /// The error body of Google's services (google.rpc.Status).
     ///
-    /// - Parameter reason: for callers of ``Method/tellsReason`` alone.
+    /// - Parameter reason: for callers of ``Verb/tellsReason`` alone.
     package static func error(_ status: Status, reason: String? = nil) -> [UInt8] {
         body { writer in
             writer.key("error")

@@ -4,7 +4,7 @@ package import Crypto
 /// An operator's command, written to the requests topic: it reaches the worker that owns the state, in order with the
 /// requests, and is applied once, as they are. Its code proves that its writer holds the worker's keys.
 package struct OperatorCommand: Sendable, Equatable {
-    package enum Verb: String, Sendable, CaseIterable { case ban, unban, forget }
+    package enum Action: String, Sendable, CaseIterable { case ban, unban, forget }
 
     package enum Subject: Sendable, Equatable {
         case key(KeyID)
@@ -16,7 +16,7 @@ package struct OperatorCommand: Sendable, Equatable {
     /// A command's life from its issue, in stream time: a command that is written later is a copy.
     package static let lifeMilliseconds: Int64 = 900_000
 
-    package var verb: Verb
+    package var verb: Action
     package var subject: Subject
     /// `forget` only: the ban of the key stays.
     package var keepsBan = false
@@ -26,7 +26,7 @@ package struct OperatorCommand: Sendable, Equatable {
     /// Unpredictable, so that no two commands are alike.
     package var nonce: [UInt8]
 
-    package init(_ verb: Verb, _ subject: Subject, issuedAt: EvaluationTime, nonce: [UInt8]) {
+    package init(_ verb: Action, _ subject: Subject, issuedAt: EvaluationTime, nonce: [UInt8]) {
         precondition(nonce.count == Self.nonceBytes, "sixteen random bytes")
         (self.verb, self.subject, self.issuedAt, self.nonce) = (verb, subject, issuedAt, nonce)
     }

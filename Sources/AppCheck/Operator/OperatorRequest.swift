@@ -6,12 +6,12 @@ internal import JSON
 package enum OperatorRequest {
     private static let prefix = "v1/operator:"
 
-    static func path(_ verb: OperatorCommand.Verb) -> String { prefix + verb.rawValue }
+    static func path(_ verb: OperatorCommand.Action) -> String { prefix + verb.rawValue }
 
     /// The verb of a path, with or without a slash in front; nil for any other path.
-    package static func verb(of path: [UInt8]) -> OperatorCommand.Verb? {
+    package static func verb(of path: [UInt8]) -> OperatorCommand.Action? {
         let path = path.first == UInt8(ascii: "/") ? path.dropFirst() : path[...]
-        return OperatorCommand.Verb.allCases.first { path.elementsEqual(Self.path($0).utf8) }
+        return OperatorCommand.Action.allCases.first { path.elementsEqual(Self.path($0).utf8) }
     }
 
     /// A record's value.
@@ -42,7 +42,7 @@ package enum OperatorRequest {
 
     /// - Throws: `unknown-method` for everything that no operator wrote: a stranger learns nothing.
     static func read(
-        _ verb: OperatorCommand.Verb,
+        _ verb: OperatorCommand.Action,
         _ body: JSONNode?,
         _ keys: OperatorKeys
     ) throws(Reason) -> AuthenticCommand {

@@ -26,7 +26,7 @@ package final class Request: Sendable {
     package let resource: Resource
     /// Whether the path has `v1beta`: answers then fill the deprecated mirrors too.
     package let isBeta: Bool
-    package let method: Method
+    package let verb: Verb
     /// The body's key ID, or that of the artifact in it; nil for generateAppAttestChallenge, exchangeDebugToken and
     /// verifyAppCheckToken alone.
     package let keyID: KeyID?
@@ -42,7 +42,7 @@ package final class Request: Sendable {
         path: ExactText,
         resource: Resource,
         isBeta: Bool = false,
-        method: Method,
+        verb: Verb,
         keyID: KeyID?,
         unverifiedTokenID: [UInt8]? = nil,
         body: Body
@@ -50,7 +50,7 @@ package final class Request: Sendable {
         self.path = path
         self.resource = resource
         self.isBeta = isBeta
-        self.method = method
+        self.verb = verb
         self.keyID = keyID
         self.unverifiedTokenID = unverifiedTokenID
         self.body = body

@@ -15,17 +15,17 @@ struct RequestContent {
     }
 
     init(
-        objectOf method: Method,
+        objectOf verb: Verb,
         _ members: RequestBody<some CheckTracer>,
         _ limits: RequestLimits,
         _ length: ClientDataHashLength
     ) throws(Reason) {
-        let artifact = method.keySource == .artifact ? try members.artifact() : nil
+        let artifact = verb.keySource == .artifact ? try members.artifact() : nil
         if artifact == nil { keyID = try members.keyID() }
         let object: Request.DeviceObject =
-            method.bringsAttestation ? .attestation(try members.attestation()) : .assertion(try members.assertion())
+            verb.bringsAttestation ? .attestation(try members.attestation()) : .assertion(try members.assertion())
         let binding: Request.Binding =
-            method.isExchange
+            verb.isExchange
             ? .exchange(try members.exchange(artifact)) : .clientDataHash(try members.clientDataHash(limits, length))
         body = .object(object, binding)
         if let artifact { keyID = try members.keyID(of: artifact) }

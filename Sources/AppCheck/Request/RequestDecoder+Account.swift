@@ -6,11 +6,11 @@ package struct RequestAccount: Hashable, Sendable {
     /// Index into ``Registry/apps``; nil where the path names no app of the registry.
     package let app: Int?
     /// nil for a verb that is not served.
-    package let method: Method?
+    package let verb: Verb?
 
-    package init(app: Int?, method: Method?) {
+    package init(app: Int?, verb: Verb?) {
         self.app = app
-        self.method = method
+        self.verb = verb
     }
 }
 
@@ -18,7 +18,7 @@ extension RequestDecoder {
     /// Whether the exchange contract has such a path, of whatever app: with a served verb, or another provider's.
     package static func isAddress(_ path: ExactText) -> Bool {
         guard let parsed = RequestPath(path.utf8) else { return false }
-        return Method(verb: parsed.verb) != nil || otherExchanges.contains(parsed.verb)
+        return Verb(name: parsed.verb) != nil || otherExchanges.contains(parsed.verb)
     }
 
     /// The client data that a request's value states; nil where it states a hash, or cannot be read.
@@ -30,16 +30,16 @@ extension RequestDecoder {
 
     /// - Parameter path: as it was echoed, whatever the outcome of its request.
     package static func account(of path: ExactText, in registry: Registry) -> RequestAccount {
-        guard let parsed = RequestPath(path.utf8) else { return RequestAccount(app: nil, method: nil) }
+        guard let parsed = RequestPath(path.utf8) else { return RequestAccount(app: nil, verb: nil) }
         let app: Int? =
             switch parsed.resource {
             case .app(let project, let app): registry.find(project: project, app: app)
             case .oauthClient(let client): registry.find(oauthClient: client)
             case .project: nil
             }
-        let method = Method(verb: parsed.verb)
+        let verb = Verb(name: parsed.verb)
         // Apps without debug tokens do not serve the verb.
-        let isServed = method?.token != .debug || app.map { !registry.apps[$0].debugTokens.isEmpty } == true
-        return RequestAccount(app: app, method: isServed ? method : nil)
+        let isServed = verb?.token != .debug || app.map { !registry.apps[$0].debugTokens.isEmpty } == true
+        return RequestAccount(app: app, verb: isServed ? verb : nil)
     }
 }

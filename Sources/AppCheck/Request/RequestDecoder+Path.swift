@@ -29,7 +29,7 @@ extension RequestDecoder {
     private func rows(of path: RequestPath) -> [Comparison] {
         let name: String
         let known: [String]
-        var kind = Method.Resource.app
+        var kind = Verb.Resource.app
         switch path.resource {
         case .app(let project, let app):
             name = "projects/\(project)/apps/\(app)"
@@ -42,7 +42,7 @@ extension RequestDecoder {
             known = registry.apps.map { "projects/\($0.projectNumber)" }
             kind = .project
         }
-        let verbs = Method.allCases.filter { $0.resource == kind }.map(\.rawValue)
+        let verbs = Verb.allCases.filter { $0.resource == kind }.map(\.rawValue)
         return [
             Comparison("verb", .text("\(path.verb)"), expected: .list(verbs)),
             Comparison("app", .text(name), expected: .text(Self.list(known))),

@@ -36,8 +36,8 @@ extension RequestDecoder {
     ) -> Request? {
         guard case .success(let target) = path.target, let assertion = body.assertion else { return nil }
         let binding: Request.Binding
-        guard target.method.bringsAssertion else { return nil }
-        switch target.method.keySource {
+        guard target.verb.bringsAssertion else { return nil }
+        switch target.verb.keySource {
         case .keyID:
             guard body.artifact == nil, body.challenge == nil, body.limitedUse == nil,
                 let named = body.keyID, Bytes.areEqual(value.extracting(named), recordKey),
@@ -60,7 +60,7 @@ extension RequestDecoder {
             path: path.echo,
             resource: target.resource,
             isBeta: target.isBeta,
-            method: target.method,
+            verb: target.verb,
             keyID: keyID,
             body: .object(.assertion(object), binding)
         )

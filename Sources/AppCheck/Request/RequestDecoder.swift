@@ -71,15 +71,15 @@ package struct RequestDecoder: Sendable {
             return .request(try request(path: path.echo, target: path.target.get(), body: root["body"], trace))
         } catch {
             let status = error.status(appID: path.appID)
-            let method = try? path.target.get().method
-            let keyID = path.command == nil ? Self.readableKeyID(root, method: method) : nil
+            let verb = try? path.target.get().verb
+            let keyID = path.command == nil ? Self.readableKeyID(root, verb: verb) : nil
             return .refused(error, path: path.echo, keyID: keyID, status: status)
         }
     }
 
     /// An operator's command is genuine, or as good as any verb that is not served.
     private func command(
-        _ verb: OperatorCommand.Verb,
+        _ verb: OperatorCommand.Action,
         _ root: JSONNode,
         _ trace: some CheckTracer
     ) throws(Reason) -> AuthenticCommand {
@@ -131,8 +131,8 @@ package struct RequestDecoder: Sendable {
             // To all who are not an operator this is a verb that is not served.
             guard command == nil else { throw .unknownMethod }
             guard let parsed else { throw .malformedRequest }
-            let method = try method(parsed)
-            return RequestTarget(method: method, resource: try resource(parsed), isBeta: parsed.isBeta)
+            let verb = try verb(parsed)
+            return RequestTarget(verb: verb, resource: try resource(parsed), isBeta: parsed.isBeta)
         }
         let echo = ExactText(validating: Array(bytes[..<echoLength])) ?? ""
         return RequestPaths.Path(bytes: bytes, echo: echo, appID: parsed?.appID, command: command, target: target)
@@ -149,9 +149,9 @@ package struct RequestDecoder: Sendable {
     }
 
     /// The key ID for a refusal's result, if the body names one unambiguously.
-    private static func readableKeyID(_ root: JSONNode, method: Method?) -> KeyID? {
+    private static func readableKeyID(_ root: JSONNode, verb: Verb?) -> KeyID? {
         guard !root.hasDuplicateMembers, let body = try? RequestBody(root["body"], NoTrace()) else { return nil }
-        switch method?.keySource {
+        switch verb?.keySource {
         case .artifact: return (try? body.artifact()).flatMap { KeyID(unverifiedArtifact: $0) }
         case .absent, .tokenID: return nil
         case .keyID, nil: return try? body.keyID()
@@ -165,13 +165,13 @@ package struct RequestDecoder: Sendable {
         _ trace: some CheckTracer
     ) throws(Reason) -> Request {
         let content: RequestContent
-        switch target.method.content {
+        switch target.verb.content {
         case .nothing:
             try RequestBody.checkEmpty(body, trace)
             content = RequestContent(body: .generateChallenge)
         case .attestation, .assertion:
             let members = try RequestBody(body, trace)
-            content = try RequestContent(objectOf: target.method, members, limits, hashLength(target))
+            content = try RequestContent(objectOf: target.verb, members, limits, hashLength(target))
         case .debugToken: content = try RequestContent(debugExchange: RequestBody(body, trace))
         case .appCheckToken: content = try RequestContent(tokenCheck: RequestBody(body, trace))
         }
@@ -179,7 +179,7 @@ package struct RequestDecoder: Sendable {
             path: path,
             resource: target.resource,
             isBeta: target.isBeta,
-            method: target.method,
+            verb: target.verb,
             keyID: content.keyID,
             unverifiedTokenID: content.unverifiedTokenID,
             body: content.body
@@ -196,27 +196,27 @@ package struct RequestDecoder: Sendable {
     /// - Throws: for a verb on the wrong kind of resource: `unknown-app` where an exchange names no app (Google has no
     ///   such address and answers 404), else `malformed-request`. For a verb that is not served: `unknown-method`, but
     ///   `unknown-app` where another provider's exchange names an unregistered app.
-    private func method(_ path: RequestPath) throws(Reason) -> Method {
-        guard let method = Method(verb: path.verb) else {
+    private func verb(_ path: RequestPath) throws(Reason) -> Verb {
+        guard let verb = Verb(name: path.verb) else {
             if Self.otherExchanges.contains(path.verb) { _ = try resource(path) }
             throw path.hasEmptyName ? .malformedRequest : .unknownMethod
         }
         var isProject = false
         if case .project = path.resource { isProject = true }
-        switch method.resource {
+        switch verb.resource {
         case .project:
             guard isProject else { throw .malformedRequest }
-        case .app where method.token == .debug:
+        case .app where verb.token == .debug:
             // As a verb that is not served, unless the app has debug tokens.
             guard let app = try resource(path).app, !registry.apps[app].debugTokens.isEmpty else {
                 throw path.hasEmptyName ? .malformedRequest : .unknownMethod
             }
-        case .app where method.tellsReason:
+        case .app where verb.tellsReason:
             guard !isProject, !path.hasEmptyName else { throw .malformedRequest }
         case .app:
             guard !isProject else { throw .unknownApp }
         }
-        return method
+        return verb
     }
 
     /// The verbs of App Check's other providers.

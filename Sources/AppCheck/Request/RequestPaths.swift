@@ -11,14 +11,14 @@ package struct RequestPaths {
         let echo: ExactText
         let appID: ExactText?
         /// The verb of an operator's command, which has no target.
-        let command: OperatorCommand.Verb?
+        let command: OperatorCommand.Action?
         let target: Result<RequestTarget, Reason>
 
         init(
             bytes: [UInt8],
             echo: ExactText,
             appID: ExactText?,
-            command: OperatorCommand.Verb?,
+            command: OperatorCommand.Action?,
             target: Result<RequestTarget, Reason>
         ) {
             self.bytes = bytes
@@ -60,7 +60,7 @@ package struct RequestPaths {
 
 /// The verb and the resource that a path asks for.
 struct RequestTarget {
-    let method: Method
+    let verb: Verb
     let resource: Request.Resource
     let isBeta: Bool
 }

@@ -20,7 +20,7 @@ struct AccessRights: Sendable {
     /// - Parameter reading: the topic that was being read; nil = outputs were being written.
     func explained(_ fault: KafkaFault, reading: String? = nil) -> KafkaFault {
         guard let right = missing(fault, reading), !fault.message.hasSuffix(Self.ending) else { return fault }
-        return fault.saying("\(fault.message): the right \(right)\(Self.ending)")
+        return fault.with(message: "\(fault.message): the right \(right)\(Self.ending)")
     }
 
     private static let ending = " is missing"

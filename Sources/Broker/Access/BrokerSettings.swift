@@ -1,7 +1,7 @@
 package import Kafka
 package import KafkaPorts
-internal import Log
 package import Settings
+internal import Streams
 
 #if DEBUG
     package import Member
@@ -15,9 +15,9 @@ package struct BrokerSettings: Sendable {
     /// Stable over restarts and unique in the group.
     package var instanceName: String
     package var membership: GroupMembership
-    /// Partitions of each topic at the worker's start: if the count changes, the log ends. nil = any.
+    /// Partitions of each topic at the worker's start: if the count changes, the member ends. nil = any.
     package var partitions: Int32?
-    /// The longest that a unit of work may take: see ``unitMilliseconds()``.
+    /// The longest that an output may take: see ``outputMilliseconds()``.
     package var commitMilliseconds = 60_000
     /// How long an abort waits for outputs in flight before it gives up its producer.
     package var abortMilliseconds = 2_000
@@ -62,9 +62,9 @@ extension BrokerSettings {
         }
     }
 
-    /// The time of a unit of work, from its first record to the end of its commit: the broker ends a transaction after
+    /// The time of an output, from its first record to the end of its commit: the broker ends a transaction after
     /// `transaction.timeout.ms`, and half of `max.poll.interval.ms` is left for the loop's other work between polls.
-    package func unitMilliseconds() throws(KafkaFault) -> Int {
+    package func outputMilliseconds() throws(KafkaFault) -> Int {
         let transaction = try transactionalProperties()["transaction.timeout.ms"].flatMap { Int($0) }
         let interval = try consumerProperties()["max.poll.interval.ms"].flatMap { Int($0) }
         let limits = [transaction ?? TransactionalProducer.defaultTimeoutMilliseconds, (interval ?? 300_000) / 2]

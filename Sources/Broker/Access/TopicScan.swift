@@ -16,24 +16,24 @@ package final class TopicScan {
     private let reader: TopicReader
     private let partitions: Range<Int32>
     private let wanted: [Int32]
-    private let patience: Duration
+    private let timeBudget: Duration
     private let doubt: Duration?
 
     /// - Parameters:
     ///   - partitions: the topic's.
     ///   - chosen: the partitions to read; nil = all of them.
-    ///   - patience: after this long without progress the scan gives up.
+    ///   - timeBudget: after this long without progress the scan gives up.
     ///   - doubt: after this long without progress the broker is asked whether it is there; nil = never.
     package init(
         _ properties: KafkaProperties,
         topic: String,
         partitions: Int32,
         only chosen: Set<Int32>? = nil,
-        patience: Duration,
+        timeBudget: Duration,
         doubt: Duration? = nil
     ) throws(KafkaFault) {
         self.partitions = 0..<partitions
-        self.patience = patience
+        self.timeBudget = timeBudget
         self.doubt = doubt
         wanted = self.partitions.filter { chosen?.contains($0) ?? true }
         reader = try TopicReader(properties, topic: topic)
@@ -71,7 +71,7 @@ package final class TopicScan {
                 _ = try BrokerRetry.ask { () throws(KafkaFault) in try end(first) }
                 askedAt = .now
             }
-            guard now - movedAt < patience else { throw Standstill(partition: first) }
+            guard now - movedAt < timeBudget else { throw Standstill(partition: first) }
         }
     }
 

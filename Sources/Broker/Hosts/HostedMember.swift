@@ -1,13 +1,13 @@
 package import KafkaPorts
-package import Log
 package import Member
+package import Streams
 internal import Threads
 
 /// A member of the group on librdkafka, with its own threads, in the roles that the loop calls on its queue, where it is
 /// made too.
 package final class HostedMember {
     private var owner = Owner("HostedMember")
-    private let member: MemberLog
+    private let member: MemberStreams
     private let writer: WriterThread
 
     /// Joins the group. Connects in the background; nothing is waited for here.
@@ -17,7 +17,7 @@ package final class HostedMember {
     ///   - restored: called at the end of each restore with its number of records.
     ///   - wake: called where a completion has come, on any thread: the loop is to make a step.
     package init(
-        _ delivery: UnitWriter.Settings.Delivery,
+        _ delivery: OutputWriter.Settings.Delivery,
         _ settings: BrokerSettings,
         trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
         restored: @escaping @Sendable (Int) -> Void = { _ in },
@@ -28,20 +28,20 @@ package final class HostedMember {
         (rules.trouble, rules.restored) = (trouble, restored)
         writer = try assembly.writer(delivery, clock: MemberClock.now)
         let core = try KafkaMember(rules, assembly.ports(writer: writer), at: MemberClock.now())
-        member = MemberLog(core, clock: MemberClock.now, isStopping: settings.isStopping)
+        member = MemberStreams(core, clock: MemberClock.now, isStopping: settings.isStopping)
         owner.check()
     }
 
     /// The member's calls at this moment.
-    package var log: MemberLog { member }
-    package var roles: LogRoles { member.roles }
+    package var streams: MemberStreams { member }
+    package var roles: StreamRoles { member.roles }
     /// The member's state, as far as it is known without asking the brokers.
-    package func sight() -> LogSight {
+    package func snapshot() -> MemberSnapshot {
         owner.check()
-        return member.core.sight()
+        return member.core.snapshot()
     }
 
-    /// Leaves the group, and waits for the unit that is being written, which gives up soon.
+    /// Leaves the group, and waits for the output that is being written, which gives up soon.
     package func close() {
         owner.check()
         // First the writer: a new owner's ledger records must not be followed by ours.

@@ -8,7 +8,7 @@ internal import Threads
 extension MemberAssembly {
     /// - Parameter clock: see ``Moment``.
     package func writer(
-        _ delivery: UnitWriter.Settings.Delivery,
+        _ delivery: OutputWriter.Settings.Delivery,
         clock: @escaping @Sendable () -> Moment
     ) throws(KafkaFault) -> WriterThread {
         let queue = DispatchQueue(owner: "writer", qos: .userInitiated)
@@ -22,9 +22,9 @@ extension MemberAssembly {
         }
     }
 
-    func writerSettings(_ delivery: UnitWriter.Settings.Delivery) throws(KafkaFault) -> UnitWriter.Settings {
+    func writerSettings(_ delivery: OutputWriter.Settings.Delivery) throws(KafkaFault) -> OutputWriter.Settings {
         let rights = try AccessRights(settings)
-        var writer = UnitWriter.Settings(
+        var writer = OutputWriter.Settings(
             delivery: delivery,
             transactionalID: try settings.stableID(),
             isStaticMember: settings.membership == .static,
@@ -40,7 +40,7 @@ extension MemberAssembly {
     }
 }
 
-/// Makes the producers of a worker's units.
+/// Makes the producers of a worker's outputs.
 package struct OutputProducers: Sendable {
     private let settings: BrokerSettings
     private let route: OutputRoute

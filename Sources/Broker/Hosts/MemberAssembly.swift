@@ -1,8 +1,8 @@
 internal import Kafka
 package import KafkaPorts
-internal import Log
 package import Member
 internal import Settings
+internal import Streams
 
 /// Makes a member of a worker's settings: librdkafka's clients, and threads in addition to the loop's.
 package struct MemberAssembly {
@@ -21,7 +21,7 @@ package struct MemberAssembly {
         (self.settings, self.ledger, self.wake) = (settings, ledger, wake)
     }
 
-    package func memberSettings(_ delivery: UnitWriter.Settings.Delivery) throws(KafkaFault) -> MemberSettings {
+    package func memberSettings(_ delivery: OutputWriter.Settings.Delivery) throws(KafkaFault) -> MemberSettings {
         let (rights, topics) = (try AccessRights(settings), settings.topics)
         var member = MemberSettings(
             delivery: delivery,
@@ -32,7 +32,7 @@ package struct MemberAssembly {
         )
         member.partitions = settings.partitions
         member.countsChanged = { TopicCheck.changed($0, topics, from: $1) }
-        member.unitMilliseconds = Int64(try settings.unitMilliseconds())
+        member.outputMilliseconds = Int64(try settings.outputMilliseconds())
         member.guardsPositions = settings.guardsPositions
         member.commitsOffsetsAside = settings.commitsOffsetsAside
         member.explain = { rights.explained($0, reading: $1) }

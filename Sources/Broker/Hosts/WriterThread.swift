@@ -4,7 +4,7 @@ package import Member
 internal import Pipeline
 internal import Threads
 
-/// Runs a ``UnitWriter`` on a separate queue: one step, then whatever was posted meanwhile, then the next step.
+/// Runs an ``OutputWriter`` on a separate queue: one step, then whatever was posted meanwhile, then the next step.
 package final class WriterThread: WriterHost, @unchecked Sendable {
     private let queue: DispatchQueue
     private let outcomes = Locked<[WriterOutcome]>([])
@@ -16,7 +16,7 @@ package final class WriterThread: WriterHost, @unchecked Sendable {
     private var isBusy = false
     private var isTakingOver = false
     private var isEnding = false
-    private let writer: UnitWriter
+    private let writer: OutputWriter
 
     /// - Parameters:
     ///   - queue: of the writer alone; one that may own classes.
@@ -24,14 +24,14 @@ package final class WriterThread: WriterHost, @unchecked Sendable {
     ///   - wake: called once an outcome has come, on the writer's queue.
     ///   - makeProducer: called on the queue, for each producer.
     package init(
-        _ settings: UnitWriter.Settings,
+        _ settings: OutputWriter.Settings,
         on queue: DispatchQueue,
         clock: @escaping @Sendable () -> Moment,
         wake: @escaping @Sendable () -> Void,
-        makeProducer: @escaping @Sendable () throws(KafkaFault) -> UnitWriter.Producer
+        makeProducer: @escaping @Sendable () throws(KafkaFault) -> OutputWriter.Producer
     ) {
         (self.queue, self.clock, self.wake) = (queue, clock, wake)
-        writer = UnitWriter(settings, makeProducer: makeProducer)
+        writer = OutputWriter(settings, makeProducer: makeProducer)
     }
 
     package func submit(_ job: WriterJob) {

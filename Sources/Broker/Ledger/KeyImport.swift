@@ -2,9 +2,9 @@ package import AppAttest
 internal import AppCheck
 internal import Crypto
 package import Kafka
-internal import Log
 internal import Pipeline
 package import Settings
+internal import Streams
 
 /// `import-keys`: a KEYS file into the ledger topic.
 package struct KeyImport {

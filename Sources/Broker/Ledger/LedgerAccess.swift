@@ -1,9 +1,9 @@
 internal import AppAttest
 package import Kafka
 package import KafkaPorts
-internal import Log
 internal import Pipeline
 package import Settings
+internal import Streams
 
 /// The broker, topics and group of a configuration, for commands that read or write the ledger topic themselves.
 package final class LedgerAccess {
@@ -71,7 +71,7 @@ package final class LedgerAccess {
     /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.
     package func requireEmptyGroup() throws {
         let group = try groupID()
-        let found = try patiently("cannot query the group") { () throws(KafkaFault) in try admin.group(group) }
+        let found = try retrying("cannot query the group") { () throws(KafkaFault) in try admin.group(group) }
         guard found.isEmpty else {
             let members = found.members == 1 ? "a member" : "\(found.members) members"
             let shown =
@@ -90,10 +90,10 @@ package final class LedgerAccess {
     /// The group's next offsets of the requests topic, and the first and last offsets of its partitions.
     package func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
         let (group, all) = (try groupID(), Array(0..<partitions))
-        let committed = try patiently("cannot read the group's offsets") { () throws(KafkaFault) in
+        let committed = try retrying("cannot read the group's offsets") { () throws(KafkaFault) in
             try admin.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
         }
-        let ends = try patiently("cannot read the ends of the requests topic") { () throws(KafkaFault) in
+        let ends = try retrying("cannot read the ends of the requests topic") { () throws(KafkaFault) in
             try admin.watermarks(of: topics.requests, partitions: all)
         }
         return ends.map { partition, marks in
@@ -104,12 +104,12 @@ package final class LedgerAccess {
 
     package func setRequestOffsets(_ offsets: [PartitionOffset]) throws {
         let group = try groupID()
-        try patiently("cannot set the group's offsets") { () throws(KafkaFault) in
+        try retrying("cannot set the group's offsets") { () throws(KafkaFault) in
             try admin.setOffsets(ofGroup: group, topic: topics.requests, offsets)
         }
     }
 
-    private func patiently<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
+    private func retrying<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
         try CommandFault.explaining(trouble) { try BrokerRetry.ask(ask) }
     }
 }

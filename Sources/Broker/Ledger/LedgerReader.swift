@@ -10,23 +10,23 @@ package final class LedgerReader {
     private let scan: TopicScan
     /// The time without a record after which the reader gives up: longer than a dead worker's transaction lasts by
     /// default.
-    private let patience: Duration
+    private let timeBudget: Duration
 
     /// - Parameter chosen: the partitions to read; nil = all of them.
     package init(
         _ access: LedgerAccess,
         partitions: Int32,
         only chosen: Set<Int32>? = nil,
-        patience: Duration = .seconds(120)
+        timeBudget: Duration = .seconds(120)
     ) throws {
-        self.patience = patience
+        self.timeBudget = timeBudget
         scan = try CommandFault.explaining(Self.trouble) {
             try TopicScan(
                 access.properties,
                 topic: access.topic,
                 partitions: partitions,
                 only: chosen,
-                patience: patience,
+                timeBudget: timeBudget,
                 doubt: Self.doubt
             )
         }
@@ -49,7 +49,7 @@ package final class LedgerReader {
         } catch let fault as TopicScan.Standstill {
             throw CommandFault(
                 "the ledger cannot be read to its end: no more records of partition \(fault.partition) arrived for "
-                    + "\(patience); a transaction may be open there, try again when it has timed out."
+                    + "\(timeBudget); a transaction may be open there, try again when it has timed out."
             )
         }
     }

@@ -1,9 +1,9 @@
 internal import Crypto
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 package import Pipeline
 internal import Settings
+internal import Streams
 
 /// `reset`: moves the group's offsets to the end (or the beginning) of the requests and forgets everything in the
 /// ledger; or, with `--offsets-only`, sets offsets and marks to one place and keeps the rest of the ledger.

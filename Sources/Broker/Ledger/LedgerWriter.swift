@@ -21,7 +21,7 @@ package struct LedgerRecord: Equatable {
 package final class LedgerWriter {
     private static let callMilliseconds = 10_000
     /// How long a call may be repeated while the broker gives no final answer.
-    private static let patience = Duration.seconds(60)
+    private static let timeBudget = Duration.seconds(60)
 
     private let access: LedgerAccess
     private let transactionRecords: Int
@@ -133,7 +133,7 @@ package final class LedgerWriter {
 
     /// Repeats the call while the library says that it may succeed.
     private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
-        try BrokerRetry.ask(for: Self.patience, call)
+        try BrokerRetry.ask(for: Self.timeBudget, call)
     }
 
     private func explained<Result>(_ body: () throws -> Result) throws -> Result {

@@ -1,7 +1,7 @@
 internal import Kafka
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// The arguments of `reset`.
 package struct ResetScope: Equatable {

@@ -1,7 +1,7 @@
 internal import Kafka
 package import KafkaPorts
-package import Log
 internal import Pipeline
+package import Streams
 
 /// The outcome of the records published.
 package struct PublishReport: Sendable, Equatable {
@@ -81,7 +81,7 @@ package final class CapturePublisher {
             progress($0)
             tell(waiting)
         }
-        return finish(nil, patience: isStopped() ? 0 : options.deliveryMilliseconds + 10_000)
+        return finish(nil, timeBudget: isStopped() ? 0 : options.deliveryMilliseconds + 10_000)
     }
 
     private func tell(_ waiting: (KafkaFault) -> Void) {
@@ -97,7 +97,7 @@ package final class CapturePublisher {
             key: record.key,
             value: record.value,
             headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) },
-            patienceMilliseconds: options.deliveryMilliseconds
+            budgetMilliseconds: options.deliveryMilliseconds
         )
     }
 
@@ -123,11 +123,11 @@ package final class CapturePublisher {
 
     private static let waitMilliseconds = 50
 
-    private func finish(_ fault: KafkaFault?, patience: Int? = nil) -> PublishReport {
+    private func finish(_ fault: KafkaFault?, timeBudget: Int? = nil) -> PublishReport {
         var firstFailure = fault
         do {
             // Every record is acknowledged or fails within its own time limit.
-            try producer.flush(timeoutMilliseconds: patience ?? options.deliveryMilliseconds + 10_000)
+            try producer.flush(timeoutMilliseconds: timeBudget ?? options.deliveryMilliseconds + 10_000)
         } catch {
             firstFailure = firstFailure ?? error
         }

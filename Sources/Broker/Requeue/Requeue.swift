@@ -1,9 +1,9 @@
 package import AppCheck
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
 package import Settings
+internal import Streams
 
 /// `requeue`: dead letters back onto the requests topic, each once.
 ///
@@ -17,7 +17,7 @@ package final class Requeue {
     }
 
     private static let callMilliseconds = 10_000
-    private static let patience = Duration.seconds(60)
+    private static let timeBudget = Duration.seconds(60)
     /// Requests in a transaction. While one is open the workers read no further, so it must be short.
     private static let transactionRecords = 500
     private static let transactionBytes = 4 << 20
@@ -71,7 +71,7 @@ package final class Requeue {
         if writes { producer = try Self.takeOver(access) }
         letterPartitions = own
         let ends = try CommandFault.explaining(Self.trouble) {
-            try TopicScan(access.properties, topic: letters, partitions: own, patience: Self.patience).ends()
+            try TopicScan(access.properties, topic: letters, partitions: own, timeBudget: Self.timeBudget).ends()
         }
         self.ends = ends
         committed = try Self.committed(admin, group, letters, own)
@@ -118,7 +118,7 @@ package final class Requeue {
                 properties["transaction.timeout.ms"] = String(timeoutMilliseconds)
             }
             let producer = try TransactionalProducer(properties, transactionalID: id)
-            try BrokerRetry.ask(for: patience) { () throws(KafkaFault) in
+            try BrokerRetry.ask(for: timeBudget) { () throws(KafkaFault) in
                 try producer.initTransactions(timeoutMilliseconds: callMilliseconds)
             }
             return producer
@@ -154,7 +154,7 @@ package final class Requeue {
                     access.properties,
                     topic: topic,
                     partitions: letterPartitions,
-                    patience: Self.patience
+                    timeBudget: Self.timeBudget
                 )
                 try scan.read(upTo: ends) { record in
                     guard record.offset < ends[Int(record.partition)].high else { return }
@@ -318,7 +318,7 @@ package final class Requeue {
     }
 
     private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
-        try BrokerRetry.ask(for: Self.patience, call)
+        try BrokerRetry.ask(for: Self.timeBudget, call)
     }
 
     private func explained<Result>(_ body: () throws -> Result) throws -> Result {

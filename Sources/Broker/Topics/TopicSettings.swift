@@ -1,7 +1,7 @@
 internal import AppCheck
 internal import Kafka
-internal import Log
 internal import Settings
+internal import Streams
 
 /// The sizes that a worker's limits require of its topics, in bytes.
 struct TopicNeeds: Sendable, Equatable {

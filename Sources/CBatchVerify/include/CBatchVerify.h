@@ -25,8 +25,8 @@ enum {
     CBV_ALIGNMENT = 64,
 };
 
-/// Names a feature of the processor or the system that the lanes need and that is missing here; NULL where all are
-/// there. The functions that end in _lanes may only be called then.
+/// Names a feature of the processor or the system that the IFMA engine needs and that is missing here; NULL where all are
+/// there. The functions that end in _ifma may only be called then.
 const char *cbv_missing_feature(void);
 
 /// Makes the generator's tables: once in a process, before any other call that verifies; 262 KB each.
@@ -36,13 +36,13 @@ void cbv_p256_prepare(void);
 size_t cbv_p256_scratch_bytes(void);
 
 /// 2^128 times each point (x, y), as x || y: 8 words each. A point off the curve gives zeros.
-void cbv_p256_second_lanes(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch);
+void cbv_p256_second_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch);
 void cbv_p256_second_portable(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch);
 
 /// ECDSA verification over P-256.
 ///
 /// n is 1 to CBV_MOST. (x, y) is the public key, second what cbv_p256_second_* made of it, digest what ECDSA sees.
-void cbv_p256_verify_lanes(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
+void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
                            const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
                            void *scratch);
 void cbv_p256_verify_portable(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
@@ -58,7 +58,7 @@ void cbv_p384_table_make(const uint64_t *x, const uint64_t *y, void *table);
 size_t cbv_p384_scratch_bytes(void);
 
 /// ECDSA verification over P-384 with one key: n is 1 to CBV_MOST; generator and key are tables.
-void cbv_p384_verify_lanes(size_t n, const void *generator, const void *key, const uint64_t *digest,
+void cbv_p384_verify_ifma(size_t n, const void *generator, const void *key, const uint64_t *digest,
                            const uint64_t *r, const uint64_t *s, uint8_t *verdict, void *scratch);
 void cbv_p384_verify_portable(size_t n, const void *generator, const void *key, const uint64_t *digest,
                               const uint64_t *r, const uint64_t *s, uint8_t *verdict, void *scratch);

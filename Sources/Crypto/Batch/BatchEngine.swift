@@ -19,7 +19,7 @@ package final class BatchEngine: SignatureEngine {
     /// - Parameter tables: an issuer without one there is OpenSSL's.
     /// - Precondition: this machine has what `arithmetic` needs.
     package init(_ arithmetic: BatchArithmetic, watch: EngineWatch, tables: P384Tables = .shared) {
-        precondition(arithmetic != .lanes || BatchArithmetic.featureMissingForLanes == nil, "the lanes can be used")
+        precondition(arithmetic != .ifma || BatchArithmetic.featureMissingForIFMA == nil, "IFMA can be used")
         self.arithmetic = arithmetic
         self.watch = watch
         self.tables = tables
@@ -58,7 +58,7 @@ package final class BatchEngine: SignatureEngine {
     }
 
     private func finishP256(_ checks: [SignatureCheck], _ answers: inout SignatureAnswers) {
-        p256.computeSeconds(by: arithmetic) { place, second in answers.seconds.append((places[place], second)) }
+        p256.computeSeconds(by: arithmetic) { place, second in answers.secondPoints.append((places[place], second)) }
         p256.verify(by: arithmetic) { place, verdict in
             answers.isValid[places[place]] = isValid(verdict, checks[places[place]])
         }
@@ -117,13 +117,13 @@ package enum BatchVerdict: Equatable {
     }
 }
 
-/// How signatures are computed in groups: eight at once in AVX-512 lanes, or one by one on any processor.
+/// How signatures are computed in groups: eight at once with AVX-512 IFMA, or one by one on any processor.
 package enum BatchArithmetic: String, Sendable, CaseIterable {
-    case lanes = "ifma"
+    case ifma = "ifma"
     case portable
 
-    /// The feature that this processor or system lacks for the lanes; nil = they can be used.
-    package static var featureMissingForLanes: String? {
+    /// The feature that this processor or system lacks for `ifma`; nil = it can be used.
+    package static var featureMissingForIFMA: String? {
         // A constant of the program, or NULL.
         unsafe cbv_missing_feature().map { unsafe String(cString: $0) }
     }
@@ -133,6 +133,6 @@ package enum BatchArithmetic: String, Sendable, CaseIterable {
 
     private static let prepared: Void = cbv_p256_prepare()
 
-    /// One signature alone fills no lanes.
+    /// One signature alone leaves a vector of eight empty.
     func suited(to count: Int) -> BatchArithmetic { count > 1 ? self : .portable }
 }

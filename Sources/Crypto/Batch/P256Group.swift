@@ -68,7 +68,7 @@ internal import CBatchVerify
         unsafe lacking.withWords { words in
             let (x, y, second) = unsafe (words, words + 4 * Self.most, words + 8 * Self.most)
             switch arithmetic.suited(to: n) {
-            case .lanes: unsafe cbv_p256_second_lanes(n, x, y, second, scratch.pointer)
+            case .ifma: unsafe cbv_p256_second_ifma(n, x, y, second, scratch.pointer)
             case .portable: unsafe cbv_p256_second_portable(n, x, y, second, scratch.pointer)
             }
         }
@@ -91,7 +91,7 @@ internal import CBatchVerify
             let (digest, r, s) = unsafe (words + Start.digest, words + Start.r, words + Start.s)
             let (verdict, scratch) = unsafe (verdicts.bytes, scratch.pointer)
             switch arithmetic.suited(to: count) {
-            case .lanes: unsafe cbv_p256_verify_lanes(count, x, y, second, digest, r, s, verdict, scratch)
+            case .ifma: unsafe cbv_p256_verify_ifma(count, x, y, second, digest, r, s, verdict, scratch)
             case .portable: unsafe cbv_p256_verify_portable(count, x, y, second, digest, r, s, verdict, scratch)
             }
         }

@@ -70,7 +70,7 @@ internal import CBatchVerify
             let (digest, r, s) = unsafe (words + Start.digest, words + Start.r, words + Start.s)
             let (verdict, scratch) = unsafe (verdicts.bytes, scratch.pointer)
             switch arithmetic {
-            case .lanes: unsafe cbv_p384_verify_lanes(count, generator, key, digest, r, s, verdict, scratch)
+            case .ifma: unsafe cbv_p384_verify_ifma(count, generator, key, digest, r, s, verdict, scratch)
             case .portable: unsafe cbv_p384_verify_portable(count, generator, key, digest, r, s, verdict, scratch)
             }
         }

@@ -20,14 +20,14 @@ package struct SignatureAnswers {
     /// The answer to each check in order; false for anything but a valid signature.
     package var isValid: [Bool] = []
     /// Second points that were computed, with the place of the check that lacked its own.
-    package var seconds: [(place: Int, second: P256SecondPoint)] = []
+    package var secondPoints: [(place: Int, second: P256SecondPoint)] = []
 
     package init() {}
 
     /// Forgets everything, but keeps the memory for the next group: `count` answers that refuse.
     mutating func begin(count: Int) {
         isValid.removeAll(keepingCapacity: true)
-        seconds.removeAll(keepingCapacity: true)
+        secondPoints.removeAll(keepingCapacity: true)
         for _ in 0..<count { isValid.append(false) }
     }
 }

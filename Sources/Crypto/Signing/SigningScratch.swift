@@ -29,7 +29,7 @@ package final class SigningScratch {
                 group.append(point, second, digests[index], P256Signature(r: r, s: s))
             }
             var areValid = true
-            group.verify(by: .lanes) { place, verdict in
+            group.verify(by: .ifma) { place, verdict in
                 switch verdict {
                 case .valid: break
                 case .refused: areValid = false

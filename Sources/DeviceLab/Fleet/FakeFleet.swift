@@ -11,9 +11,9 @@ package struct FakeFleet: Sendable {
     private let models: [DeviceModel]
 
     package init(_ plan: FleetPlan) {
-        precondition(!plan.shapes.isEmpty && !plan.methods.isEmpty, "devices have a shape and something to do")
+        precondition(!plan.shapes.isEmpty && !plan.kinds.isEmpty, "devices have a shape and something to do")
         self.plan = plan
-        pools = plan.shapes.map { FaultPool($0, plan.methods) }
+        pools = plan.shapes.map { FaultPool($0, plan.kinds) }
         models = plan.appIDs.flatMap { appID in
             plan.shapes.map {
                 DeviceModel(
@@ -35,12 +35,12 @@ package struct FakeFleet: Sendable {
         precondition(index >= 0 && index < plan.records, "the plan says how many records there are")
         let time = time ?? self.time(of: index)
         guard index >= firstAttestations else {
-            return step(index, time, device: index, method: .attestation, round: nil, fault: nil)
+            return step(index, time, device: index, kind: .attestation, round: nil, fault: nil)
         }
         let (round, position) = (index - firstAttestations).quotientAndRemainder(dividingBy: plan.devices)
         let device = (position + offset(round)) % plan.devices
         let fault = fault(device: device, round: round)
-        return step(index, time, device: device, method: method(fault), round: round, fault: fault)
+        return step(index, time, device: device, kind: kind(fault), round: round, fault: fault)
     }
 
     /// A new device: its counter is 0.
@@ -90,11 +90,11 @@ extension FakeFleet {
     /// Each round goes through all devices in turn, starting at another one.
     private func offset(_ round: Int) -> Int { Int(random(.offset, round) % UInt64(plan.devices)) }
 
-    private func method(_ fault: FleetFault?) -> FleetPlan.Method {
+    private func kind(_ fault: FleetFault?) -> FleetPlan.ObjectKind {
         switch fault {
         case .attestation: .attestation
         case .assertion, .replay: .assertion
-        case nil: plan.methods.contains(.assertion) ? .assertion : .attestation
+        case nil: plan.kinds.contains(.assertion) ? .assertion : .attestation
         }
     }
 
@@ -107,20 +107,20 @@ extension FakeFleet {
         _ index: Int,
         _ time: EvaluationTime,
         device: Int,
-        method: FleetPlan.Method,
+        kind: FleetPlan.ObjectKind,
         round: Int?,
         fault: FleetFault?
     ) -> FleetStep {
         let replayed = fault == .replay ? round.flatMap { lastHonestRound(of: device, before: $0) } : nil
         var counter: UInt32 = 0
-        if method == .assertion {
+        if kind == .assertion {
             // A replay without anything to repeat has counter 0, which is never greater than what is stored.
             counter = UInt32(clamping: fault == .replay ? replayed.map { $0 + 1 } ?? 0 : (round ?? 0) + 1)
         }
         return FleetStep(
             index: index,
             device: device,
-            method: method,
+            kind: kind,
             counter: counter,
             time: time,
             fault: fault,

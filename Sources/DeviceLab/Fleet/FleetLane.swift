@@ -71,7 +71,7 @@ package final class FleetLane {
     }
 
     private static func object(_ step: FleetStep, _ device: FakeDevice, _ clientDataHash: [UInt8]) -> UnfinishedObject {
-        switch (step.fault, step.method) {
+        switch (step.fault, step.kind) {
         case (.attestation(let fault)?, _):
             device.unfinishedAttestation(clientDataHash: clientDataHash, at: step.time, fault: fault)
         case (.assertion(let fault)?, _):
@@ -92,7 +92,7 @@ package struct FleetRecord: Sendable {
     /// The attestation or assertion object.
     package let object: [UInt8]
 
-    package var method: FleetPlan.Method { step.method }
+    package var kind: FleetPlan.ObjectKind { step.kind }
     package var time: EvaluationTime { step.time }
     package var fault: FleetFault? { step.fault }
 }

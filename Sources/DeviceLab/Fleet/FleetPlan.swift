@@ -2,7 +2,7 @@ package import AppAttest
 
 /// The work of a fleet's devices, and how often they do it wrong.
 package struct FleetPlan: Sendable {
-    package enum Method: String, Sendable, CaseIterable { case attestation, assertion }
+    package enum ObjectKind: String, Sendable, CaseIterable { case attestation, assertion }
 
     package var ca: LabCA
     package var seed: UInt64
@@ -20,7 +20,7 @@ package struct FleetPlan: Sendable {
     package var records: Int
     /// The devices' requests after each has attested once: with assertions among them, they assert; with attestations
     /// alone, they attest again. Faults are of these methods only.
-    package var methods = Set(Method.allCases)
+    package var kinds = Set(ObjectKind.allCases)
     /// The part of the records after the first attestations that has a fault, 0 to 1.
     package var faultShare = 0.0
     /// The time of the first record, and the time between two.

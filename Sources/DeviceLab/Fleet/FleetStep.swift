@@ -31,7 +31,7 @@ package struct FleetStep: Sendable, Hashable {
     package let index: Int
     /// The device's number, from 0.
     package let device: Int
-    package let method: FleetPlan.Method
+    package let kind: FleetPlan.ObjectKind
     /// The counter in an assertion; 0 in attestations.
     package let counter: UInt32
     package let time: EvaluationTime
@@ -46,15 +46,15 @@ struct FaultPool: Sendable {
     private let assertion: [AssertionFault]
     private let hasReplay: Bool
 
-    init(_ shape: DeviceShape, _ methods: Set<FleetPlan.Method>) {
+    init(_ shape: DeviceShape, _ kinds: Set<FleetPlan.ObjectKind>) {
         // An empty object might not reach the verifier: requests need one.
         let attestations = AttestationFault.allCases.filter {
             $0 != .empty && !$0.needsPolicy && !$0.needsReceipts && !$0.needsDatedAnchors && $0.applies(to: shape)
         }
         let assertions = AssertionFault.allCases.filter { $0 != .empty && !$0.needsPolicy && $0.applies(to: shape) }
-        attestation = methods.contains(.attestation) ? attestations : []
-        assertion = methods.contains(.assertion) ? assertions : []
-        hasReplay = methods.contains(.assertion)
+        attestation = kinds.contains(.attestation) ? attestations : []
+        assertion = kinds.contains(.assertion) ? assertions : []
+        hasReplay = kinds.contains(.assertion)
     }
 
     /// One in four is a replay, one in four an attestation, as far as devices do these at all.

@@ -13,7 +13,7 @@ enum GatewayReply {
         return HTTPReply(status: status, headers: headers, body: body)
     }
 
-    /// - Parameter reason: for callers of `Method.tellsReason` alone.
+    /// - Parameter reason: for callers of `Verb.tellsReason` alone.
     static func error(_ status: Status, id: [UInt8]? = nil, reason: String? = nil) -> HTTPReply {
         var reply = answer(status.code, ExchangeAnswer.error(status, reason: reason), id: id)
         switch status.code {

@@ -21,7 +21,7 @@ struct RequestIDs: Sendable {
 
     /// The id of a call that a device or a verifier makes itself; ``fresh()`` is that of a call that a proxy makes.
     ///
-    /// - Parameter isVerifiers: ``Method/isVerifiers``.
+    /// - Parameter isVerifiers: ``Verb/isVerifiers``.
     /// - Returns: nil for an `Idempotency-Key` that is empty, too long, not of visible ASCII, or not the only one.
     func id(of call: HTTPCall, from caller: Caller, isVerifiers: Bool) -> [UInt8]? {
         let keys = call.values("idempotency-key")

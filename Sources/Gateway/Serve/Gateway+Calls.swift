@@ -8,33 +8,33 @@ internal import Threads
 
 extension Gateway {
     /// Answers a call, now or when its answer has come. On the server's thread; never waits.
-    package func handle(_ call: HTTPCall, _ responder: any HTTPResponder) {
-        let since = world.uptime()
+    package func handle(_ http: HTTPCall, _ responder: any HTTPResponder) {
+        let since = dependencies.uptime()
         let rules = state.withLock { $0.rules }
-        let asked = VerifyTarget.read(call.target)
+        let asked = VerifyTarget.read(http.target)
         // A proxy may append its client's path, which is not one of ours, however it is spelled.
-        guard let target = CallTarget(asked == nil ? call.target : VerifyTarget.path) else {
+        guard let target = CallTarget(asked == nil ? http.target : VerifyTarget.path) else {
             return reject(.path, .badRequest, .other, since, responder)
         }
-        let arrival = Arrival(
-            http: call,
+        let call = IncomingCall(
+            http: http,
             target: target,
-            caller: Caller(call, rules.settings, rules.verifiers),
+            caller: Caller(http, rules.settings, rules.verifiers),
             rules: rules,
             responder: responder,
             since: since
         )
         if let asked {
-            let isTaken = VerifyTarget.isTaken(call) || Endpoint.takes(call.method, Endpoint.read)
-            return isTaken ? verify(asked, arrival) : reject(method: Endpoint.read, arrival)
+            let isTaken = VerifyTarget.isTaken(http) || Endpoint.takes(http.method, Endpoint.read)
+            return isTaken ? verify(asked, call) : reject(method: Endpoint.read, call)
         }
-        guard let endpoint = Endpoint(target) else { return reject(.path, .notFound, .other, arrival) }
-        guard Endpoint.takes(call.method, endpoint.methods) else { return reject(method: endpoint.methods, arrival) }
+        guard let endpoint = Endpoint(target) else { return reject(.path, .notFound, .other, call) }
+        guard Endpoint.takes(http.method, endpoint.methods) else { return reject(method: endpoint.methods, call) }
         switch endpoint {
-        case .healthz: finish(.healthz, GatewayReply.answer(200, Array(#"{"status":"ok"}"#.utf8)), arrival)
-        case .keySet: keySet(arrival)
-        case .rollout: rollout(arrival)
-        case .exchange: post(arrival)
+        case .healthz: finish(.healthz, GatewayReply.answer(200, Array(#"{"status":"ok"}"#.utf8)), call)
+        case .keySet: keySet(call)
+        case .rollout: rollout(call)
+        case .exchange: post(call)
         }
     }
 
@@ -42,7 +42,7 @@ extension Gateway {
     func reject(
         _ cause: GatewayCounts.Rejection,
         _ status: Status,
-        _ verb: Verb,
+        _ verb: GatewayVerb,
         _ since: Int64,
         _ responder: any HTTPResponder
     ) {
@@ -53,111 +53,115 @@ extension Gateway {
     func reject(
         _ cause: GatewayCounts.Rejection,
         _ status: Status,
-        _ verb: Verb,
-        _ arrival: Arrival,
+        _ verb: GatewayVerb,
+        _ call: IncomingCall,
         reason: String? = nil
     ) {
-        reject(cause, GatewayReply.error(status, reason: reason), verb, arrival)
+        reject(cause, GatewayReply.error(status, reason: reason), verb, call)
     }
 
-    func reject(_ cause: GatewayCounts.Rejection, _ reply: HTTPReply, _ verb: Verb, _ arrival: Arrival) {
+    func reject(_ cause: GatewayCounts.Rejection, _ reply: HTTPReply, _ verb: GatewayVerb, _ call: IncomingCall) {
         state.withLock { $0.counts.reject(cause) }
-        finish(verb, reply, arrival)
+        finish(verb, reply, call)
     }
 
     /// - Parameter methods: those that the path takes.
-    private func reject(method methods: [String], _ arrival: Arrival) {
+    private func reject(method methods: [String], _ call: IncomingCall) {
         var reply = GatewayReply.error(.methodNotAllowed)
         reply.headers.append(("Allow", methods.joined(separator: ", ")))
-        reject(.method, reply, .other, arrival)
+        reject(.method, reply, .other, call)
     }
 
-    func finish(_ verb: Verb, _ reply: HTTPReply, _ arrival: Arrival) {
-        finish(verb, reply, since: arrival.since, arrival.responder)
+    func finish(_ verb: GatewayVerb, _ reply: HTTPReply, _ call: IncomingCall) {
+        finish(verb, reply, since: call.since, call.responder)
     }
 
     /// A name that may only not be listed here yet gets 503: 404 would silence a stock client for a day.
-    private func rejectUnknownApp(_ path: ExactText, _ method: Method?, _ verb: Verb, _ arrival: Arrival) {
-        let isAwaited = RequestDecoder.isAwaited(path, in: arrival.rules.registry)
-        let told = method?.tellsReason == true ? Reason.unknownApp.code : nil
-        reject(.app, isAwaited ? .unavailable : .notFound, verb, arrival, reason: isAwaited ? nil : told)
+    private func rejectUnknownApp(_ path: ExactText, _ named: Verb?, _ verb: GatewayVerb, _ call: IncomingCall) {
+        let isAwaited = RequestDecoder.isAwaited(path, in: call.rules.registry)
+        let told = named?.tellsReason == true ? Reason.unknownApp.code : nil
+        reject(.app, isAwaited ? .unavailable : .notFound, verb, call, reason: isAwaited ? nil : told)
     }
 
     // MARK: GET
 
-    private func keySet(_ arrival: Arrival) {
-        guard let bytes = arrival.rules.keySet else { return reject(.path, .notFound, .jwks, arrival) }
+    private func keySet(_ call: IncomingCall) {
+        guard let bytes = call.rules.keySet else { return reject(.path, .notFound, .jwks, call) }
         var reply = GatewayReply.answer(200, bytes)
         // As long as Google's SDKs keep a set.
         reply.headers.append(("Cache-Control", "public, max-age=21600"))
-        finish(.jwks, reply, arrival)
+        finish(.jwks, reply, call)
     }
 
     /// `GET …:rollout` with `X-Installation-Id`: whether the device would be admitted, before it asks Apple.
-    private func rollout(_ arrival: Arrival) {
-        guard isInRate(arrival, .rollout) else { return }
-        let path = ExactText(validating: arrival.target.path) ?? ""
-        let account = RequestDecoder.account(of: path, in: arrival.rules.registry)
-        guard let index = account.app else { return rejectUnknownApp(path, nil, .rollout, arrival) }
-        guard let installation = arrival.installationID else {
-            return reject(.request, .badRequest, .rollout, arrival)
+    private func rollout(_ call: IncomingCall) {
+        guard isInRate(call, .rollout) else { return }
+        let path = ExactText(validating: call.target.path) ?? ""
+        let account = RequestDecoder.account(of: path, in: call.rules.registry)
+        guard let index = account.app else { return rejectUnknownApp(path, nil, .rollout, call) }
+        guard let installation = call.installationID else {
+            return reject(.request, .badRequest, .rollout, call)
         }
-        guard isAdmitted(arrival, .rollout, app: index) else { return }
-        let app = arrival.rules.registry.apps[index]
+        guard isAdmitted(call, .rollout, app: index) else { return }
+        let app = call.rules.registry.apps[index]
         let decision = app.rollout.decide(id: installation)
         if let decision, !decision.isAdmitted { noteNotAdmitted(app, decision, installation, id: ids.fresh()) }
-        finish(.rollout, GatewayReply.answer(200, DeviceGate.body(decision)), arrival)
+        finish(.rollout, GatewayReply.answer(200, DeviceGate.body(decision)), call)
     }
 
     // MARK: POST
 
-    private func post(_ arrival: Arrival) {
-        guard mayAsk(arrival) else { return }
-        guard let value = RequestValue.make(arrival.target.path, arrival.http.body) else {
-            return reject(.body, .badRequest, .other, arrival)
+    private func post(_ call: IncomingCall) {
+        guard mayAsk(call) else { return }
+        guard let value = RequestValue.make(call.target.path, call.http.body) else {
+            return reject(.body, .badRequest, .other, call)
         }
-        guard value.count <= arrival.rules.limits.valueBytes else {
-            return reject(.body, .tooLarge, .other, arrival)
+        guard value.count <= call.rules.limits.valueBytes else {
+            return reject(.body, .tooLarge, .other, call)
         }
-        switch arrival.rules.decoder.decode(value) {
-        case .deadLetter, .command: reject(.request, .badRequest, .other, arrival)
+        switch call.rules.decoder.decode(value) {
+        case .deadLetter, .command: reject(.request, .badRequest, .other, call)
         case .refused(let reason, let path, _, let status):
-            let account = RequestDecoder.account(of: path, in: arrival.rules.registry)
-            let verb = account.method.map { Verb.exchange($0) } ?? .other
-            if reason == .unknownApp { return rejectUnknownApp(path, account.method, verb, arrival) }
-            let told = account.method?.tellsReason == true ? reason.code : nil
-            reject(.request, status, verb, arrival, reason: told)
-        case .request(let request): serve(request, value, arrival)
+            let account = RequestDecoder.account(of: path, in: call.rules.registry)
+            let verb = account.verb.map { GatewayVerb.exchange($0) } ?? .other
+            if reason == .unknownApp { return rejectUnknownApp(path, account.verb, verb, call) }
+            let told = account.verb?.tellsReason == true ? reason.code : nil
+            reject(.request, status, verb, call, reason: told)
+        case .request(let request): serve(request, value, call)
         }
     }
 
-    private func serve(_ request: Request, _ value: [UInt8], _ arrival: Arrival) {
-        let verb = Verb.exchange(request.method)
-        if request.method.isVerifiers {
-            guard hasCredentials(request.method, arrival) else { return }
+    private func serve(_ request: Request, _ value: [UInt8], _ call: IncomingCall) {
+        let verb = GatewayVerb.exchange(request.verb)
+        if request.verb.isVerifiers {
+            guard hasCredentials(request.verb, call) else { return }
         } else {
-            guard isAdmitted(arrival, verb, app: request.app), isDebugAdmitted(request, arrival) else { return }
+            guard isAdmitted(call, verb, app: request.app), isDebugAdmitted(request, call) else { return }
         }
-        guard request.method != .generateAppAttestChallenge else { return challenge(request, arrival) }
-        submit(request, value, verb, arrival)
+        guard request.verb != .generateAppAttestChallenge else { return challenge(request, call) }
+        submit(request, value, verb, call)
     }
 
     // MARK: Challenges
 
     /// Sealed challenges need no state: they are made here, and judged by the worker.
-    private func challenge(_ request: Request, _ arrival: Arrival) {
-        let verb = Verb.exchange(.generateAppAttestChallenge)
-        guard isFit(for: .challengeKey, verb, arrival), let key = arrival.rules.challengeKey else { return }
-        let app = arrival.rules.registry.apps[request.app]
-        if arrival.isAttestationHandshake, let installation = arrival.installationID,
+    private func challenge(_ request: Request, _ call: IncomingCall) {
+        let verb = GatewayVerb.exchange(.generateAppAttestChallenge)
+        guard isFit(for: .challengeKey, verb, call), let key = call.rules.challengeKey else { return }
+        let app = call.rules.registry.apps[request.app]
+        if call.isAttestationHandshake, let installation = call.installationID,
             let decision = app.rollout.decide(id: installation), !decision.isAdmitted
         {
             noteNotAdmitted(app, decision, installation, id: ids.fresh())
-            return reject(.rollout, Reason.rolloutNotAdmitted.status(appID: request.appID), verb, arrival)
+            return reject(.rollout, Reason.rolloutNotAdmitted.status(appID: request.appID), verb, call)
         }
-        let challenge = key.seal(app: app.name, issuedAt: now, random: world.randomBytes(ChallengeKey.randomBytes))
-        let life = ProtoDuration(milliseconds: arrival.rules.challengeTTL)
-        finish(verb, GatewayReply.answer(200, ExchangeAnswer.challenge(challenge, ttl: life)), arrival)
+        let challenge = key.seal(
+            app: app.name,
+            issuedAt: now,
+            random: dependencies.randomBytes(ChallengeKey.randomBytes)
+        )
+        let life = ProtoDuration(milliseconds: call.rules.challengeTTL)
+        finish(verb, GatewayReply.answer(200, ExchangeAnswer.challenge(challenge, ttl: life)), call)
     }
 
     private func noteNotAdmitted(
@@ -169,7 +173,7 @@ extension Gateway {
         var event = ExchangeEvent(
             name: "AppAttestNotAdmitted",
             app: app.name,
-            method: .exchangeAppAttestAttestation,
+            verb: .exchangeAppAttestAttestation,
             reason: .rolloutNotAdmitted,
             requestID: id,
             time: now

@@ -30,19 +30,21 @@ extension Gateway {
     package var clockDoubt: Int64? { state.withLock { $0.clock.doubt(reading) } }
 
     /// Answers a call with 503 where something is missing that it needs: its answer would be wrong, or late.
-    func isFit(for need: Need, _ verb: Verb, _ arrival: Arrival) -> Bool {
+    func isFit(for need: Need, _ verb: GatewayVerb, _ call: IncomingCall) -> Bool {
         let isFit = state.withLock { state in
             guard state.clock.doubt(reading) == nil else { return false }
             guard need != .clock else { return true }
             return state.isOpen && state.hindrance == nil
-                && (need == .topics || arrival.rules.challengeKey != nil)
+                && (need == .topics || call.rules.challengeKey != nil)
         }
-        if !isFit { reject(.notReady, .unavailable, verb, arrival) }
+        if !isFit { reject(.notReady, .unavailable, verb, call) }
         return isFit
     }
 
     /// This machine's clocks.
-    var reading: ReplyClock.Reading { ReplyClock.Reading(wall: world.wallClock(), uptime: world.uptime()) }
+    var reading: ReplyClock.Reading {
+        ReplyClock.Reading(wall: dependencies.wallClock(), uptime: dependencies.uptime())
+    }
 
     private static func sentence(clockDoubt offset: Int64) -> String {
         let (seconds, side) = (abs(offset) / 1000, offset > 0 ? "behind" : "ahead of")

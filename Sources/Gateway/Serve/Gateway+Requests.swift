@@ -9,13 +9,13 @@ internal import Threads
 
 extension Gateway {
     /// Produces a request and lets its call wait.
-    func submit(_ request: Request, _ value: [UInt8], _ verb: Verb, _ arrival: Arrival) {
-        let id = ids.id(of: arrival.http, from: arrival.caller, isVerifiers: request.method.isVerifiers)
-        guard let id else { return reject(.request, .badRequest, verb, arrival) }
+    func submit(_ request: Request, _ value: [UInt8], _ verb: GatewayVerb, _ call: IncomingCall) {
+        let id = ids.id(of: call.http, from: call.caller, isVerifiers: request.verb.isVerifiers)
+        guard let id else { return reject(.request, .badRequest, verb, call) }
         // A request without a key may lie on any partition.
         let key = request.requiredRecordKey ?? ids.fresh()
-        let submission = Submission(id: id, key: key, value: value, answer: request.method.answer, verb: verb)
-        submit(submission, arrival)
+        let submission = Submission(id: id, key: key, value: value, answer: request.verb.answer, verb: verb)
+        submit(submission, call)
     }
 
     /// A request that is ready for its topic.
@@ -23,59 +23,59 @@ extension Gateway {
         let id: [UInt8]
         let key: [UInt8]
         let value: [UInt8]
-        let answer: Method.Answer
-        let verb: Verb
+        let answer: Verb.Answer
+        let verb: GatewayVerb
         /// Makes the reply of another one: `/v1/verify` answers in its own way.
         var translate: (@Sendable (HTTPReply) -> HTTPReply)?
     }
 
-    func submit(_ submission: Submission, _ arrival: Arrival) {
-        guard isFit(for: .topics, submission.verb, arrival) else { return }
+    func submit(_ submission: Submission, _ call: IncomingCall) {
+        guard isFit(for: .topics, submission.verb, call) else { return }
         let partition = topics.partition(of: submission.key)
-        let (produced, deadline) = (world.wallClock(), arrival.since + arrival.rules.settings.deadlineMilliseconds)
+        let (produced, deadline) = (dependencies.wallClock(), call.since + call.rules.settings.deadlineMilliseconds)
         let place = state.withLock { state -> (ticket: UInt, id: [UInt8])? in
             guard state.isOpen, state.waiting.hasRoom(for: submission.value.count) else { return nil }
             // An id that names another request already must not cross their answers.
             let own = state.waiting.holds(submission.id, otherThan: submission.value) ? ids.fresh() : submission.id
-            let call = WaitingCall(
+            let pending = WaitingCall(
                 id: own,
                 key: submission.key,
                 partition: partition,
                 answer: submission.answer,
                 value: submission.value,
-                responder: arrival.responder,
+                responder: call.responder,
                 translate: submission.translate,
-                since: arrival.since,
+                since: call.since,
                 deadline: deadline,
                 producedAt: produced,
                 verb: submission.verb
             )
-            return (state.waiting.add(call), own)
+            return (state.waiting.add(pending), own)
         }
-        guard let place else { return reject(.waiting, .unavailable, submission.verb, arrival) }
+        guard let place else { return reject(.waiting, .unavailable, submission.verb, call) }
         let record = OutboundRequest(
             topic: topics.names.requests,
             partition: partition,
             key: submission.key,
             value: submission.value,
-            headers: headers(arrival, id: place.id),
+            headers: headers(call, id: place.id),
             ticket: place.ticket
         )
         produce(record)
     }
 
-    private func headers(_ arrival: Arrival, id: [UInt8]) -> [KafkaHeader] {
+    private func headers(_ call: IncomingCall, id: [UInt8]) -> [KafkaHeader] {
         var headers = [KafkaHeader(name: Array("request-id".utf8), value: id)]
         if let partition = topics.replyTo {
             headers.append(KafkaHeader(name: Array("reply-to".utf8), value: Array(String(partition).utf8)))
         }
-        if let installation = arrival.installationID {
+        if let installation = call.installationID {
             headers.append(KafkaHeader(name: Array("installation-id".utf8), value: installation.utf8))
         }
-        guard arrival.caller.isTrustedProxy else { return headers }
+        guard call.caller.isTrustedProxy else { return headers }
         // W3C Trace Context: names as the worker copies them.
         for name: StaticString in ["traceparent", "tracestate"] {
-            guard let value = arrival.http.values(name).last, value.count <= 512 else { continue }
+            guard let value = call.http.values(name).last, value.count <= 512 else { continue }
             headers.append(KafkaHeader(name: Array("\(name)".utf8), value: value))
         }
         return headers

@@ -10,42 +10,42 @@ extension Gateway {
     ///
     /// 200 with the app's id in `X-App-Check-App`, or 401. Where the token is to be used up, its worker does so, which
     /// takes a verifier. The method says nothing: some proxies send their client's.
-    func verify(_ asked: Result<VerifyTarget, VerifyTarget.Fault>, _ arrival: Arrival) {
-        guard let verifier = arrival.rules.tokens else { return reject(.path, .notFound, .verify, arrival) }
+    func verify(_ asked: Result<VerifyTarget, VerifyTarget.Fault>, _ call: IncomingCall) {
+        guard let verifier = call.rules.tokens else { return reject(.path, .notFound, .verify, call) }
         let target: VerifyTarget
         switch asked {
         case .success(let found): target = found
-        case .failure(let fault): return refuse(.parameters, .badQuestion(fault.sentence), arrival)
+        case .failure(let fault): return refuse(.parameters, .badQuestion(fault.sentence), call)
         }
-        if let sentence = target.doubt(arrival.rules) {
-            return refuse(.parameters, .badQuestion(sentence), arrival)
+        if let sentence = target.doubt(call.rules) {
+            return refuse(.parameters, .badQuestion(sentence), call)
         }
-        guard !target.consumes || arrival.caller.verifier != nil else {
-            return refuse(.credentials, .notAuthenticated, arrival)
+        guard !target.consumes || call.caller.verifier != nil else {
+            return refuse(.credentials, .notAuthenticated, call)
         }
-        guard isFit(for: .clock, .verify, arrival) else { return }
-        let tokens = arrival.http.values("x-firebase-appcheck")
-        guard let token = tokens.first else { return refuse(.none, .badToken, arrival) }
-        guard tokens.count == 1 else { return refuse(.malformed, .badToken, arrival) }
-        switch verifier.judge(token, in: arrival.rules.registry, at: now) {
-        case .failure(let fault): refuse(VerifyRefusal(fault), .badToken, arrival)
+        guard isFit(for: .clock, .verify, call) else { return }
+        let tokens = call.http.values("x-firebase-appcheck")
+        guard let token = tokens.first else { return refuse(.none, .badToken, call) }
+        guard tokens.count == 1 else { return refuse(.malformed, .badToken, call) }
+        switch verifier.judge(token, in: call.rules.registry, at: now) {
+        case .failure(let fault): refuse(VerifyRefusal(fault), .badToken, call)
         case .success(let claims):
-            guard target.accepts(claims) else { return refuse(.app, .badToken, arrival) }
-            guard target.consumes else { return finish(.verify, Self.verified(claims), arrival) }
-            consume(token, claims, arrival)
+            guard target.accepts(claims) else { return refuse(.app, .badToken, call) }
+            guard target.consumes else { return finish(.verify, Self.verified(claims), call) }
+            consume(token, claims, call)
         }
     }
 
     /// Asks a worker to use the token up. The request gets a random id: a client that names it could use the token twice.
-    private func consume(_ token: [UInt8], _ claims: TokenClaims, _ arrival: Arrival) {
+    private func consume(_ token: [UInt8], _ claims: TokenClaims, _ call: IncomingCall) {
         var body = JSONWriter(capacity: token.count + 32)
         body.beginObject()
         body.member("appCheckToken", utf8: token)
         body.endObject()
         let path = Array("/v1beta/projects/\(claims.projectNumber):verifyAppCheckToken".utf8)
         guard let value = RequestValue.make(path, body.takeBytes()),
-            case .request(let request) = arrival.rules.decoder.decode(value), let key = request.requiredRecordKey
-        else { return refuse(.malformed, .badToken, arrival) }
+            case .request(let request) = call.rules.decoder.decode(value), let key = request.requiredRecordKey
+        else { return refuse(.malformed, .badToken, call) }
         var submission = Submission(id: ids.fresh(), key: key, value: value, answer: .response, verb: .verify)
         submission.translate = { [self] answer in
             // A proxy knows 2xx, 401 and 403 only; a refusal of the token is the first of these.
@@ -60,12 +60,12 @@ extension Gateway {
             reply.headers += answer.headers.filter { $0.name == "X-Request-Id" }
             return reply
         }
-        submit(submission, arrival)
+        submit(submission, call)
     }
 
-    private func refuse(_ cause: VerifyRefusal, _ status: Status, _ arrival: Arrival) {
+    private func refuse(_ cause: VerifyRefusal, _ status: Status, _ call: IncomingCall) {
         note(cause)
-        reject(status.code == 400 ? .request : .credentials, status, .verify, arrival)
+        reject(status.code == 400 ? .request : .credentials, status, .verify, call)
     }
 
     private func note(_ cause: VerifyRefusal) { state.withLock { $0.counts.refusedTokens[cause, default: 0] += 1 } }

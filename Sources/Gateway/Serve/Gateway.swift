@@ -1,9 +1,9 @@
 internal import AppAttest
 internal import AppCheck
 internal import HTTP
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// REST in front of the topics: calls become requests, and answers on the topics become replies.
@@ -11,7 +11,7 @@ internal import Threads
 /// Calls come on the server's thread, answers on the readers'. The state is behind one lock; replies are sent outside.
 package final class Gateway: Sendable {
     /// The functions that the gateway needs of the shell.
-    package struct World: Sendable {
+    package struct Dependencies: Sendable {
         /// Milliseconds since 1970.
         package var wallClock: @Sendable () -> Int64
         /// Milliseconds of a clock that never goes back.
@@ -44,23 +44,23 @@ package final class Gateway: Sendable {
     }
 
     let topics: GatewayTopics
-    let world: World
+    let dependencies: Dependencies
     let ids: RequestIDs
     let state: Locked<State>
     private let outlet: any RequestOutlet
     private static let seedBytes = 16
 
     /// - Parameter outlet: takes the records; ``note(_:)`` must be called with what became of them.
-    package init(_ rules: GatewayRules, topics: GatewayTopics, world: World, outlet: any RequestOutlet) {
-        (self.topics, self.world, self.outlet) = (topics, world, outlet)
-        ids = RequestIDs(randomBytes: world.randomBytes)
+    package init(_ rules: GatewayRules, topics: GatewayTopics, dependencies: Dependencies, outlet: any RequestOutlet) {
+        (self.topics, self.dependencies, self.outlet) = (topics, dependencies, outlet)
+        ids = RequestIDs(randomBytes: dependencies.randomBytes)
         let settings = rules.settings
         state = Locked(
             State(
                 rules: rules,
                 waiting: WaitingCalls(settings),
-                addresses: RateGate(limit: settings.callsPerAddress, seed: world.randomBytes(Self.seedBytes)),
-                apiKeys: RateGate(limit: settings.callsPerAPIKey, seed: world.randomBytes(Self.seedBytes))
+                addresses: RateGate(limit: settings.callsPerAddress, seed: dependencies.randomBytes(Self.seedBytes)),
+                apiKeys: RateGate(limit: settings.callsPerAPIKey, seed: dependencies.randomBytes(Self.seedBytes))
             )
         )
     }
@@ -74,11 +74,11 @@ package final class Gateway: Sendable {
     package func open() { state.withLock { $0.isOpen = true } }
 
     /// Replies 504 to expired calls. Call it a few times a second.
-    package func look() {
-        let now = world.uptime()
+    package func poll() {
+        let now = dependencies.uptime()
         let reading = reading
         let expired = state.withLock { state in
-            state.clock.look(reading)
+            state.clock.poll(reading)
             let expired = state.waiting.expire(at: now)
             state.counts.deadlines += expired.count
             state.counts.unanswered += expired.count(where: \.isWritten)
@@ -114,8 +114,8 @@ package final class Gateway: Sendable {
     }
 
     /// Counts and sends a reply.
-    func finish(_ verb: Verb, _ reply: HTTPReply, since: Int64, _ responder: any HTTPResponder) {
-        let duration = max(0, world.uptime() - since)
+    func finish(_ verb: GatewayVerb, _ reply: HTTPReply, since: Int64, _ responder: any HTTPResponder) {
+        let duration = max(0, dependencies.uptime() - since)
         state.withLock { $0.counts.note(verb, reply.status, milliseconds: duration) }
         responder.answer(reply)
     }
@@ -126,7 +126,7 @@ package final class Gateway: Sendable {
     /// An event goes to any partition: no order is promised among them.
     func produce(event value: [UInt8]) {
         guard let topic = topics.names.outputs[.events] else { return }
-        let second = world.uptime() / 1000
+        let second = dependencies.uptime() / 1000
         let partition = state.withLock { state -> Int32? in
             let partition = state.events.partition(in: second, of: topics.partitions)
             if partition == nil { state.counts.droppedEvents += 1 }
@@ -139,5 +139,5 @@ package final class Gateway: Sendable {
     }
 
     /// The current time, for issuing challenges and verifying tokens.
-    var now: EvaluationTime { EvaluationTime(milliseconds: world.wallClock()) }
+    var now: EvaluationTime { EvaluationTime(milliseconds: dependencies.wallClock()) }
 }

@@ -3,7 +3,7 @@ package import Pipeline
 /// The counts of a gateway since its start.
 package struct GatewayCounts: Sendable {
     package struct Answer: Hashable, Sendable {
-        package let verb: Verb
+        package let verb: GatewayVerb
         package let code: Int
     }
 
@@ -19,7 +19,7 @@ package struct GatewayCounts: Sendable {
 
     package internal(set) var answers: [Answer: Int] = [:]
     /// Milliseconds from a call's arrival to its answer, by verb.
-    package internal(set) var durations: [Verb: Histogram] = [:]
+    package internal(set) var durations: [GatewayVerb: Histogram] = [:]
     package internal(set) var rejections: [Rejection: Int] = [:]
     /// Calls of `/v1/verify` that did not pass.
     package internal(set) var refusedTokens: [VerifyRefusal: Int] = [:]
@@ -44,7 +44,7 @@ package struct GatewayCounts: Sendable {
 
     package static let durationBounds = Histogram([5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000])
 
-    mutating func note(_ verb: Verb, _ code: Int, milliseconds: Int64) {
+    mutating func note(_ verb: GatewayVerb, _ code: Int, milliseconds: Int64) {
         answers[Answer(verb: verb, code: code), default: 0] += 1
         durations[verb, default: Self.durationBounds].add(milliseconds)
     }

@@ -37,20 +37,20 @@ package final class AnswerReader: Sendable {
     /// these ends.
     package func start() throws(KafkaFault) {
         let opened = Locked<Result<Void, KafkaFault>?>(nil)
-        let bell = DispatchSemaphore(value: 0)
+        let wakeup = DispatchSemaphore(value: 0)
         DispatchQueue(owner: "gateway.reader").async {
             do throws(KafkaFault) {
                 var positions: [Int32: Int64] = [:]
                 let reader = try self.open(at: &positions)
                 opened.withLock { $0 = .success(()) }
-                bell.signal()
+                wakeup.signal()
                 self.work(reader, positions)
             } catch {
                 opened.withLock { $0 = .failure(error) }
-                bell.signal()
+                wakeup.signal()
             }
         }
-        bell.wait()
+        wakeup.wait()
         try opened.withLock { $0 }?.get()
     }
 

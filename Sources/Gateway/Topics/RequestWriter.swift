@@ -21,7 +21,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
     private let properties: KafkaProperties
     private let counts: [String: Int32]
     private let state = Locked(State())
-    private let bell = DispatchSemaphore(value: 0)
+    private let wakeup = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
     private let trouble: @Sendable (KafkaFault) -> Void
 
@@ -39,33 +39,33 @@ package final class RequestWriter: RequestOutlet, Sendable {
     /// - Throws: where no client can be made of the properties.
     package func start(report: @escaping Report) throws(KafkaFault) {
         let made = Locked<Result<Void, KafkaFault>?>(nil)
-        let bell = DispatchSemaphore(value: 0)
+        let wakeup = DispatchSemaphore(value: 0)
         DispatchQueue(owner: "gateway.writer").async {
             do throws(KafkaFault) {
                 let producer = try self.make()
                 // The port opens after this: no call waits for a connection.
                 producer.connect(to: self.counts.keys.sorted(), timeoutMilliseconds: Self.connectMilliseconds)
                 made.withLock { $0 = .success(()) }
-                bell.signal()
+                wakeup.signal()
                 self.work(producer, report)
             } catch {
                 made.withLock { $0 = .failure(error) }
-                bell.signal()
+                wakeup.signal()
             }
         }
-        bell.wait()
+        wakeup.wait()
         try made.withLock { $0 }?.get()
     }
 
     package func write(_ record: OutboundRequest) {
         state.withLock { $0.waiting.append(record) }
-        bell.signal()
+        wakeup.signal()
     }
 
     /// Ends the thread once what waits is flushed, or two seconds have passed.
     package func stop() {
         state.withLock { $0.isStopping = true }
-        bell.signal()
+        wakeup.signal()
         _ = ended.wait(timeout: .now() + .milliseconds(2 * Self.flushMilliseconds))
     }
 
@@ -79,7 +79,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
         var producer = first
         while true {
             let pause = producer.outstanding > 0 ? Self.busyMilliseconds : Self.idleMilliseconds
-            _ = bell.wait(timeout: .now() + .milliseconds(pause))
+            _ = wakeup.wait(timeout: .now() + .milliseconds(pause))
             var records: [OutboundRequest] = []
             let isStopping = state.withLock { state in
                 swap(&records, &state.waiting)
@@ -105,7 +105,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
                 value: record.value,
                 headers: record.headers,
                 ticket: record.ticket,
-                patienceMilliseconds: 0
+                budgetMilliseconds: 0
             )
         } catch {
             trouble(error)

@@ -40,7 +40,7 @@ struct ReplyClock {
     }
 
     /// Forgets a doubt that has lasted. Call it a few times a second.
-    mutating func look(_ now: Reading) {
+    mutating func poll(_ now: Reading) {
         assert(strange == 0 || measured != nil, "a strange reply was measured")
         guard doubt(now) != nil else { return doubtedSince = nil }
         let since = doubtedSince ?? now.uptime

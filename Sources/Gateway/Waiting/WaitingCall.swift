@@ -9,7 +9,7 @@ struct WaitingCall {
     /// The key of the record, and so of its answers.
     let key: [UInt8]
     let partition: Int32
-    let answer: Method.Answer
+    let answer: Verb.Answer
     /// The value as it was produced.
     let value: [UInt8]
     let responder: any HTTPResponder
@@ -21,7 +21,7 @@ struct WaitingCall {
     /// The time at which the record was produced, in milliseconds since 1970.
     let producedAt: Int64
     /// The verb, for the counts.
-    let verb: Verb
+    let verb: GatewayVerb
 
     /// The bytes that wait: the value, and about as much as the rest of a call needs.
     var byteCount: Int { value.count + 1_024 }
@@ -44,7 +44,7 @@ struct WaitingCall {
 enum ResultReading {
     /// - Parameter value: of the results topic: `run`'s own, so what does not fit the contract is a fault of ours.
     /// - Returns: nil for a record that is not a result.
-    static func reply(_ value: [UInt8], _ answer: Method.Answer, id: [UInt8]) -> HTTPReply? {
+    static func reply(_ value: [UInt8], _ answer: Verb.Answer, id: [UInt8]) -> HTTPReply? {
         guard let root = try? JSONDocument(parsing: value).root, let status = root["status"],
             let code = status["code"]?.integer, let name = status["status"]?.string,
             let message = status["message"]?.string, HTTPReply.statuses.contains(Int(code))

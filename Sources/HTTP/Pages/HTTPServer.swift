@@ -3,7 +3,7 @@ package final class HTTPServer: Sendable {
     /// Called on the server's thread, one request at a time.
     package typealias Handler = @Sendable (HTTPRequest) -> HTTPResponse
 
-    private let server: HTTPExchangeServer
+    private let server: HTTPCallServer
 
     /// The address that clients connect to.
     package var port: UInt16 { server.port }
@@ -14,10 +14,10 @@ package final class HTTPServer: Sendable {
     package init(
         address: String,
         port: UInt16,
-        limits: HTTPExchangeLimits = .pages,
+        limits: HTTPCallLimits = .pages,
         handler: @escaping Handler
     ) throws(HTTPFault) {
-        server = try HTTPExchangeServer(address: address, port: port, limits: limits, refuse: \.page) {
+        server = try HTTPCallServer(address: address, port: port, limits: limits, refuse: \.page) {
             call,
             responder in
             responder.answer(HTTPReply(HTTPRequest(call).map(handler) ?? .notFound))
@@ -25,9 +25,9 @@ package final class HTTPServer: Sendable {
     }
 }
 
-extension HTTPExchangeLimits {
-    package static let pages: HTTPExchangeLimits = {
-        var limits = HTTPExchangeLimits()
+extension HTTPCallLimits {
+    package static let pages: HTTPCallLimits = {
+        var limits = HTTPCallLimits()
         (limits.connections, limits.connectionsPerAddress) = (120, 64)
         (limits.bodyBytes, limits.headerBytes) = (0, 16_384)
         (limits.requestSeconds, limits.idleSeconds) = (10, 10)

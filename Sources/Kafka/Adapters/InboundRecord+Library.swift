@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 extension MessageBlock: RecordMemory {
     package func takeRecord(_ index: Int) -> InboundRecord { InboundRecord(take(index), topic: topic) }

@@ -1,5 +1,5 @@
 package import KafkaPorts
-internal import Log
+internal import Streams
 internal import Threads
 
 /// A member's consumer on librdkafka. It translates memory, units, callbacks and texts, and holds no rule.

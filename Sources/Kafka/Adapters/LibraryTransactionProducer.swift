@@ -1,6 +1,6 @@
 package import KafkaPorts
 
-/// A transactional producer of units on librdkafka. It translates memory, threads and texts, and holds no rule.
+/// A transactional producer of outputs on librdkafka. It translates memory, threads and texts, and holds no rule.
 package final class LibraryTransactionProducer: TransactionProducer, OutputClient {
     let route: OutputRoute
     var before = DeliverySummary()

@@ -1,8 +1,8 @@
 package import KafkaPorts
-package import Log
+package import Streams
 internal import Threads
 
-/// The topics of a unit's records, and the clock of their client's waits.
+/// The topics of an output's records, and the clock of their client's waits.
 package struct OutputRoute: Sendable {
     package var topics: [OutputTopic: String]
     /// Read by calls that share their time among several waits.
@@ -16,7 +16,7 @@ package struct OutputRoute: Sendable {
     var trackedTopic: String? { topics[.ledger] }
 }
 
-/// A producer that takes the records of units: what both kinds of producer have in common.
+/// A producer that takes the records of outputs: what both kinds of producer have in common.
 protocol OutputClient: RecordProducer {
     var route: OutputRoute { get }
     var producer: Producer { get }
@@ -59,7 +59,7 @@ extension OutputClient {
                     key: record.key,
                     value: record.value,
                     headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) },
-                    patienceMilliseconds: 0
+                    budgetMilliseconds: 0
                 )
             } catch {
                 guard error.isQueueFull else { throw named(error) }
@@ -98,7 +98,7 @@ extension OutputClient {
     package func discard() { client.purge() }
 }
 
-/// An idempotent producer of units on librdkafka.
+/// An idempotent producer of outputs on librdkafka.
 package final class LibraryProducer: RecordProducer, OutputClient {
     let route: OutputRoute
     let producer: Producer

@@ -8,10 +8,10 @@ internal import KafkaPorts
 @safe
 final class BoundedCall {
     private let body: () -> OpaquePointer?
-    /// Written by the call's thread before it rings the bell, read afterwards.
+    /// Written by the call's thread before it signals the wakeup, read afterwards.
     private var error: OpaquePointer?
     /// A pipe, its reading end first: a byte in it wakes the waiting thread.
-    private var bell: (Int32, Int32) = (-1, -1)
+    private var wakeup: (Int32, Int32) = (-1, -1)
 
     private init(_ body: @escaping () -> OpaquePointer?) {
         unsafe self.body = body
@@ -19,13 +19,13 @@ final class BoundedCall {
         // Two numbers are written, or none.
         guard unsafe pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        bell = (ends[0], ends[1])
+        wakeup = (ends[0], ends[1])
     }
 
     deinit {
-        if bell.0 >= 0 {
-            close(bell.0)
-            close(bell.1)
+        if wakeup.0 >= 0 {
+            close(wakeup.0)
+            close(wakeup.1)
         }
         // The outcome of a call that was given up.
         if let error = unsafe error { unsafe rd_kafka_error_destroy(error) }
@@ -42,11 +42,11 @@ final class BoundedCall {
         _ body: @escaping () -> OpaquePointer?
     ) throws(KafkaFault) -> OpaquePointer? {
         let call = unsafe BoundedCall(body)
-        guard call.bell.0 >= 0, DetachedThread.run(call.perform) else {
+        guard call.wakeup.0 >= 0, DetachedThread.run(call.perform) else {
             throw .fatal("\(action): no thread could be started")
         }
         guard call.wait(timeoutMilliseconds, goesOn) else {
-            throw .timedOut("\(action): no answer in time").judged(
+            throw .timedOut("\(action): no answer in time").with(
                 isFatal: true,
                 requiresAbort: false
             )
@@ -59,7 +59,7 @@ final class BoundedCall {
         unsafe error = body()
         var byte: UInt8 = 1
         // One byte of our own.
-        _ = unsafe write(bell.1, &byte, 1)
+        _ = unsafe write(wakeup.1, &byte, 1)
     }
 
     private static let sliceMilliseconds = 500
@@ -77,7 +77,7 @@ final class BoundedCall {
     }
 
     private func hasRung(_ milliseconds: Int) -> Bool {
-        var entry = pollfd(fd: bell.0, events: Int16(POLLIN), revents: 0)
+        var entry = pollfd(fd: wakeup.0, events: Int16(POLLIN), revents: 0)
         // A signal cuts a wait short; at worst the whole time is waited again.
         var result = unsafe poll(&entry, 1, clampedMilliseconds(milliseconds))
         if result < 0 { result = unsafe poll(&entry, 1, clampedMilliseconds(milliseconds)) }

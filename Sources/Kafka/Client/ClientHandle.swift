@@ -59,7 +59,7 @@ final class ClientHandle {
         let code = unsafe rd_kafka_fatal_error(pointer, &text, text.count)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         let message = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return KafkaFault(code, message).judged(isFatal: true, requiresAbort: false)
+        return KafkaFault(code, message).with(isFatal: true, requiresAbort: false)
     }
 
     /// Delivers errors and rebalances together with a consumer's messages, from one queue.

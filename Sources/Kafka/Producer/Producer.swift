@@ -4,7 +4,7 @@ internal import Threads
 
 /// An idempotent producer (`acks=all`).
 ///
-/// Records are queued by ``produce(topic:partition:key:value:headers:patienceMilliseconds:)`` and sent in the
+/// Records are queued by ``produce(topic:partition:key:value:headers:budgetMilliseconds:)`` and sent in the
 /// background; only ``flush(timeoutMilliseconds:)`` confirms that they have arrived.
 @safe
 package final class Producer {
@@ -147,10 +147,10 @@ package final class Producer {
 
     /// Queues one record for an explicit partition. Bytes are copied; nil is null and [] is empty.
     ///
-    /// If the queue is full, waits for room, up to `patienceMilliseconds`.
+    /// If the queue is full, waits for room, up to `budgetMilliseconds`.
     ///
     /// - Parameter ticket: names the record in ``takeReports()``, from 1; nil = no report.
-    /// - Throws: a ``KafkaFault``; the record was then not queued, so its unit must not be committed.
+    /// - Throws: a ``KafkaFault``; the record was then not queued, so its output must not be committed.
     package func produce(
         topic: String,
         partition: Int32,
@@ -158,7 +158,7 @@ package final class Producer {
         value: [UInt8]?,
         headers: [KafkaHeader] = [],
         ticket: UInt? = nil,
-        patienceMilliseconds: Int = 60_000
+        budgetMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
         owner.check()
         // The library would queue a record for a partition that does not exist and fail it much later.
@@ -171,7 +171,7 @@ package final class Producer {
         }
         var waited = 0
         while let fault = enqueue(topic, partition, key, value, headers, ticket) {
-            guard fault.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue, waited < patienceMilliseconds else {
+            guard fault.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue, waited < budgetMilliseconds else {
                 throw handle.explained(fault)
             }
             // Returns as soon as deliveries end, which makes room.
@@ -187,17 +187,17 @@ package final class Producer {
     /// Waits until every queued record is acknowledged or failed.
     ///
     /// - Throws: a ``KafkaFault`` naming the first record that failed since the last flush, or a timeout with some
-    ///   still in flight. Either way their unit must not be committed.
+    ///   still in flight. Either way their output must not be committed.
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
         let hasEnded = flushQueue(limit: timeoutMilliseconds)
         if let failure = handle.context.firstFailure {
             handle.context.firstFailure = nil
-            throw handle.explained(failure).judged(isFatal: failure.isFatal, requiresAbort: true)
+            throw handle.explained(failure).with(isFatal: failure.isFatal, requiresAbort: true)
         }
         if let fatal = fatalFault { throw fatal }
         guard !hasEnded else { return }
         let fault = KafkaFault.timedOut("records not acknowledged in \(timeoutMilliseconds) ms: \(outstanding)")
-        throw handle.explained(fault).judged(isFatal: false, requiresAbort: true)
+        throw handle.explained(fault).with(isFatal: false, requiresAbort: true)
     }
 
     /// Returns whether every queued record has an outcome, whatever that is.

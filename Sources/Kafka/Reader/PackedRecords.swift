@@ -1,6 +1,6 @@
 internal import CRdkafka
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 /// Records of a compacted topic, their bytes one after the other: a record costs no allocation.
 struct PackedRecords {

@@ -63,7 +63,7 @@ extension TransactionalProducer {
         let left = max(1, timeoutMilliseconds - settle(timeoutMilliseconds / 2))
         guard settlement == .settled else {
             let fault = KafkaFault.stale("a request of the transaction is unanswered, or still to be sent")
-            client.abandon(fault.judged(isFatal: true, requiresAbort: false))
+            client.abandon(fault.with(isFatal: true, requiresAbort: false))
             throw fatalFault ?? fault
         }
         try spoiling { () throws(KafkaFault) in try client.abort(limit: left) }

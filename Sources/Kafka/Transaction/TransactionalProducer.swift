@@ -47,7 +47,7 @@ package final class TransactionalProducer {
 
     // MARK: - Records
 
-    /// Queues one record; see ``Producer/produce(topic:partition:key:value:headers:patienceMilliseconds:)``.
+    /// Queues one record; see ``Producer/produce(topic:partition:key:value:headers:budgetMilliseconds:)``.
     ///
     /// - Throws: a ``KafkaFault``. Unless it ``KafkaFault/isQueueFull`` (the record may be tried again) the transaction
     ///   can only be aborted; the library itself does not enforce that.
@@ -57,7 +57,7 @@ package final class TransactionalProducer {
         key: [UInt8]?,
         value: [UInt8]?,
         headers: [KafkaHeader] = [],
-        patienceMilliseconds: Int = 60_000
+        budgetMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
         if let abandonment = client.abandonment { throw abandonment }
         do throws(KafkaFault) {
@@ -67,7 +67,7 @@ package final class TransactionalProducer {
                 key: key,
                 value: value,
                 headers: headers,
-                patienceMilliseconds: patienceMilliseconds
+                budgetMilliseconds: budgetMilliseconds
             )
         } catch {
             throw error.isQueueFull ? error : spoiled(client.named(error))
@@ -84,7 +84,7 @@ package final class TransactionalProducer {
                 throw spoiled(client.named(error))
             }
             // Records still in flight do no harm: the commit waits for them.
-            throw error.judged(isFatal: false, requiresAbort: false)
+            throw error.with(isFatal: false, requiresAbort: false)
         }
     }
 

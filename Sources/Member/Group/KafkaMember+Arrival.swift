@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 extension KafkaMember {
     // MARK: The group's answer
@@ -56,13 +56,13 @@ extension KafkaMember {
         note(fault)
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     /// Asks for what is missing: the topics, the transactional id, the group's offsets.
     func advanceArrival(at now: Moment) throws {
         guard membership.isArriving, membership.pause.isOver(at: now), membership.query == nil else { return }
         if membership.state == .answering { answer(at: now) }
-        // The answers may depend on the unit that is still being written.
+        // The answers may depend on the output that is still being written.
         guard !output.isBusy else { return }
         switch membership.state {
         case .askingTopics where settings.partitions == nil: try noteTopics([], at: now)
@@ -127,9 +127,9 @@ extension KafkaMember {
         membership.token = token
         membership.take(.offsetsKnown)
         partitions.takeAll(.offsetsKnown)
-        // No news where all of them were the loop's already.
-        let isNews = partitions.isEmpty || !partitions.all.allSatisfy(\.told.isTaken)
-        changes.append(.assigned(partitions.numbers, of: announcement, isNews: isNews))
+        // Not new where all of them were the loop's already.
+        let isNew = partitions.isEmpty || !partitions.all.allSatisfy(\.reported.isTaken)
+        changes.append(.assigned(partitions.numbers, of: announcement, isNew: isNew))
     }
 
     // MARK: Once more
@@ -141,7 +141,7 @@ extension KafkaMember {
             if settings.has(.revokedTakenOverAgain), membership.state == .leaving { remembered = partitions.numbers }
         #endif
         guard Membership.cell(membership.state, .takenOverAgain) != .ignored, !partitions.isEmpty else { return }
-        forgetQuestions()
+        forgetQueries()
         pending.drop()
         changes.removeAll { if case .assigned = $0 { true } else { false } }
         partitions.takeAll(.takenOverAgain)

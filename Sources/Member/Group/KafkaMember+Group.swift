@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 extension KafkaMember {
     /// Takes an event of the group's consumer. Records are kept for the next poll, where there is room.
@@ -40,7 +40,7 @@ extension KafkaMember {
             try? assignPaused(assigned.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
             return
         }
-        forgetQuestions()
+        forgetQueries()
         membership.take(.assigned)
         pending.drop()
         partitions.replace(assigned)
@@ -49,7 +49,7 @@ extension KafkaMember {
 
     /// The next owner takes the partitions over, even where they were to be taken over again here.
     private func noteGone(isLost: Bool, at now: Moment) {
-        forgetQuestions()
+        forgetQueries()
         membership.take(.gone)
         pending.drop()
         partitions.takeAll(.gone)
@@ -64,7 +64,7 @@ extension KafkaMember {
     }
 
     /// Late answers to these, and damage that was found, belong to an assignment that is over.
-    func forgetQuestions() {
+    func forgetQueries() {
         damaged.removeAll()
         if let query = membership.query { ports.queries.forget(query) }
         membership.query = nil
@@ -129,7 +129,7 @@ extension KafkaMember {
 
     /// - Throws: a fault that needs an operator.
     func rideOut(_ fault: KafkaFault) throws {
-        if fault.isFencedMember { throw fault.saying(namesake(fault)) }
+        if fault.isFencedMember { throw fault.with(message: namesake(fault)) }
         guard fault.isRecoverable || fault.isPollGap || fault.isOffsetGone else {
             throw settings.explain(fault, settings.requests)
         }

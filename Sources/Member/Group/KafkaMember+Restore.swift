@@ -1,5 +1,5 @@
 package import KafkaPorts
-package import Log
+package import Streams
 
 extension KafkaMember {
     /// The loop is ready for the ledgers of the partitions in the last announcement.
@@ -25,12 +25,12 @@ extension KafkaMember {
         let isReading = partitions.all.contains { if case .restoring(.reading) = $0.state { true } else { false } }
         let chunk = isReading ? try readOn(records, isAwaiting ? 0 : milliseconds, at: now) : StoredRecords()
         guard var reader else { return [] }
-        let news = reader.takeNews()
+        let outcomes = reader.takeOutcomes()
         self.reader = reader
         let left = remaining.values.reduce(Int64(unasked.count), +)
-        var events = news.dropped.map { PartitionEvent.ledgerDropped($0) } + [.ledger(chunk, left: left)]
-        for damage in news.damaged { events += held(damage) }
-        events += news.given.map { .ledgerGiven($0) }
+        var events = outcomes.dropped.map { PartitionEvent.ledgerDropped($0) } + [.ledger(chunk, left: left)]
+        for damage in outcomes.damaged { events += held(damage) }
+        events += outcomes.given.map { .ledgerGiven($0) }
         if isRestored {
             settings.restored(reader.records)
             #if DEBUG
@@ -136,7 +136,7 @@ extension KafkaMember {
         // The topic ends before the known offset, as after an unclean election: other records may have been written
         // at the same offsets since. It is read from the beginning.
         if start > ends.high {
-            reader?.news.dropped.append(number)
+            reader?.outcomes.dropped.append(number)
             start = ends.low
         } else if let last = reader?.known.lasts[number], ends.low <= last, last < start {
             // What was written where the topic was cut may end at the known offset: the last known record tells.
@@ -153,7 +153,7 @@ extension KafkaMember {
         precondition(reader?.unmet.contains(number) == false, "a ledger is whole once its last known record has come")
         partitions.take(.ledgerProgress(.given(target: target)), number)
         ledgers.note(target, last: reader?.lasts[number], of: number)
-        reader?.news.given.append(number)
+        reader?.outcomes.given.append(number)
     }
 
     /// Starts again after a partition was cut: what was read of it does not count.
@@ -258,7 +258,7 @@ extension KafkaMember {
         if isBeyondDoubt {
             partitions.take(.hold, number)
             _ = consumer.pause([number])
-            reader?.news.damaged.append(PartitionDamage(partition: number, cause: fault.message, isLedger: true))
+            reader?.outcomes.damaged.append(PartitionDamage(partition: number, cause: fault.message, isLedger: true))
         }
         reader?.close()
         reader?.port = nil

@@ -1,6 +1,6 @@
 package import KafkaPorts
-package import Log
 internal import Pipeline
+package import Streams
 
 extension KafkaMember {
     package var group: [UInt8] { Array(settings.group.utf8) }

@@ -1,8 +1,8 @@
 package import KafkaPorts
-package import Log
 internal import Pipeline
+package import Streams
 
-/// One member of the group: the requests of its partitions, their ledgers, and the units that its outputs go out in.
+/// One member of the group: the requests of its partitions, their ledgers, and its batches' output.
 ///
 /// It has no clock, queue or thread: every call gets its moment, nothing waits but ``poll(_:waiting:at:)`` and
 /// ``readLedgers(most:waiting:at:)``, and completions are events that ports keep until they are asked. One step goes: the
@@ -90,7 +90,7 @@ package final class KafkaMember {
         if round.records.isEmpty { round.events = nextChange() }
         if round.events.isEmpty, !damaged.isEmpty { round.events = held(damaged.removeFirst()) }
         // Records of a held partition may have been on their way.
-        if partitions.all.contains(where: { $0.told.hold != nil }) {
+        if partitions.all.contains(where: { $0.reported.hold != nil }) {
             round.records.removeAll { isHeld($0.stamp?.place.partition) }
         }
         return round

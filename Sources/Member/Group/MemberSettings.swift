@@ -2,7 +2,7 @@ package import KafkaPorts
 
 /// The settings of a member, in addition to its ports.
 package struct MemberSettings: Sendable {
-    package var delivery: UnitWriter.Settings.Delivery
+    package var delivery: OutputWriter.Settings.Delivery
     /// `group.id`.
     package var group: String
     /// The name by which the group knows this instance over restarts.
@@ -14,9 +14,9 @@ package struct MemberSettings: Sendable {
     package var partitions: Int32?
     /// The sentence about topics whose partition counts are others than at the start; nil = they are the same.
     package var countsChanged: @Sendable (_ counts: [String: Int], _ started: Int32) -> String? = { _, _ in nil }
-    /// The longest that a unit of output may take.
-    package var unitMilliseconds: Int64 = 60_000
-    /// How many records are kept while none can be handed out: two minutes' worth, more than a unit's default time.
+    /// The longest that an output may take.
+    package var outputMilliseconds: Int64 = 60_000
+    /// How many records are kept while none can be handed out: two minutes' worth, more than an output's default time.
     package var mostPending = 512
     /// Whether contradicting positions hold their partition; false for the embedded broker, which forgets.
     package var guardsPositions = true
@@ -33,7 +33,7 @@ package struct MemberSettings: Sendable {
     #endif
 
     package init(
-        delivery: UnitWriter.Settings.Delivery,
+        delivery: OutputWriter.Settings.Delivery,
         group: String,
         stableID: String,
         requests: String,

@@ -1,7 +1,7 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
-/// The unit of output that the writer has, as the member sees it.
+/// The output that the writer has, as the member sees it.
 ///
 ///     idle ─ write ─▶ writing ─ written ─┬────────────────────────────▶ ended ─ taken by the loop ─▶ idle
 ///      │                 │               └─ offsets are due ─▶ committing ─┘
@@ -15,7 +15,7 @@ struct Output {
         /// Everything is durable but the offsets.
         case committing(CommitID, until: Moment)
         case ended
-        /// `isInDoubt` = the unit may be durable all the same.
+        /// `isInDoubt` = the output may be durable all the same.
         case failed(isInDoubt: Bool)
         case aborting(isInDoubt: Bool)
         case aborted
@@ -26,7 +26,7 @@ struct Output {
         case written
         case offsetsAreDue(CommitID, until: Moment)
         case failed(isInDoubt: Bool)
-        /// The answer to an offset commit of this unit.
+        /// The answer to an offset commit of this output.
         case committed
         case abort
         case aborted
@@ -38,7 +38,7 @@ struct Output {
     var isTakingOver = false
     private(set) var budget: CallBudget?
     private(set) var positions: [PartitionPosition] = []
-    /// The ledger's ends after the unit that has ended.
+    /// The ledger's ends after the output that has ended.
     var ledgerEnds: [Int32: Int64] = [:]
     var fault: KafkaFault?
     private(set) var timeShare = 0.0
@@ -63,7 +63,7 @@ struct Output {
     mutating func take(_ event: Event) {
         switch Self.cell(state, event) {
         case .ignored: break
-        case .impossible: preconditionFailure("the unit is \(state): \(event) comes only in other states")
+        case .impossible: preconditionFailure("the output is \(state): \(event) comes only in other states")
         case .becomes(let next):
             assert(next != state, "a step leads somewhere")
             state = next
@@ -76,9 +76,9 @@ struct Output {
         (self.positions, self.budget, ledgerEnds, fault) = (positions, budget, [:], nil)
     }
 
-    /// Notes what the writer says of a unit that it has written.
+    /// Notes what the writer says of an output that it has written.
     mutating func note(ledgerEnds: [Int32: Int64], timeShare: Double) {
-        assert(state == .writing && fault == nil, "a unit is noted once, while it is written")
+        assert(state == .writing && fault == nil, "an output is noted once, while it is written")
         (self.ledgerEnds, self.timeShare) = (ledgerEnds, timeShare)
     }
 
@@ -93,12 +93,12 @@ struct Output {
         }
     }
 
-    /// The group waits: the unit gives up soon.
+    /// The group waits: the output gives up soon.
     func hurry(at now: Moment) { budget?.shorten(to: now + Self.grace) }
 
-    /// Nothing more of the unit goes to the coordinator.
+    /// Nothing more of the output goes to the coordinator.
     func noteLost() { budget?.noteLost() }
 
-    /// How much time a unit keeps once the group waits for an answer, or a stop was asked for.
+    /// How much time an output keeps once the group waits for an answer, or a stop was asked for.
     private static let grace: Int64 = 3_000
 }

@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 /// Keeps the records that come while none can be handed out, in their order: at most four a second, when only the group
 /// is served.

@@ -25,13 +25,13 @@ struct SeekBackoff: Equatable {
     private static let first: Int64 = 2_000
     private static let most: Int64 = 60_000
 
-    private var patience = first
+    private var interval = first
 
     /// - Parameter milliseconds: since the first seek that failed.
     /// - Returns: whether to assign the partitions again.
     mutating func isOver(after milliseconds: Int64) -> Bool {
-        guard milliseconds >= patience else { return false }
-        patience = min(patience * 2, Self.most)
+        guard milliseconds >= interval else { return false }
+        interval = min(interval * 2, Self.most)
         return true
     }
 }

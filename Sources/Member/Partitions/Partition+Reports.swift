@@ -1,8 +1,8 @@
-internal import Log
+internal import Streams
 
 /// The reports on a partition that the loop has heard.
 extension Partition {
-    struct Told: Equatable {
+    struct Reported: Equatable {
         /// The loop has taken it; until then it has only been announced, if that.
         fileprivate(set) var isTaken = false
         /// Why it is not read; nil = it is, or nothing was decided since it was announced.
@@ -19,34 +19,34 @@ extension Partition {
     }
 
     /// The loop has heard of it, and it is judged again.
-    mutating func noteTaken() { (told.isTaken, told.hold, told.isFirstOffsetDue) = (true, nil, false) }
+    mutating func noteTaken() { (reported.isTaken, reported.hold, reported.isFirstOffsetDue) = (true, nil, false) }
 
     /// - Returns: that it is held.
     mutating func hold(_ sentence: String) -> PartitionEvent {
-        let isNews = told.lastHold != sentence
-        (told.hold, told.lastHold) = (sentence, sentence)
-        return .held(number, sentence, isNews: isNews)
+        let isNew = reported.lastHold != sentence
+        (reported.hold, reported.lastHold) = (sentence, sentence)
+        return .held(number, sentence, isNew: isNew)
     }
 
     /// - Returns: that it has started, with what earlier starts at the same offset have not reported.
     mutating func report(_ report: PartitionStart.Report) -> PartitionEvent {
-        told.isFirstOffsetDue = !report.hasCommitted
-        let known = told.start ?? PartitionStart.Report()
-        var (news, all) = (report, report)
-        news.skippedAtMost = max(0, report.skippedAtMost - known.skippedAtMost)
-        news.deletedAtMost = max(0, report.deletedAtMost - known.deletedAtMost)
-        if report.note == told.start?.note { news.note = nil }
+        reported.isFirstOffsetDue = !report.hasCommitted
+        let known = reported.start ?? PartitionStart.Report()
+        var (new, all) = (report, report)
+        new.skippedAtMost = max(0, report.skippedAtMost - known.skippedAtMost)
+        new.deletedAtMost = max(0, report.deletedAtMost - known.deletedAtMost)
+        if report.note == reported.start?.note { new.note = nil }
         all.skippedAtMost = max(known.skippedAtMost, report.skippedAtMost)
         all.deletedAtMost = max(known.deletedAtMost, report.deletedAtMost)
-        told.start = all
-        return .started(number, news)
+        reported.start = all
+        return .started(number, new)
     }
 
     /// Something was committed after what was reported.
-    mutating func forgetStart() { (told.start, told.isFirstOffsetDue) = (nil, false) }
+    mutating func forgetStart() { (reported.start, reported.isFirstOffsetDue) = (nil, false) }
 
     #if DEBUG
         /// A planted bug: its next start is reported whatever earlier ones have reported.
-        mutating func forgetReport() { told.start = nil }
+        mutating func forgetReport() { reported.start = nil }
     #endif
 }

@@ -1,6 +1,6 @@
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// A cell of a table of states and events.
 enum Cell<State: Equatable>: Equatable {
@@ -82,10 +82,12 @@ struct Partition: Equatable {
     var damage = DamageTracker()
     var ledgerDamage = DamageTracker()
 
-    var told: Told
+    var reported: Reported
 
     /// - Parameter start: what was reported of its start when it was ours before.
-    init(_ number: Int32, start: PartitionStart.Report? = nil) { (self.number, told) = (number, Told(start: start)) }
+    init(_ number: Int32, start: PartitionStart.Report? = nil) {
+        (self.number, reported) = (number, Reported(start: start))
+    }
 
     /// The table of states; `MemberTests` has it as it is drawn.
     static func cell(_ state: State, _ event: Event) -> Cell<State> {

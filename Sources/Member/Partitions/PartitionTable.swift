@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 /// The assigned partitions, by number: nothing that a member does depends on an order that differs between processes.
 struct PartitionTable {
@@ -12,7 +12,7 @@ struct PartitionTable {
 
     /// Replaces the assignment.
     mutating func replace(_ numbers: [Int32]) {
-        for partition in all { reported[partition.number] = partition.told.start }
+        for partition in all { reported[partition.number] = partition.reported.start }
         all = Set(numbers).sorted().map { Partition($0, start: reported.removeValue(forKey: $0)) }
     }
 
@@ -63,7 +63,7 @@ struct PartitionTable {
     }
 
     /// Why partitions are not read, as the loop has heard.
-    var holds: [Int32: String] { byNumber(\.told.hold) }
+    var holds: [Int32: String] { byNumber(\.reported.hold) }
 
     private func byNumber<Value>(_ value: (Partition) -> Value?) -> [Int32: Value] {
         all.reduce(into: [:]) { $0[$1.number] = value($1) }

@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 /// The offsets up to which the ledgers are known that the loop has or keeps. They outlive an assignment, as kept
 /// ledgers do.
@@ -58,7 +58,7 @@ struct LedgerReader {
     var moved: Moment
     var records = 0
     /// The events that the loop has not heard of yet.
-    var news = News()
+    var outcomes = Outcomes()
     /// Which partition is asked for first when the ends are asked for again.
     private var turn = 0
 
@@ -91,14 +91,14 @@ struct LedgerReader {
     private static let standstill: Int64 = 10_000
 
     /// Ledgers that are read from their beginnings, those that cannot be read, and those that were read to their ends.
-    struct News {
+    struct Outcomes {
         var dropped: [Int32] = []
         var damaged: [PartitionDamage] = []
         var given: [Int32] = []
     }
 
-    mutating func takeNews() -> News {
-        defer { news = News() }
-        return news
+    mutating func takeOutcomes() -> Outcomes {
+        defer { outcomes = Outcomes() }
+        return outcomes
     }
 }

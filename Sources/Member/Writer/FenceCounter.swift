@@ -10,7 +10,7 @@ internal import KafkaPorts
 struct FenceCounter {
     private static let window: Int64 = 60_000
 
-    /// The most fencings within a minute.
+    /// How often it may be fenced within a minute.
     private let most: Int
     private var times: [Moment] = []
     private var excuses = 0

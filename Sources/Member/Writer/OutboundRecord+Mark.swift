@@ -1,5 +1,5 @@
-internal import Log
 internal import Pipeline
+internal import Streams
 
 extension OutboundRecord {
     /// The mark that makes a ledger partition forget the offset up to which its requests were applied.

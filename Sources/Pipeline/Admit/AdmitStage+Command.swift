@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import Log
+internal import Streams
 
 /// Operators' commands: each is applied once, in order with the requests around it.
 extension AdmitStage {

@@ -1,7 +1,7 @@
 package import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import Log
+internal import Streams
 
 /// Admit (loop, in offset order): duplicates, gates, bound keys, counters, ids that may be used once. The only stage
 /// that decides about state.
@@ -81,13 +81,13 @@ package struct AdmitStage: Sendable {
         guard record.record.offset >= state.appliedOffset(of: record.record.partition) else {
             return Verdict(outcome: .applied)
         }
-        if let method = record.method {
+        if let verb = record.verb {
             let item = Admission(record: record, finding: finding, now: now ?? record.time, trace: trace)
-            switch method.content {
+            switch verb.content {
             case .nothing: return challenge(item, &state)
             case .debugToken: return debugToken(item, &state)
             case .appCheckToken: return token(item, &state)
-            case .attestation, .assertion: return judgeObject(item, method, &state)
+            case .attestation, .assertion: return judgeObject(item, verb, &state)
             }
         }
         switch record.shape {
@@ -101,19 +101,19 @@ package struct AdmitStage: Sendable {
 
     private func judgeObject(
         _ item: Admission<some CheckTracer>,
-        _ method: Method,
+        _ verb: Verb,
         _ state: inout BatchState
     ) -> Verdict {
         guard let keyID = item.record.keyID else { return Verdict(outcome: .deadLetter(.internal)) }
         var key = state.key(keyID, on: item.partition, forRequestOf: item.record.valueDigest)
         if let last = key?.lastRequest, isSame(last, item.record), let known = key {
-            return duplicate(item, method, known, last, &state)
+            return duplicate(item, verb, known, last, &state)
         }
         let (environment, isUnverified) = (key?.environment, key?.publicKey == nil)
         var verdict = Verdict(outcome: .accepted, environment: environment, previousCounter: key?.counter)
         do throws(Reason) {
             try checkBan(item, &state)
-            switch (method.bringsAttestation, method.isExchange) {
+            switch (verb.bringsAttestation, verb.isExchange) {
             case (true, true): try exchangeAttestation(item, item.exchange(), key: &key, &state, &verdict)
             case (false, true): try exchangeAssertion(item, item.exchange(), key: &key, &state, &verdict)
             case (let bringsAttestation, false):
@@ -150,7 +150,7 @@ package struct AdmitStage: Sendable {
     /// A redelivered request: the same verdict, and the same token with the life that is left of it.
     private func duplicate(
         _ item: Admission<some CheckTracer>,
-        _ method: Method,
+        _ verb: Verb,
         _ key: KeyRecord,
         _ last: LastRequest,
         _ state: inout BatchState
@@ -158,15 +158,15 @@ package struct AdmitStage: Sendable {
         var verdict = Verdict(
             outcome: .accepted,
             environment: key.environment,
-            duplicate: Verdict.Kept(appleAppID: key.appleAppID, counter: key.counter)
+            duplicate: Verdict.LedgerFacts(appleAppID: key.appleAppID, counter: key.counter)
         )
         verdict.isUnverified = key.publicKey == nil
         let times = TokenTimes(issuedAt: Int64(last.issuedAt), expiresAt: Int64(last.expiresAt))
-        guard method.isExchange, let exchange = item.record.request?.exchange else { return verdict }
+        guard verb.isExchange, let exchange = item.record.request?.exchange else { return verdict }
         note(exchange, of: item, &state)
         do throws(Reason) {
             try checkSigningKey(item)
-            if method.bringsAttestation {
+            if verb.bringsAttestation {
                 // The active key may have changed since the first answer: the artifact is sealed under today's key.
                 if let active = try sealingKey(item.trace) {
                     state.note(sealingKey: active.id.value, at: item.time, on: item.partition)

@@ -1,14 +1,14 @@
 package import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import Log
+internal import Streams
 
 /// A record as Admit judged it, with the state that it met: for explanations, made outside of the pipeline.
 package struct Observation: Sendable {
     package let record: DecodedRecord
     package let finding: Finding
     package let verdict: Verdict
-    package let state: StateThen
+    package let state: StateBefore
     /// Admit's own checks, up to the one that refused.
     package var checks: [TracedCheck] = []
 }
@@ -16,7 +16,7 @@ package struct Observation: Sendable {
 package typealias Observer = @Sendable (Observation) -> Void
 
 /// The part of the state that concerns one record, as it was before the record.
-package struct StateThen: Sendable {
+package struct StateBefore: Sendable {
     package internal(set) var key: KeyRecord?
     /// The record's own time included.
     package internal(set) var streamTime: EvaluationTime
@@ -35,29 +35,29 @@ package struct StateThen: Sendable {
 
 extension AdmitStage {
     /// The state that a record meets. Costs as much as admitting it.
-    func state(before record: DecodedRecord, _ state: inout BatchState) -> StateThen {
+    func state(before record: DecodedRecord, _ state: inout BatchState) -> StateBefore {
         let partition = record.record.partition
-        var then = StateThen(streamTime: state.streamTime(of: partition), rememberedTokens: 0)
-        if let command = record.command { then.command = state.challenge(command.code, on: partition) }
-        guard let request = record.request else { return then }
-        then.ban = state.ban(of: request.keyID, record.installationID, on: partition)
+        var before = StateBefore(streamTime: state.streamTime(of: partition), rememberedTokens: 0)
+        if let command = record.command { before.command = state.challenge(command.code, on: partition) }
+        guard let request = record.request else { return before }
+        before.ban = state.ban(of: request.keyID, record.installationID, on: partition)
         if let keyID = request.keyID {
-            then.key = state.key(keyID, on: partition, forRequestOf: record.valueDigest)
+            before.key = state.key(keyID, on: partition, forRequestOf: record.valueDigest)
             if let challenge = request.exchange?.challenge {
-                then.challenge = state.challenge(
+                before.challenge = state.challenge(
                     ChallengeConsumption.id(challenge: challenge, keyID: keyID),
                     on: partition
                 )
             }
         }
         if case .project(let number) = request.resource, let claimed = request.unverifiedTokenID {
-            then.token = state.token(Self.tokenID(project: number, claimed), on: partition)
-            then.rememberedTokens = state.rememberedTokens(on: partition)
+            before.token = state.token(Self.tokenID(project: number, claimed), on: partition)
+            before.rememberedTokens = state.rememberedTokens(on: partition)
         }
         if let app = request.appIndex {
-            then.attestationRate = state.rate(Gate.attestations.name(names[app]), on: partition)
-            then.challengeRate = state.rate(Gate.challenges.name(names[app]), on: partition)
+            before.attestationRate = state.rate(Gate.attestations.name(names[app]), on: partition)
+            before.challengeRate = state.rate(Gate.challenges.name(names[app]), on: partition)
         }
-        return then
+        return before
     }
 }

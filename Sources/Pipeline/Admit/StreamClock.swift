@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import AppCheck
-internal import Log
+internal import Streams
 
 /// The stream time of each partition of a batch, and the ids that expire at it.
 struct StreamClock {
@@ -12,7 +12,7 @@ struct StreamClock {
 
     /// Requests move the time; one ahead of the wall clock does not: it would expire the challenges of others.
     mutating func note(_ record: DecodedRecord) {
-        guard record.method != nil || record.command != nil, record.clockReason != .fromFuture else { return }
+        guard record.verb != nil || record.command != nil, record.clockReason != .fromFuture else { return }
         let time = EvaluationTime(milliseconds: record.record.timestamp)
         let partition = record.record.partition
         if let place = places[partition] {

@@ -14,7 +14,7 @@ package struct Verdict: Sendable {
     }
 
     /// The ledger's record of a duplicate's key; the duplicate's object may be too old to verify.
-    package struct Kept: Sendable {
+    package struct LedgerFacts: Sendable {
         package let appleAppID: String
         package let counter: UInt32
     }
@@ -24,7 +24,7 @@ package struct Verdict: Sendable {
     package var environment: Environment?
     /// The counter before an assertion; nil for a duplicate, which moves none.
     package var previousCounter: UInt32?
-    package var duplicate: Kept?
+    package var duplicate: LedgerFacts?
     /// The answer to make for an accepted request of the exchange.
     package var order: MintOrder?
     /// The decision of the rollout, if the device's share was asked.
@@ -45,7 +45,7 @@ package struct Verdict: Sendable {
         outcome: Outcome,
         environment: Environment? = nil,
         previousCounter: UInt32? = nil,
-        duplicate: Kept? = nil
+        duplicate: LedgerFacts? = nil
     ) {
         self.outcome = outcome
         self.environment = environment

@@ -1,5 +1,5 @@
 internal import JSON
-package import Log
+package import Streams
 
 /// Captures: what `kcat -C -J` prints, one JSON object per line.
 package enum CaptureCodec {
@@ -138,7 +138,7 @@ package enum CaptureCodec {
         writer.endArray()
     }
 
-    /// Writes ``Log/OutboundRecord/headers`` without making that list.
+    /// Writes ``Streams/OutboundRecord/headers`` without making that list.
     private static func writeHeaders(of record: OutboundRecord, to writer: inout JSONWriter) {
         let (id, status) = (record.namedRequestID, record.namedStatus)
         guard id != nil || status != nil || !record.otherHeaders.isEmpty else { return }

@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import JSON
-internal import Log
+internal import Streams
 
 /// The members of a capture's line, each checked: kcat's, and where one of them is absent the one that other tools write
 /// for it: `rpk topic consume` and the exports of Kafka UI.
@@ -153,7 +153,7 @@ enum CaptureLine {
         case .tooManyNodes: "too many values"
         case .tooManyMembers: "too many members"
         case .nameTooLong: "a member's name is too long"
-        case .leftover: "text after the object"
+        case .trailingBytes: "text after the object"
         case .empty: "empty line"
         }
     }

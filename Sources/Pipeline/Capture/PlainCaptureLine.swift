@@ -1,5 +1,5 @@
 internal import JSON
-internal import Log
+internal import Streams
 
 /// An ordinary line of a capture, read in one pass: its members as parts of the chunk, the payload unescaped.
 ///

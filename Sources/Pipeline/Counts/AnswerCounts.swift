@@ -35,10 +35,10 @@ package struct AnswerCounts: Sendable, Equatable {
         /// An app's index or place; −1 where the request names none of the registry.
         package var app: Int32
         /// nil for a verb that is not served.
-        package var verb: Method?
+        package var verb: Verb?
         package var event: Event
 
-        package init(app: Int32, verb: Method?, event: Event) {
+        package init(app: Int32, verb: Verb?, event: Event) {
             (self.app, self.verb, self.event) = (app, verb, event)
         }
     }

@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import AppCheck
-internal import Log
+internal import Streams
 
 /// The record around a request.
 extension Comparison {

@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import AppCheck
-internal import Log
+internal import Streams
 
 /// Decode's checks of the record around a request.
 extension DecodeStage {

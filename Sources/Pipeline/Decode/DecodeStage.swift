@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
-internal import Log
+internal import Streams
 
 /// Scratch that is reused from one record to the next.
 private struct Reading {
@@ -84,7 +84,7 @@ package struct DecodeStage: Sendable {
         if case .command = shape { clockReason = self.clockReason(record.timestamp, now: now) }
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
-            if request.method.bringsAttestation, let object = request.attestation, let keyID = request.keyID {
+            if request.verb.bringsAttestation, let object = request.attestation, let keyID = request.keyID {
                 claimedKey = ClaimedKey.read(from: object, keyID: keyID)
             }
         }

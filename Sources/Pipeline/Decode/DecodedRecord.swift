@@ -1,7 +1,7 @@
 package import AppAttest
 package import AppCheck
 package import Crypto
-package import Log
+package import Streams
 
 /// A record after Decode: its request's shape is known, nothing is verified. Immutable and shared by the stages, so
 /// that passing it on costs one reference.
@@ -20,10 +20,10 @@ package final class DecodedRecord: Sendable {
     /// nil for a record that is refused for its shape, or is not a request.
     package let request: Request?
     /// The other shapes.
-    private let unfit: Shape?
+    private let nonRequestShape: Shape?
     /// Copies of the request's members: reading them copies nothing. A refused record has none of them.
     package let keyID: KeyID?
-    package let method: Method?
+    package let verb: Verb?
     /// Index into the registry's apps.
     package let appIndex: Int?
     /// An exchange whose body has no member `limitedUse`, as clients from before such tokens write it.
@@ -44,7 +44,7 @@ package final class DecodedRecord: Sendable {
     package let replyTo: Int32?
     /// The challenge is for an attestation.
     package let isAttestationHandshake: Bool
-    /// The log refused an output of this record: only the shortest dead letter is tried.
+    /// The output refused an output of this record: only the shortest dead letter is tried.
     package let isPoisonous: Bool
 
     init(
@@ -64,12 +64,12 @@ package final class DecodedRecord: Sendable {
         self.record = record
         self.requestID = requestID
         if case .request(let request) = shape {
-            (keyID, method, appIndex) = (request.keyID, request.method, request.appIndex)
-            (self.request, unfit) = (request, nil)
+            (keyID, verb, appIndex) = (request.keyID, request.verb, request.appIndex)
+            (self.request, nonRequestShape) = (request, nil)
             leavesOutLimitedUse = request.exchange.map { !$0.namesLimitedUse } ?? false
         } else {
-            (keyID, method, appIndex, request) = (nil, nil, nil, nil)
-            unfit = shape
+            (keyID, verb, appIndex, request) = (nil, nil, nil, nil)
+            nonRequestShape = shape
             leavesOutLimitedUse = false
         }
         self.keptValue = keptValue
@@ -83,15 +83,15 @@ package final class DecodedRecord: Sendable {
         self.isPoisonous = isPoisonous
     }
 
-    package var shape: Shape { request.map { .request($0) } ?? unfit ?? .deadLetter(.internal) }
+    package var shape: Shape { request.map { .request($0) } ?? nonRequestShape ?? .deadLetter(.internal) }
 
     /// The command of an operator.
     var command: AuthenticCommand? {
-        if case .command(let command, _)? = unfit { command } else { nil }
+        if case .command(let command, _)? = nonRequestShape { command } else { nil }
     }
 
     /// Whether the request's object is an assertion.
-    var bringsAssertion: Bool { method?.bringsAssertion ?? false }
+    var bringsAssertion: Bool { verb?.bringsAssertion ?? false }
 }
 
 extension WorkSlot {
@@ -112,7 +112,7 @@ struct DecodedGrain {
 
 /// Records that become dead letters before they are looked at.
 struct Poison: Sendable {
-    /// The log refused their outputs: only the shortest dead letter is tried.
+    /// The output refused their outputs: only the shortest dead letter is tried.
     var refused: Set<RecordPlace> = []
     /// They crash the process.
     var crashing: Set<WorkItem> = []

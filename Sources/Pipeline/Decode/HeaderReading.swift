@@ -1,6 +1,6 @@
 package import AppAttest
 internal import JSON
-package import Log
+package import Streams
 
 /// The headers that the pipeline reads; of several with one name the last one counts.
 package struct HeaderReading {

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
-internal import Log
+internal import Streams
 
 /// Encode (lanes): builds the output records of each verdict, on its request's partition number.
 package struct EncodeStage: Sendable {
@@ -146,7 +146,7 @@ package struct EncodeStage: Sendable {
         else { return }
         var reply = result
         (reply.stream, reply.partition, reply.key) = (.replies, partition, decoded.record.key)
-        reply.value = ReplyBody.bytes(verdict, answer: answer, method: decoded.method) ?? result.value
+        reply.value = ReplyBody.bytes(verdict, answer: answer, verb: decoded.verb) ?? result.value
         if !fits(reply.byteCount) { reply.key = nil }
         outputs.append(reply)
     }
@@ -201,12 +201,12 @@ extension RecordHeader {
 enum ReplyBody {
     /// - Parameters:
     ///   - answer: of the tokens topic.
-    ///   - method: of the request; nil where that is unknown.
+    ///   - verb: of the request; nil where that is unknown.
     /// - Returns: nil where the result itself is the body: for our own verbs, whose callers want verdict and evidence.
-    static func bytes(_ verdict: Verdict, answer: [UInt8]?, method: Method?) -> [UInt8]? {
+    static func bytes(_ verdict: Verdict, answer: [UInt8]?, verb: Verb?) -> [UInt8]? {
         switch verdict.outcome {
         case .refused(let reason, let status), .deferred(let reason, let status):
-            return ExchangeAnswer.error(status, reason: method?.tellsReason == true ? reason.code : nil)
+            return ExchangeAnswer.error(status, reason: verb?.tellsReason == true ? reason.code : nil)
         case .accepted, .deadLetter, .applied: break
         }
         if let answer { return answer }

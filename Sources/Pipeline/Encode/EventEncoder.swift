@@ -2,7 +2,7 @@ package import AppAttest
 package import AppCheck
 internal import Crypto
 internal import JSON
-internal import Log
+internal import Streams
 
 /// The events of a worker's exchanges.
 struct EventEncoder {
@@ -19,16 +19,16 @@ struct EventEncoder {
     ///   came late or under a wrong key. None of these is the device's failure.
     func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict) -> [UInt8]? {
         // Other verbs are known without reading the path again.
-        if let method = decoded.method, !method.hasEvents { return nil }
+        if let verb = decoded.verb, !verb.hasEvents { return nil }
         guard !verdict.isDuplicate, let subject = subject(of: decoded),
-            let (name, reason) = Self.name(of: verdict, subject.method)
+            let (name, reason) = Self.name(of: verdict, subject.verb)
         else {
             return nil
         }
         var event = ExchangeEvent(
             name: name,
             app: names[subject.app],
-            method: subject.method,
+            verb: subject.verb,
             reason: reason,
             requestID: decoded.requestID.utf8,
             time: EvaluationTime(milliseconds: max(0, decoded.record.timestamp))
@@ -46,7 +46,7 @@ struct EventEncoder {
     private struct Subject {
         /// Index into the registry's apps.
         let app: Int
-        let method: Method
+        let verb: Verb
         let limitedUse: Bool
         let keyID: KeyID?
     }
@@ -54,21 +54,21 @@ struct EventEncoder {
     private func subject(of decoded: DecodedRecord) -> Subject? {
         if let request = decoded.request {
             guard let limitedUse = request.limitedUse, let app = request.appIndex else { return nil }
-            return Subject(app: app, method: request.method, limitedUse: limitedUse, keyID: request.keyID)
+            return Subject(app: app, verb: request.verb, limitedUse: limitedUse, keyID: request.keyID)
         }
         switch decoded.shape {
         case .deadLetter, .request, .command: return nil
         case .refused(_, let path, let keyID, _):
             // Refused before its body was read: the path still identifies the app.
             let account = RequestDecoder.account(of: path, in: registry)
-            guard let app = account.app, let method = account.method, method.hasEvents else { return nil }
-            return Subject(app: app, method: method, limitedUse: false, keyID: keyID)
+            guard let app = account.app, let verb = account.verb, verb.hasEvents else { return nil }
+            return Subject(app: app, verb: verb, limitedUse: false, keyID: keyID)
         }
     }
 
     /// The event's name. Debug tokens have separate names: no device is involved, so no rollout counts them.
-    private static func name(of verdict: Verdict, _ method: Method) -> (String, Reason?)? {
-        let isDebug = method.token == .debug
+    private static func name(of verdict: Verdict, _ verb: Verb) -> (String, Reason?)? {
+        let isDebug = verb.token == .debug
         return switch verdict.outcome {
         case .accepted: (isDebug ? "DebugTokenSuccess" : "AppAttestSuccess", nil)
         case .refused(let reason, let status):
@@ -87,7 +87,7 @@ package struct ExchangeEvent {
     let name: String
     /// ``RegisteredApp/name``.
     let app: String
-    let method: Method
+    let verb: Verb
     let reason: Reason?
     let requestID: [UInt8]
     let time: EvaluationTime
@@ -103,12 +103,12 @@ package struct ExchangeEvent {
     package init(
         name: String,
         app: String,
-        method: Method,
+        verb: Verb,
         reason: Reason?,
         requestID: [UInt8],
         time: EvaluationTime
     ) {
-        (self.name, self.app, self.method, self.reason) = (name, app, method, reason)
+        (self.name, self.app, self.verb, self.reason) = (name, app, verb, reason)
         (self.requestID, self.time) = (requestID, time)
     }
 
@@ -117,7 +117,7 @@ package struct ExchangeEvent {
         json.beginObject()
         json.member("event", name)
         json.member("app", app)
-        json.member("method", method.rawValue)
+        json.member("method", verb.rawValue)
         if let reason { json.member("reason", reason.code) }
         json.member("requestId", utf8: requestID)
         json.member("limitedUse", limitedUse)

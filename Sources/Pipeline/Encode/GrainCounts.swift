@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import AppCheck
-internal import Log
+internal import Streams
 
 /// The counts of a grain, which a lane makes while it encodes.
 struct GrainCounts {
@@ -62,11 +62,11 @@ struct GrainCounts {
     }
 
     /// The app and the verb that a path names, whatever the outcome of its request.
-    private static func account(_ decoded: DecodedRecord, in registry: Registry) -> (app: Int32, verb: Method?) {
-        if let method = decoded.method { return (Int32(decoded.appIndex ?? -1), method) }
+    private static func account(_ decoded: DecodedRecord, in registry: Registry) -> (app: Int32, verb: Verb?) {
+        if let verb = decoded.verb { return (Int32(decoded.appIndex ?? -1), verb) }
         guard case .refused(_, let path, _, _) = decoded.shape else { return (-1, nil) }
         let account = RequestDecoder.account(of: path, in: registry)
-        return (Int32(account.app ?? -1), account.method)
+        return (Int32(account.app ?? -1), account.verb)
     }
 
     private static func use(_ finding: Finding, _ verdict: Verdict) -> AnswerCounts.TokenUse? {

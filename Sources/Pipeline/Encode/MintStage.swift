@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
-internal import Log
+internal import Streams
 internal import Threads
 
 /// Mint (lanes): tokens, artifacts and challenges of accepted requests, as the REST answers for the tokens topic.

@@ -7,10 +7,10 @@ package struct RefusalCounts: Sendable, Equatable {
         /// ``RegisteredApp/name``; nil where the path names no app of the registry, as verifyAppCheckToken never does.
         package let app: String?
         /// nil for a verb that is not served.
-        package let verb: Method?
+        package let verb: Verb?
         package let reason: Reason
 
-        package init(app: String?, verb: Method?, reason: Reason) {
+        package init(app: String?, verb: Verb?, reason: Reason) {
             self.app = app
             self.verb = verb
             self.reason = reason
@@ -40,14 +40,14 @@ package struct RefusalCounts: Sendable, Equatable {
         switch verdict.outcome {
         case .accepted, .deadLetter, .applied: return
         case .refused(let reason, _), .deferred(let reason, _):
-            let (app, verb): (Int?, Method?)
+            let (app, verb): (Int?, Verb?)
             switch decoded.shape {
             case .deadLetter: return
             case .command: (app, verb) = (nil, nil)
-            case .request(let request): (app, verb) = (request.appIndex, request.method)
+            case .request(let request): (app, verb) = (request.appIndex, request.verb)
             case .refused(_, let path, _, _):
                 let account = RequestDecoder.account(of: path, in: registry)
-                (app, verb) = (account.app, account.method)
+                (app, verb) = (account.app, account.verb)
             }
             add(Key(app: app.map { registry.apps[$0].name }, verb: verb, reason: reason))
         }

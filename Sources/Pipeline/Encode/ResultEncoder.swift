@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
-internal import Log
+internal import Streams
 
 /// A result's JSON: the members of the contract in its order, no secrets.
 enum ResultEncoder {
@@ -36,7 +36,7 @@ enum ResultEncoder {
 
     /// The key ID that the result names: the body's, else the record key if that is one.
     private static func keyID(_ decoded: DecodedRecord) -> KeyID? {
-        if decoded.method != nil { return decoded.keyID }
+        if decoded.verb != nil { return decoded.keyID }
         if case .refused(_, _, let keyID?, _) = decoded.shape { return keyID }
         return decoded.record.key.flatMap { KeyID(recordKey: $0) }
     }

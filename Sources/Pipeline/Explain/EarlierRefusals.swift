@@ -1,6 +1,6 @@
 package import AppAttest
 package import AppCheck
-package import Log
+package import Streams
 
 /// Why keys are unknown: their attestations, earlier in the records looked at, were not accepted.
 package struct EarlierRefusals: Sendable {
@@ -29,7 +29,7 @@ package struct EarlierRefusals: Sendable {
 
     package mutating func note(_ observation: Observation) {
         let record = observation.record
-        guard let keyID = record.keyID, record.method?.bringsAttestation == true else { return }
+        guard let keyID = record.keyID, record.verb?.bringsAttestation == true else { return }
         switch observation.verdict.outcome {
         case .accepted: refusals[keyID] = nil
         case .refused(let reason, _), .deferred(let reason, _):

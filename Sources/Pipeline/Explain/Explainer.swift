@@ -1,7 +1,7 @@
 package import AppAttest
 internal import AppCheck
 package import Crypto
-internal import Log
+internal import Streams
 
 /// Explains verdicts, one record at a time and outside of the hot path: Admit's own checks, and those of decoding and
 /// verification, which are pure functions and are made once more under a tracer.
@@ -48,7 +48,7 @@ package final class Explainer {
         let request = decode.explain(record, trace)
         let object = verdict.isDuplicate ? nil : record.request.flatMap { report($0, observation) }
         var checks = trace.checks + observation.checks.flatMap { made($0, observation, object) }
-        if let method = record.method { checks += CheckNames.unreached(method, after: checks) }
+        if let verb = record.verb { checks += CheckNames.unreached(verb, after: checks) }
         if verdict.isDuplicate {
             let cause = "the request was accepted before, under the same id and with the same value"
             checks = [TracedCheck("all checks", .notJudged(cause))]
@@ -60,7 +60,7 @@ package final class Explainer {
             record: record,
             isDuplicate: verdict.isDuplicate,
             app: request?.appIndex.map { settings.registry.apps[$0].name },
-            method: request?.method,
+            verb: request?.verb,
             keyID: request?.keyID ?? Self.keyID(record),
             key: observation.state.key,
             state: fields(observation),
@@ -184,8 +184,8 @@ extension CheckNames {
         ["object", "stored key", "stored point"] + assertion.dropFirst() + key + ["key's App ID", "counter"]
 
     /// The checks of a verb, in the order in which they are made.
-    private static func of(_ method: Method) -> [String] {
-        switch method {
+    private static func of(_ verb: Verb) -> [String] {
+        switch verb {
         case .verifyAttestation: ["ban", "age"] + attestations
         case .verifyAssertion: ["ban", "age"] + assertions
         case .exchangeAppAttestAttestation:
@@ -202,9 +202,9 @@ extension CheckNames {
     }
 
     /// The checks that were not reached since the last of those made has failed.
-    static func unreached(_ method: Method, after made: [TracedCheck]) -> [TracedCheck] {
+    static func unreached(_ verb: Verb, after made: [TracedCheck]) -> [TracedCheck] {
         guard let last = made.last(where: { $0.outcome != .notReached }), case .failed = last.outcome else { return [] }
-        let names = of(method)
+        let names = of(verb)
         let rest = names.drop { $0 != last.name }.dropFirst()
         return rest.filter { name in !made.contains { $0.name == name } }.map { TracedCheck($0, .notReached) }
     }

@@ -1,6 +1,6 @@
 package import AppAttest
 package import AppCheck
-internal import Log
+internal import Streams
 
 /// Why a record got its verdict: the checks that gave it, with what was presented and expected.
 package struct Explanation: Sendable {
@@ -12,7 +12,7 @@ package struct Explanation: Sendable {
     package let isDuplicate: Bool
     /// The ``RegisteredApp/name``; nil where the path names no configured app.
     package let app: String?
-    package let method: Method?
+    package let verb: Verb?
     package let keyID: KeyID?
     /// The key's record that the record met.
     package let key: KeyRecord?

@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 /// The work that a thread was seen to do.
 package struct Work: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 internal import Synchronization
 internal import Threads
 
@@ -112,7 +112,7 @@ internal import Threads
 
 extension WorkSlot {
     /// The thread's present work; nil where it does none, or has just gone on to another grain.
-    package func look() -> Work? {
+    package func snapshot() -> Work? {
         let before = load(Word.begun)
         let work = Work(words: load)
         return load(Word.begun) == before ? work : nil

@@ -19,7 +19,7 @@ package struct KeyLedger: Sendable {
     private var segments: [[LedgerEntry]] = []
     private var index = SlotIndex()
     private var longIDs: [UInt32: ExactText] = [:]
-    var seconds = SecondPoints()
+    var secondPoints = SecondPoints()
     private var apps = Interner()
     private var appleAppIDs = Interner()
     /// Slots in use, forgotten keys' included.
@@ -39,7 +39,7 @@ package struct KeyLedger: Sendable {
         guard let slot = find(key) else { return .unknown }
         guard let key = publicKey(at: slot) else { return .unusable }
         // A point is kept only while its key is: see ``setSecond(_:of:publicKey:)``.
-        return .key(key, second: seconds.isEmpty ? nil : seconds[slot])
+        return .key(key, second: secondPoints.isEmpty ? nil : secondPoints[slot])
     }
 
     package subscript(key: KeyID) -> KeyRecord? { find(key).map { record(at: $0) } }
@@ -91,7 +91,7 @@ package struct KeyLedger: Sendable {
         if unlessLower, !isForgotten, !takesLower, segments[segment][place].counter > entry.counter { return }
         if isForgotten { count += 1 }
         if longID != nil || !longIDs.isEmpty { longIDs[slot] = longID }
-        if !seconds.isEmpty, publicKey(at: slot) != entry.publicKey { seconds.remove(slot) }
+        if !secondPoints.isEmpty, publicKey(at: slot) != entry.publicKey { secondPoints.remove(slot) }
         segments[segment][place] = entry
     }
 
@@ -115,7 +115,7 @@ package struct KeyLedger: Sendable {
         let (segment, place) = Self.split(slot)
         segments[segment][place].forget()
         longIDs[slot] = nil
-        seconds.remove(slot)
+        secondPoints.remove(slot)
         count -= 1
     }
 

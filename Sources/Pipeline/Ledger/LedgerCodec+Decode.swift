@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import CBOR
 internal import Crypto
-internal import Log
+internal import Streams
 
 extension LedgerCodec {
     /// Why a record cannot be read.

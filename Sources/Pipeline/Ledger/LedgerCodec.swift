@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import CBOR
 internal import Crypto
-internal import Log
+internal import Streams
 
 /// The ledger topic's records, byte for byte. Values are deterministic CBOR (RFC 8949, 4.2.1): a map with unsigned keys,
 /// of which 0 is the schema version, 1. Times are milliseconds since 1970 unless said otherwise. No value = forgotten.

@@ -1,6 +1,6 @@
 package import AppAttest
 package import Crypto
-internal import Log
+internal import Streams
 
 /// The changes of one uncommitted batch: read before the ledger, dropped on an abort.
 package struct LedgerOverlay: Sendable {
@@ -68,7 +68,7 @@ package struct PartitionOverlay: Sendable {
     package var expired: [LedgerChange] = []
     /// The highest evaluation time that this batch has seen; nil = nothing higher than before.
     package var streamTime: EvaluationTime?
-    /// How far the partition is when the batch is committed; nil = the log has no group, and is atomic.
+    /// How far the partition is when the batch is committed; nil = the source has no group, and is atomic.
     package var mark: PartitionMark?
     /// Written before everything else; nil = not needed.
     package var firstMark: PartitionMark?

@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import Crypto
-internal import Log
+internal import Streams
 
 extension PartitionLedger {
     /// Applies one record of the ledger topic as it is read back: as ``LedgerCodec`` and ``apply(_:)`` do, and much

@@ -1,6 +1,6 @@
 package import AppAttest
 package import Crypto
-package import Log
+package import Streams
 
 /// The state of one partition: the contents of the ledger topic's partition with the same number.
 package struct PartitionLedger: Sendable {

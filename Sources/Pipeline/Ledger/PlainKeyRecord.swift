@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import Crypto
-internal import Log
+internal import Streams
 
 /// A key's record in the very bytes that ``LedgerCodec`` writes today: the fields in order, the shortest heads, 64 bytes
 /// of a point, a request id that an entry holds. Every other form is left to the general decoder.

@@ -66,9 +66,9 @@ extension KeyLedger {
     ///   - publicKey: the key that the point was computed from.
     package mutating func setSecond(_ second: P256SecondPoint, of key: KeyID, publicKey: P256PublicKey) {
         guard let slot = find(key), self.publicKey(at: slot) == publicKey else { return }
-        seconds.set(slot, second)
+        secondPoints.set(slot, second)
     }
 
     /// How many keys have a second point.
-    package var secondCount: Int { seconds.count }
+    package var secondCount: Int { secondPoints.count }
 }

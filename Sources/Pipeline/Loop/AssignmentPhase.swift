@@ -1,5 +1,5 @@
 internal import AppAttest
-internal import Log
+internal import Streams
 
 /// The loop's work on its assignment.
 ///

@@ -1,5 +1,5 @@
 internal import AppAttest
-internal import Log
+internal import Streams
 
 /// One batch on its way through the stages. Owned by the loop; the lanes get copies of its arrays, never the batch.
 final class Batch {
@@ -34,7 +34,7 @@ final class Batch {
     var candidates = CandidateKeys()
     var findings: [Finding] = []
     /// The second points for the ledger's memory, once the batch is committed.
-    var seconds: [ComputedSecond] = []
+    var secondPoints: [ComputedSecondPoint] = []
     var overlay = LedgerOverlay()
     var outputs: [EncodedGrain] = []
     /// The batch's part of the loop's tally, and the positions that it commits: known from Admit on.
@@ -68,7 +68,7 @@ final class Batch {
             stage == .decoded || isInDoubt(engineIsStopped: engineIsStopped),
             "only a batch in doubt is verified again"
         )
-        (findings, seconds) = ([], [])
+        (findings, secondPoints) = ([], [])
         isBeyondEngine = engineIsStopped
         enter(.verifying)
     }
@@ -102,7 +102,7 @@ final class Batch {
         findings.reserveCapacity(records.count)
         for grain in grains {
             findings += grain.findings
-            seconds += grain.seconds
+            secondPoints += grain.secondPoints
         }
         precondition(findings.count == records.count, "one finding per record")
         enter(.verified)
@@ -115,7 +115,7 @@ final class Batch {
     }
 }
 
-/// A grain's outputs: records, or their bytes for a log that packs them.
+/// A grain's outputs: records, or their bytes for an output that packs them.
 struct EncodedGrain {
     var records: [OutboundRecord] = []
     var packed: [PackedOutput] = []

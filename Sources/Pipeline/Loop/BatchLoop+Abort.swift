@@ -1,33 +1,33 @@
-internal import Log
+internal import Streams
 
 extension BatchLoop {
-    /// Drops the batches in flight: the log rewinds and delivers their records again.
+    /// Drops the batches in flight: the source rewinds and delivers their records again.
     func kill(_ cause: AbortCause) {
         #if DEBUG
             if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
         #endif
         drop(cause)
-        assert(phase != .ended && leftover.isNone, "what was polled and not committed comes again")
+        assert(phase != .ended && pendingRound.isNone, "what was polled and not committed comes again")
         if !phase.isAbortDue { phase = phase == .stopping ? .abandoned : .aborting }
         assert(phase.isAbortDue)
     }
 
-    /// Drops what is in flight, but not what the unit is writing: that has an outcome, which counts.
+    /// Drops what is in flight, but not what the transaction is writing: that has an outcome, which counts.
     func drop(_ cause: AbortCause) {
         inFlight = writing.batch.map { [$0] } ?? []
-        leftover = .none
-        // The records up to the input's end are read again; the log reports the end again when it gets there.
+        pendingRound = .none
+        // The records up to the input's end are read again; the source reports the end again when it gets there.
         if phase == .ended { phase = .reading }
         assert(inFlight.count <= 1 && isWritingOldest, "nothing but the unit being written stays in flight")
         tally.aborts += 1
         tally.abortCauses[cause, default: 0] += 1
     }
 
-    /// - Returns: false while the log is at it.
+    /// - Returns: false while the source is at it.
     func abort() throws -> Bool {
         precondition(inFlight.isEmpty && writing.batch == nil, "an abort leaves nothing in flight")
         assert(phase == .aborting, "only a unit that failed is aborted")
-        guard try log.unit.abort() else { return false }
+        guard try streams.transaction.abort() else { return false }
         phase = .reading
         return true
     }

@@ -1,16 +1,16 @@
 internal import AppAttest
-internal import Log
+internal import Streams
 
 extension BatchLoop {
     /// Takes what has happened to partitions.
     ///
     /// - Returns: whether anything has.
     func take(_ events: [PartitionEvent]) -> Bool {
-        var hasNews = false
+        var hasChanged = false
         for event in events {
             switch event {
-            case .assigned(let partitions, let announcement, let isNews):
-                begin(.assigned, partitions, isNews: isNews)
+            case .assigned(let partitions, let announcement, let isNew):
+                begin(.assigned, partitions, isNew: isNew)
                 assignment = .taking(partitions, of: announcement)
             case .lost(let partitions):
                 begin(.lost, partitions)
@@ -25,21 +25,21 @@ extension BatchLoop {
                     EvaluationTime(milliseconds: $0.milliseconds + options.revokeMilliseconds)
                 }
                 assignment = .revoking(partitions, until: end)
-            case .ledger, .ledgerDropped, .ledgerGiven: hasNews = takeLedger(event) || hasNews
+            case .ledger, .ledgerDropped, .ledgerGiven: hasChanged = takeLedger(event) || hasChanged
             case .started(let partition, let report): note(report, of: partition)
-            case .held(let partition, let sentence, let isNews): noteHeld(partition, sentence, isNews: isNews)
+            case .held(let partition, let sentence, let isNew): noteHeld(partition, sentence, isNew: isNew)
             }
             if case .ledger = event { continue }
-            hasNews = true
+            hasChanged = true
         }
-        return hasNews
+        return hasChanged
     }
 
-    private func begin(_ kind: Rebalance, _ partitions: [Int32], isNews: Bool = true) {
-        leftover = .none
+    private func begin(_ kind: Rebalance, _ partitions: [Int32], isNew: Bool = true) {
+        pendingRound = .none
         forgetRestoration()
         assert(assignment.restoration == nil && isWritingOldest, "a change takes back no unit")
-        guard isNews else { return }
+        guard isNew else { return }
         tally.rebalances[kind, default: 0] += 1
         notice(AssignmentNotice(kind, partitions))
     }
@@ -47,7 +47,7 @@ extension BatchLoop {
     /// Gives up the batch that delays a revocation too long: the next owner does it again.
     func limitRevocation() {
         guard case .revoking(_, let end?) = assignment, !inFlight.isEmpty, let now = wallClock(), now >= end,
-            // The unit hurries by itself.
+            // The transaction hurries by itself.
             writing.batch == nil
         else { return }
         drop(.rebalance)
@@ -59,7 +59,7 @@ extension BatchLoop {
         switch assignment {
         case .settled, .restoring: return false
         case .taking(let partitions, let announcement):
-            // The log may fail and be asked again: no state changes before it has begun.
+            // The source may fail and be asked again: no state changes before it has begun.
             try member?.restore(kept: Set(partitions.filter(isKnown)), of: announcement)
             for partition in partitions { openLedger(of: partition) }
             let restoration = Restoration(
@@ -67,7 +67,7 @@ extension BatchLoop {
                 of: announcement,
                 ledgerPartition: settings.ledgerPartition
             )
-            if !log.hasLedgers { restoration.noteGiven(partitions) }
+            if !streams.hasLedgers { restoration.noteGiven(partitions) }
             assignment = .restoring(restoration)
         case .revoking(let partitions, _):
             let held = held
@@ -88,7 +88,7 @@ extension BatchLoop {
         clocks.forget(partitions)
         try member?.release()
         assignment = .settled
-        assert(leftover.isNone && doubted.isEmpty, "nothing is left of partitions given back")
+        assert(pendingRound.isNone && doubted.isEmpty, "nothing is left of partitions given back")
     }
 
     /// Whether there is a ledger to go on with.

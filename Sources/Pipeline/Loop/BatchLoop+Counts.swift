@@ -1,5 +1,5 @@
 internal import AppAttest
-internal import Log
+internal import Streams
 
 extension BatchLoop {
     /// Takes a committed batch's counts into the tally.
@@ -16,8 +16,8 @@ extension BatchLoop {
         tally.commitDuration.add(max(0, ended - began))
     }
 
-    /// Counts a batch whose commit had failed, if the ledger says that it was committed: a unit is durable whole or not
-    /// at all.
+    /// Counts a batch whose commit had failed, if the ledger says that it was committed: a transaction is durable whole
+    /// or not at all.
     ///
     /// - Parameter partition: one whose ledger was read back.
     func countDoubted(_ partition: Int32) {

@@ -1,5 +1,5 @@
 internal import AppAttest
-internal import Log
+internal import Streams
 
 extension BatchLoop {
     /// Counts and reports what earlier starts at the same offset have not.
@@ -12,8 +12,8 @@ extension BatchLoop {
     }
 
     /// Notes a partition that is not read; the others go on.
-    func noteHeld(_ partition: Int32, _ sentence: String, isNews: Bool) {
-        if isNews { notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true)) }
+    func noteHeld(_ partition: Int32, _ sentence: String, isNew: Bool) {
+        if isNew { notice(PartitionNotice(partition: partition, sentence: sentence, isHeld: true)) }
         // No request is judged by an incomplete ledger, and nothing of it is kept: it is read from its beginning when the
         // partition is assigned again.
         guard let restoration = assignment.restoration, restoration.isReading(partition) else { return }
@@ -26,7 +26,7 @@ extension BatchLoop {
     /// Stream time and offset share a record of the ledger topic: both are written each time, since compaction keeps
     /// only the last record.
     func mark(_ positions: [PartitionPosition], after records: [DecodedRecord], in overlay: inout LedgerOverlay) {
-        let (group, isAtomic) = (member?.group, log.unit.isAtomic)
+        let (group, isAtomic) = (member?.group, streams.transaction.isAtomic)
         guard group != nil || !isAtomic else { return }
         for position in positions {
             let known = ledgers[position.partition]
@@ -48,7 +48,7 @@ extension BatchLoop {
         _ known: PartitionLedger?,
         before records: [DecodedRecord]
     ) -> PartitionMark? {
-        guard !log.unit.isAtomic, let group = member?.group,
+        guard !streams.transaction.isAtomic, let group = member?.group,
             known?.mark?.position.delivery != .atLeastOnceUncommitted, isFirstOffsetDue(partition),
             let first = records.first(where: { $0.record.partition == partition })?.record.offset
         else { return nil }
@@ -61,7 +61,7 @@ extension BatchLoop {
     }
 
     private func delivery(of partition: Int32) -> PositionMark.Delivery {
-        if log.unit.isAtomic { return .transaction }
+        if streams.transaction.isAtomic { return .transaction }
         return isFirstOffsetDue(partition) ? .atLeastOnceUncommitted : .atLeastOnce
     }
 

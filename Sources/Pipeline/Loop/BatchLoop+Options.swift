@@ -1,5 +1,5 @@
 package import AppAttest
-package import Log
+package import Streams
 
 extension BatchLoop {
     package struct Options: Sendable {
@@ -18,8 +18,8 @@ extension BatchLoop {
         package var meter = StageMeter()
         /// Records that may crash the process.
         package var suspects = CrashSuspects()
-        /// This loop's seat among those of the process.
-        package var seat = Solitude(loops: 1).seats[0]
+        /// This loop's slot among those of the process.
+        package var slot = ExclusiveSection(loops: 1).slots[0]
         /// Called with the suspects that the committed positions have passed; on the loop's thread.
         package var passed: (@Sendable ([WorkItem]) -> Void)?
         /// Sees every record with its verdict, on the loop's thread; for explanations only, since it slows Admit down.
@@ -42,41 +42,41 @@ extension BatchLoop {
         case worked
         /// Batches are with the lanes, or nothing came: call again when a result is posted, or after a while.
         case waiting
-        /// The log failed in a way that may pass, or the breaker is open: call again after a pause.
+        /// The source failed in a way that may pass, or the breaker is open: call again after a pause.
         case backOff
         /// The input has ended and everything is committed.
         case finished
     }
 
     /// The surroundings that a loop is given; see
-    /// ``BatchLoop/init(log:settings:lanes:options:ledgers:post:wallClock:uptime:notice:)``.
-    struct World: Sendable {
+    /// ``BatchLoop/init(streams:settings:lanes:options:ledgers:post:wallClock:uptime:notice:)``.
+    struct Dependencies: Sendable {
         let post: @Sendable (@escaping @Sendable () -> Void) -> Void
         let wallClock: @Sendable () -> EvaluationTime?
         let uptime: @Sendable () -> Int64?
-        let notice: @Sendable (any LogFault) -> Void
+        let notice: @Sendable (any SourceFault) -> Void
     }
 
-    var post: @Sendable (@escaping @Sendable () -> Void) -> Void { world.post }
-    var wallClock: @Sendable () -> EvaluationTime? { world.wallClock }
-    var uptime: @Sendable () -> Int64? { world.uptime }
-    var notice: @Sendable (any LogFault) -> Void { world.notice }
+    var post: @Sendable (@escaping @Sendable () -> Void) -> Void { dependencies.post }
+    var wallClock: @Sendable () -> EvaluationTime? { dependencies.wallClock }
+    var uptime: @Sendable () -> Int64? { dependencies.uptime }
+    var notice: @Sendable (any SourceFault) -> Void { dependencies.notice }
 
     var work: WorkSlot { options.work }
-    var seat: Solitude.Seat { options.seat }
+    var slot: ExclusiveSection.Slot { options.slot }
     var settings: PipelineSettings { stages.settings }
-    var member: (any GroupMember)? { log.source.member }
+    var member: (any GroupMember)? { streams.source.member }
 }
 
 #if DEBUG
     /// Bugs inside the loop that the simulation must find: its tests plant them; not in release builds.
     package enum Sabotage: Sendable, CaseIterable {
-        /// A batch's changes stay although its unit was aborted.
+        /// A batch's changes stay although its transaction was aborted.
         case overlayKeptAfterAbort
         case duplicateCheckSkipped
         /// A batch is admitted while the one before it has not committed.
         case earlyAdmission
-        /// A batch's changes count while its unit is still being written.
+        /// A batch's changes count while its transaction is still being written.
         case appliedBeforeCommit
         /// Records still read of a started partition's ledger count, where the member reads it.
         case ledgerReadOn

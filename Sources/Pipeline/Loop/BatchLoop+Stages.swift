@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import AppCheck
-package import Log
+package import Streams
 internal import Threads
 
 extension BatchLoop {
@@ -65,8 +65,8 @@ extension BatchLoop {
         batch.tally.add(verdicts)
         batch.positions = PartitionPosition.after(records)
         mark(batch.positions, after: records, in: &batch.overlay)
-        let changes = log.hasLedgers ? batch.overlay.changes() : []
-        let (stage, packer) = (stages.encode, log.packer)
+        let changes = streams.hasLedgers ? batch.overlay.changes() : []
+        let (stage, packer) = (stages.encode, streams.packer)
         batch.enter(.encoding)
         let count = records.count + changes.count
         hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in
@@ -87,7 +87,7 @@ extension BatchLoop {
         }
     }
 
-    /// - Returns: false while the unit is being written.
+    /// - Returns: false while the transaction is being written.
     private func commit(_ batch: Batch) throws -> Bool {
         precondition(batch === inFlight.first && batch.stage == .encoded, "the oldest batch is committed, and whole")
         if writing.batch == nil {
@@ -98,18 +98,20 @@ extension BatchLoop {
                 if options.sabotage == .appliedBeforeCommit { apply(batch.overlay) }
             #endif
         }
-        guard log.unit.hasOutcome else { return false }
+        guard streams.transaction.hasOutcome else { return false }
         assert(isWritingOldest, "an outcome is the oldest batch's")
         writing = .none
-        try log.unit.takeOutcome()
+        try streams.transaction.takeOutcome()
         noteCommitted(batch)
         return true
     }
 
     private func write(_ batch: Batch) throws {
-        switch log.output {
-        case .records(let unit): try unit.write(batch.outputs.map(\.records), batch.positions, of: batch.generation)
-        case .packed(let unit): try unit.write(batch.outputs.map(\.packed), batch.positions, of: batch.generation)
+        switch streams.output {
+        case .records(let transaction):
+            try transaction.write(batch.outputs.map(\.records), batch.positions, of: batch.generation)
+        case .packed(let transaction):
+            try transaction.write(batch.outputs.map(\.packed), batch.positions, of: batch.generation)
         }
     }
 
@@ -121,7 +123,7 @@ extension BatchLoop {
     private func noteCommitted(_ batch: Batch) {
         batch.enter(.committed)
         apply(batch.overlay)
-        keep(batch.seconds)
+        keep(batch.secondPoints)
         // Applied once: what is left of the batch changes nothing any more.
         batch.overlay = LedgerOverlay()
         noteDecided(batch)
@@ -130,7 +132,7 @@ extension BatchLoop {
         cut.bisection.committed(batch.positions)
         let passed = cut.suspects.passed(batch.positions)
         if !passed.isEmpty { options.passed?(passed) }
-        cut.pace.committed(batch.tally.requests, timeShare: log.unit.timeShare)
+        cut.pace.committed(batch.tally.requests, timeShare: streams.transaction.timeShare)
         if let now = batch.now {
             let failed = batch.tally.deadLetters[DeadLetterReason.internal.rawValue] ?? 0
             breaker.add(records: batch.tally.requests, internal: failed, at: now)
@@ -144,8 +146,8 @@ extension BatchLoop {
     }
 
     /// Notes second points with their keys.
-    private func keep(_ seconds: [ComputedSecond]) {
-        for computed in seconds {
+    private func keep(_ secondPoints: [ComputedSecondPoint]) {
+        for computed in secondPoints {
             let partition = settings.ledgerPartition(computed.partition)
             ledgers[partition]?.keys.setSecond(computed.second, of: computed.keyID, publicKey: computed.key)
         }
@@ -204,10 +206,10 @@ extension BatchLoop {
     ///
     /// - Returns: whether it has left.
     func settle(_ oldest: Batch) throws -> Bool {
-        do { guard try commit(oldest) else { return false } } catch let fault as any LogFault where !fault.endsLoop {
+        do { guard try commit(oldest) else { return false } } catch let fault as any SourceFault where !fault.endsLoop {
             noteDecided(oldest)
-            if log.unit.isAtomic { doubted.append((oldest, stages.places)) }
-            // Any commit failure leaves the unit unfinished, so the batch is processed again.
+            if streams.transaction.isAtomic { doubted.append((oldest, stages.places)) }
+            // Any commit failure leaves the transaction unfinished, so the batch is processed again.
             let canGoOn = !fault.isRecordFault || cut.bisection.failed(oldest.positions, count: oldest.tally.requests)
             if let share = fault.acknowledgedShare { cut.pace.ranOut(oldest.tally.requests, acknowledged: share) }
             kill(fault.abortCause)
@@ -237,9 +239,9 @@ extension BatchLoop {
     }
 }
 
-/// The log does not even accept the shortest dead letter of a record.
+/// The output does not even accept the shortest dead letter of a record.
 package struct RefusedRecordFault: Error, CustomStringConvertible {
-    package let fault: any LogFault
+    package let fault: any SourceFault
     package let positions: [PartitionPosition]
 
     package var description: String {

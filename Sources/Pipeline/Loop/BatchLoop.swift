@@ -1,21 +1,21 @@
 package import AppAttest
 internal import AppCheck
-package import Log
+package import Streams
 internal import Threads
 
 /// The loop: polls batches, sends them through the lanes, admits and commits them one after the other.
 ///
-/// It owns ledgers and log and belongs to one queue (the worker's, or the simulation's thread), where lanes hand their
-/// results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
+/// It owns ledgers and streams and belongs to one queue (the worker's, or the simulation's thread), where lanes hand
+/// their results back through `post`. It never waits for a lane: ``tick()`` does the work that is ready and returns.
 ///
 /// Its states are independent of each other, and each draws its steps: ``LoopPhase``, ``AssignmentPhase``,
-/// ``Leftover``, ``Writing``, ``NextSettings``, and every batch's ``Batch/Stage``.
+/// ``PendingRound``, ``Writing``, ``NextSettings``, and every batch's ``Batch/Stage``.
 package final class BatchLoop: @unchecked Sendable {
     var owner = Owner("BatchLoop")
-    let log: LogRoles
+    let streams: StreamRoles
     let lanes: any LaneRunner
     let options: Options
-    let world: World
+    let dependencies: Dependencies
     /// The stages of the settings that are in use.
     var stages: Stages
     var nextSettings = NextSettings.none { willSet { nextSettings.check(newValue) } }
@@ -23,7 +23,7 @@ package final class BatchLoop: @unchecked Sendable {
     var inFlight: [Batch] = []
     var phase = LoopPhase.reading { willSet { phase.check(newValue) } }
     var assignment = AssignmentPhase.settled { willSet { assignment.check(newValue) } }
-    var leftover = Leftover.none { willSet { leftover.check(newValue) } }
+    var pendingRound = PendingRound.none { willSet { pendingRound.check(newValue) } }
     var writing = Writing.none { willSet { writing.check(newValue) } }
     /// Whether the last tick would have started work, were it not for another loop of the process.
     var awaitsOthers = false
@@ -46,7 +46,7 @@ package final class BatchLoop: @unchecked Sendable {
     ///     sleeps; nil = the wall clock's.
     ///   - notice: called with every fault that the loop rides out.
     package init(
-        log: LogRoles,
+        streams: StreamRoles,
         settings: PipelineSettings,
         lanes: any LaneRunner,
         options: Options = Options(),
@@ -54,14 +54,14 @@ package final class BatchLoop: @unchecked Sendable {
         post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         wallClock: @escaping @Sendable () -> EvaluationTime?,
         uptime: (@Sendable () -> Int64?)? = nil,
-        notice: @escaping @Sendable (any LogFault) -> Void = { _ in }
+        notice: @escaping @Sendable (any SourceFault) -> Void = { _ in }
     ) {
-        self.log = log
+        self.streams = streams
         self.lanes = lanes
         self.options = options
         self.ledgers = ledgers
         let uptime = uptime ?? { wallClock()?.milliseconds }
-        world = World(post: post, wallClock: wallClock, uptime: uptime, notice: notice)
+        dependencies = Dependencies(post: post, wallClock: wallClock, uptime: uptime, notice: notice)
         stages = Stages(settings: settings, options: options, places: tally.answers.places(of: settings.registry))
         breaker = Breaker(limits: options.breaker)
         cut = BatchCut(pace: BatchPace(most: options.batch.records), suspects: options.suspects)
@@ -71,7 +71,7 @@ package final class BatchLoop: @unchecked Sendable {
     /// Partitions that are not read, each with a sentence that says why and what helps.
     package var held: [Int32: String] { member?.holds ?? [:] }
 
-    /// What the unit is writing is the oldest batch in flight, whatever happens to the others.
+    /// What the transaction is writing is the oldest batch in flight, whatever happens to the others.
     var isWritingOldest: Bool { writing.batch.map { $0 === inFlight.first } ?? true }
 
     /// Whether the next tick waits in a poll.
@@ -79,13 +79,13 @@ package final class BatchLoop: @unchecked Sendable {
         inFlight.isEmpty && !awaitsOthers && !isAwaiting && assignment.restoration?.mayRead ?? true
     }
 
-    /// Whether only an answer to the log is waited for, which wakes the driver.
+    /// Whether only an answer to the source is waited for, which wakes the driver.
     package var isAwaiting: Bool {
         inFlight.isEmpty && (phase == .aborting || member?.isAwaiting ?? false)
     }
 
     /// Whether the outcome of a commit waits for the next tick.
-    package var hasOutcome: Bool { writing.batch != nil && log.unit.hasOutcome }
+    package var hasOutcome: Bool { writing.batch != nil && streams.transaction.hasOutcome }
 
     /// Whether a stop left a batch whose commit had failed.
     package var endedWithoutCommit: Bool { phase == .abandoned }
@@ -96,7 +96,7 @@ package final class BatchLoop: @unchecked Sendable {
     var phaseIsStopped: Bool { phase.isStopped }
 
     /// Why nothing is judged; nil = the clocks agree.
-    package var clockDoubt: ClockDoubt? { if case .doubted(_, let doubt) = leftover { doubt } else { nil } }
+    package var clockDoubt: ClockDoubt? { if case .doubted(_, let doubt) = pendingRound { doubt } else { nil } }
 
     /// How far the restore of newly assigned partitions is; nil = none is under way.
     package var restoring: RestoreProgress? {
@@ -115,13 +115,13 @@ package final class BatchLoop: @unchecked Sendable {
     /// Does the work that needs no waiting for a lane.
     ///
     /// - Parameter waitMilliseconds: how long a poll may wait when there is nothing else to do.
-    /// - Throws: a fault of the world that the log could not ride out, or of a capture that cannot be read.
+    /// - Throws: a fault of the world that the source could not ride out, or of a capture that cannot be read.
     package func tick(waitMilliseconds: Int) throws -> Progress {
         owner.check()
         awaitsOthers = false
         defer { noteRest() }
         do {
-            // What the unit is writing may become durable all the same: its outcome comes first.
+            // What the transaction is writing may become durable all the same: its outcome comes first.
             if phase.isAbortDue, let batch = writing.batch, try !settle(batch) {
                 return try serve() ? .worked : .waiting
             }
@@ -130,7 +130,7 @@ package final class BatchLoop: @unchecked Sendable {
             if phase == .aborting, try !abort() { return try serve() ? .worked : .waiting }
             let progress = try move(waitMilliseconds: waitMilliseconds)
             return progress == .waiting && hasOutcome ? .worked : progress
-        } catch let fault as any LogFault where !fault.endsLoop {
+        } catch let fault as any SourceFault where !fault.endsLoop {
             notice(fault)
             if fault.requiresAbort, !phase.isAbortDue { kill(fault.abortCause) }
             return .backOff
@@ -139,12 +139,12 @@ package final class BatchLoop: @unchecked Sendable {
 
     /// Keeps the membership in the group alive in a pause; called at least twice a second.
     ///
-    /// - Returns: whether the group wants an answer now, or the unit that is being written has ended.
+    /// - Returns: whether the group wants an answer now, or the transaction that is being written has ended.
     package func serve() throws -> Bool {
         owner.check()
         do {
             return take(try member?.serve() ?? []) || hasOutcome
-        } catch let fault as any LogFault where !fault.endsLoop {
+        } catch let fault as any SourceFault where !fault.endsLoop {
             notice(fault)
             return false
         }
@@ -161,27 +161,27 @@ package final class BatchLoop: @unchecked Sendable {
         if let restoration = assignment.restoration {
             moved = try restore(restoration, waitMilliseconds: wait) || moved
         }
-        switch leftover {
+        switch pendingRound {
         case .none: break
         case .pieces:
             moved = startPiece() || moved
             return try serve() || moved ? .worked : .waiting
         case .doubted(let round, _):
             guard clockAgrees(with: round) else { return try serve() || moved ? .worked : .backOff }
-            guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
-            leftover = .none
+            guard mayStart(exclusively: false) else { return try serve() || moved ? .worked : .waiting }
+            pendingRound = .none
             moved = startBatch(of: round) || moved
             return moved ? .worked : .waiting
         }
         guard mayPoll else { return try serve() || moved ? .worked : .waiting }
         if let now = wallClock(), !breaker.allows(at: now) {
-            if !breaker.isTold { notice(BreakerOpen()) }
-            breaker.isTold = true
+            if !breaker.isReported { notice(BreakerOpen()) }
+            breaker.isReported = true
             return try serve() || moved ? .worked : .backOff
         }
-        if breaker.isTold { notice(BreakerClosed()) }
-        breaker.isTold = false
-        guard mayStart(alone: false) else { return try serve() || moved ? .worked : .waiting }
+        if breaker.isReported { notice(BreakerClosed()) }
+        breaker.isReported = false
+        guard mayStart(exclusively: false) else { return try serve() || moved ? .worked : .waiting }
         moved = try poll(waitMilliseconds: assignment.restoration == nil && !moved ? wait : 0) || moved
         return moved ? .worked : .waiting
     }
@@ -204,17 +204,17 @@ package final class BatchLoop: @unchecked Sendable {
         limits.records = cut.records
         // The first records go at once: records that arrive meanwhile make the next batch.
         limits.milliseconds = 0
-        let round = try log.source.poll(limits, waitMilliseconds: waitMilliseconds)
+        let round = try streams.source.poll(limits, waitMilliseconds: waitMilliseconds)
         if round.ended { phase = .ended }
-        let hasNews = take(round.events)
-        guard !round.records.isEmpty else { return hasNews || round.ended }
+        let hasChanged = take(round.events)
+        guard !round.records.isEmpty else { return hasChanged || round.ended }
         noteClockOffset(of: round.records)
         return clockAgrees(with: round) ? startBatch(of: round) : true
     }
 
     private func startBatch(of round: PollRound) -> Bool {
         if let pieces = cut.suspects.split(round.records) {
-            leftover = .pieces(pieces[...], of: round.generation)
+            pendingRound = .pieces(pieces[...], of: round.generation)
             return startPiece()
         }
         start(round.records, of: round.generation, isAlone: false)
@@ -222,10 +222,10 @@ package final class BatchLoop: @unchecked Sendable {
     }
 
     private func startPiece() -> Bool {
-        guard inFlight.isEmpty, !phase.isStopped, case .pieces(let pieces, let generation) = leftover,
-            let piece = pieces.first, mayStart(alone: piece.count == 1)
+        guard inFlight.isEmpty, !phase.isStopped, case .pieces(let pieces, let generation) = pendingRound,
+            let piece = pieces.first, mayStart(exclusively: piece.count == 1)
         else { return false }
-        leftover = pieces.count == 1 ? .none : .pieces(pieces.dropFirst(), of: generation)
+        pendingRound = pieces.count == 1 ? .none : .pieces(pieces.dropFirst(), of: generation)
         start(piece, of: generation, isAlone: piece.count == 1)
         return true
     }
@@ -248,7 +248,7 @@ package final class BatchLoop: @unchecked Sendable {
     /// Whether nothing is in flight, and nothing will be.
     private var isDone: Bool {
         guard inFlight.isEmpty, !assignment.isChanging else { return false }
-        if case .none = leftover, phase == .ended { return true }
+        if case .none = pendingRound, phase == .ended { return true }
         return phase == .stopping
     }
 }

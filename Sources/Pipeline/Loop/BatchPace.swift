@@ -1,5 +1,5 @@
-/// How many records a batch may have when a broker takes less in a unit's time than the configured limit: a broker with
-/// a quota, for example, or far away.
+/// How many records a batch may have when a broker takes less in a transaction's time than the configured limit: a
+/// broker with a quota, for example, or far away.
 ///
 /// The batch that a record falls into never changes its outcome, so this affects time only.
 struct BatchPace {
@@ -29,7 +29,7 @@ struct BatchPace {
         shrink(to: Int(Double(count) * taken) / 2)
     }
 
-    /// - Parameter timeShare: the share of a unit's time that this batch took.
+    /// - Parameter timeShare: the share of a transaction's time that this batch took.
     mutating func committed(_ count: Int, timeShare: Double) {
         // Small batches do not show how long larger ones take.
         guard count > records / 2 else { return }

@@ -1,6 +1,6 @@
-internal import Log
+internal import Streams
 
-/// The search for a record whose outputs the log refuses: batches are halved until one record is left.
+/// The search for a record whose output is refused: batches are halved until one record is left.
 ///
 /// Only faults of a record start it. Timeouts, fencing, coordinators, rights and full disks never do.
 struct Bisection {
@@ -15,7 +15,7 @@ struct Bisection {
     /// More than any batch has.
     private static let largest = 1 << 20
 
-    /// Notes that the log refused a batch's unit because of one of its records.
+    /// Notes that a batch's output was refused because of one of its records.
     ///
     /// - Returns: false when nothing is left to try: the batch was a single dead letter already.
     mutating func failed(_ positions: [PartitionPosition], count: Int) -> Bool {

@@ -1,5 +1,5 @@
 package import AppAttest
-internal import Log
+internal import Streams
 
 /// Stops taking records when too many of them hit a bug of ours: better to wait for an operator than to drain the topic
 /// into the dead letters. Records of a hostile producer do not count.
@@ -19,7 +19,7 @@ package struct Breaker: Sendable {
     private var failures = 0
     private var openedAt: EvaluationTime?
     /// Whether it was reported that the breaker is open.
-    var isTold = false
+    var isReported = false
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
@@ -46,7 +46,7 @@ package struct Breaker: Sendable {
 }
 
 /// Reported when the breaker opens: the worker is not ready until it closes.
-package struct BreakerOpen: LogFault, CustomStringConvertible {
+package struct BreakerOpen: SourceFault, CustomStringConvertible {
     package let endsLoop = false
     package let requiresAbort = false
 
@@ -56,7 +56,7 @@ package struct BreakerOpen: LogFault, CustomStringConvertible {
 }
 
 /// Reported when records are tried again.
-package struct BreakerClosed: LogFault, CustomStringConvertible {
+package struct BreakerClosed: SourceFault, CustomStringConvertible {
     package let endsLoop = false
     package let requiresAbort = false
 

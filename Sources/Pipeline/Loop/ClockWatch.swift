@@ -1,5 +1,5 @@
 internal import AppAttest
-internal import Log
+internal import Streams
 
 /// Distinguishes a wrong wall clock from old records, by the time that the broker wrote with them (LogAppendTime, which
 /// no sender can choose).
@@ -85,7 +85,7 @@ struct ClockWatch: Sendable {
 }
 
 /// Reported when the wall clock contradicts the brokers': nothing is judged until they agree.
-package struct ClockDoubt: LogFault, Equatable, CustomStringConvertible {
+package struct ClockDoubt: SourceFault, Equatable, CustomStringConvertible {
     /// The partition that shows it.
     package let partition: Int32
     package let milliseconds: Int64
@@ -144,7 +144,7 @@ extension BatchLoop {
         )
         guard let doubt else { return true }
         if clockDoubt == nil { notice(doubt) }
-        leftover = .doubted(round, doubt)
+        pendingRound = .doubted(round, doubt)
         return false
     }
 }

@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 /// Records that were being processed when an earlier process crashed, and how often.
 ///
@@ -72,7 +72,7 @@ extension WorkItem {
 }
 
 /// Reported when a record is not tried any more.
-package struct CrashVerdict: LogFault, CustomStringConvertible {
+package struct CrashVerdict: SourceFault, CustomStringConvertible {
     package let item: WorkItem
     package let endsLoop = false
     package let requiresAbort = false

@@ -1,8 +1,8 @@
-internal import Log
+internal import Streams
 
 /// Whether the loop takes input, and what is left to do if not.
 ///
-///     ended ◀─ end of input ── reading ◀── log aborted ── aborting
+///     ended ◀─ end of input ── reading ◀──── aborted ──── aborting
 ///      │ └── batches dropped ──▶ │ └─────── fault ──────────▶ │
 ///      │ stop                    │ stop                       │ stop
 ///      └──────▶ stopping ◀───────┘                            │
@@ -11,7 +11,7 @@ enum LoopPhase: DrawnState, CaseIterable {
     case reading
     /// All polled records are finished; nothing more comes.
     case ended
-    /// The log must drop its unit before anything else; nothing is in flight.
+    /// The output must drop its transaction before anything else; nothing is in flight.
     case aborting
     /// Polls no more: the oldest batch is being finished.
     case stopping
@@ -56,8 +56,8 @@ extension DrawnState {
 ///     │                             │ └────┘
 ///     └───────── last piece ────────┘
 ///
-/// A change of assignment or an abort leads back to none: the log, or the next owner, reads the records again.
-enum Leftover: DrawnState {
+/// A change of assignment or an abort leads back to none: the source, or the next owner, reads the records again.
+enum PendingRound: DrawnState {
     case none
     /// A round that came while the clocks disagree.
     case doubted(PollRound, ClockDoubt)
@@ -66,7 +66,7 @@ enum Leftover: DrawnState {
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    func mayBecome(_ next: Leftover) -> Bool {
+    func mayBecome(_ next: PendingRound) -> Bool {
         switch (self, next) {
         case (_, .none), (.none, _), (.doubted, .doubted): true
         case (.pieces(let now, _), .pieces(let next, _)): next.count < now.count
@@ -79,7 +79,7 @@ enum Leftover: DrawnState {
 ///
 ///     none ── handed over ──▶ underWay ── outcome taken ──▶ none
 ///
-/// Nothing takes back what was handed to the unit: the batch stays in flight until the outcome is known, through
+/// Nothing takes back what was handed to the transaction: the batch stays in flight until the outcome is known, through
 /// aborts and lost partitions too. Its changes are applied after a success, and only then.
 enum Writing: DrawnState {
     case none

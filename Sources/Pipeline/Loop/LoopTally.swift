@@ -1,5 +1,5 @@
 internal import AppCheck
-package import Log
+package import Streams
 
 /// The counts of what the loop has committed so far.
 package struct LoopTally: Sendable, Equatable {
@@ -92,10 +92,10 @@ package enum AbortCause: String, Sendable, CaseIterable {
     /// Another process acts under this one's name.
     case fenced
     case rebalance
-    /// The log refuses one of the records.
+    /// The output refuses one of the records.
     case record
 }
 
-extension LogFault {
+extension SourceFault {
     package var abortCause: AbortCause { isRecordFault ? .record : isFenced ? .fenced : .broker }
 }

@@ -1,7 +1,7 @@
-package import Log
+package import Streams
 
 /// A notice about one partition, which does not stop the others.
-package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
+package struct PartitionNotice: SourceFault, Equatable, CustomStringConvertible {
     package let partition: Int32
     package let sentence: String
     /// Whether the partition is held; else reading goes on.
@@ -22,7 +22,7 @@ package struct PartitionNotice: LogFault, Equatable, CustomStringConvertible {
 }
 
 /// Which partitions came or went.
-package struct AssignmentNotice: LogFault, Equatable, CustomStringConvertible {
+package struct AssignmentNotice: SourceFault, Equatable, CustomStringConvertible {
     package let kind: Rebalance
     package let partitions: [Int32]
 

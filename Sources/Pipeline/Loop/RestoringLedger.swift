@@ -1,4 +1,4 @@
-internal import Log
+internal import Streams
 internal import Threads
 
 /// A ledger while its records are read back. One lane at a time works on it; between two works the loop may look: queues

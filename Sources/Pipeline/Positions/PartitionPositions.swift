@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 /// The positions of a partition when it is taken over: the group's offset, the ledger's mark, and the first and last
 /// request. A position that contradicts another is never trusted: the partition is held.

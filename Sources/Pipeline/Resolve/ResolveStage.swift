@@ -1,7 +1,7 @@
 package import AppAttest
 internal import AppCheck
 package import Crypto
-internal import Log
+internal import Streams
 
 /// Resolve (loop): the stored key of each request, or a candidate's.
 package enum ResolveStage {

@@ -1,7 +1,7 @@
 package import AppAttest
 internal import AppCheck
 package import Crypto
-internal import Log
+internal import Streams
 
 /// Verify (lanes): opens seals and prepares objects one by one, and verifies their signatures in one call per grain.
 package struct VerifyStage: Sendable {
@@ -35,7 +35,7 @@ package struct VerifyStage: Sendable {
         // Two rounds at most: receipts are read once their leaf's signature holds.
         while !lane.unfinished.isEmpty {
             Self.round(&lane.unfinished, lane, into: &grain.findings)
-            for (index, second) in lane.answers.seconds {
+            for (index, second) in lane.answers.secondPoints {
                 grain.add(second, of: lane.checks[index], in: records[records.startIndex + lane.places[index]])
             }
         }
@@ -195,7 +195,7 @@ package struct VerifiedGrain: Sendable {
     /// One for each record.
     package var findings: [Finding] = []
     /// Second points that were computed on the way.
-    package var seconds: [ComputedSecond] = []
+    package var secondPoints: [ComputedSecondPoint] = []
 
     package init() {}
 
@@ -203,12 +203,12 @@ package struct VerifiedGrain: Sendable {
     mutating func add(_ second: P256SecondPoint, of check: SignatureCheck, in record: DecodedRecord) {
         guard record.bringsAssertion, let keyID = record.keyID, case .p256(let key, _, _, _) = check else { return }
         let partition = record.record.partition
-        seconds.append(ComputedSecond(partition: partition, keyID: keyID, key: key, second: second))
+        secondPoints.append(ComputedSecondPoint(partition: partition, keyID: keyID, key: key, second: second))
     }
 }
 
 /// A second point that the ledger may keep with its key.
-package struct ComputedSecond: Sendable {
+package struct ComputedSecondPoint: Sendable {
     package let partition: Int32
     package let keyID: KeyID
     package let key: P256PublicKey

@@ -28,7 +28,7 @@ struct Wilson: Equatable {
 }
 
 /// How a share stands out from the average.
-struct Lift {
+struct RateShading {
     /// The names are classes of cells.
     enum Shade: String { case high1, high2, high3, low }
 

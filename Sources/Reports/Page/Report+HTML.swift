@@ -137,11 +137,11 @@ extension Report.Value {
         case .missing, .count(0): row.element("td", ["class": "soft"], shown)
         case .count, .figure: row.element("td", shown)
         case .share(let part, let whole, let average):
-            let lift = average.flatMap { Lift(part, of: whole, average: $0) }
-            let names = [lift?.shade.rawValue, part == 0 ? "soft" : nil].compactMap(\.self)
+            let shading = average.flatMap { RateShading(part, of: whole, average: $0) }
+            let names = [shading?.shade.rawValue, part == 0 ? "soft" : nil].compactMap(\.self)
             row.element("td", ["class": names.joined(separator: " ")]) { cell in
                 cell.text(shown)
-                if let lift, part > 0 { cell.element("span", ["class": "lift"], Figure.lift(lift.times)) }
+                if let shading, part > 0 { cell.element("span", ["class": "lift"], Figure.lift(shading.times)) }
             }
         }
     }

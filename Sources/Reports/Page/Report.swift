@@ -125,7 +125,9 @@ extension Report.Value {
         case .share(let part, let whole, let average):
             [
                 "part": .count(part), "of": .count(whole),
-                "lift": average.flatMap { Lift(part, of: whole, average: $0) }.map { .figure($0.times, digits: 3) },
+                "lift": average.flatMap { RateShading(part, of: whole, average: $0) }.map {
+                    .figure($0.times, digits: 3)
+                },
             ]
         }
     }

@@ -4,14 +4,14 @@ internal import AppCheck
 /// The names of what is not text in a record, made once.
 struct KnownNames {
     let apps: [ExactText]
-    private let verbs = Dictionary(uniqueKeysWithValues: Method.allCases.map { ($0, ExactText($0.rawValue)) })
+    private let verbs = Dictionary(uniqueKeysWithValues: Verb.allCases.map { ($0, ExactText($0.rawValue)) })
     private let categories = (0..<16).map { ExactText(Self.name(ofCategory: $0)) }
     private let production = ExactText(Environment.production.rawValue)
     private let development = ExactText(Environment.development.rawValue)
 
     init(apps: [String]) { self.apps = apps.map { ExactText($0) } }
 
-    func verb(_ method: Method) -> ExactText { verbs[method] ?? "" }
+    func verb(_ verb: Verb) -> ExactText { verbs[verb] ?? "" }
 
     func environment(_ environment: Environment) -> ExactText { environment == .production ? production : development }
 

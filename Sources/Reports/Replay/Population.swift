@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import Crypto
-internal import Log
+internal import Streams
 
 /// The parts of traffic that refusals are looked for in.
 enum Dimension: Int, CaseIterable {
@@ -57,7 +57,7 @@ struct Sender {
 /// The devices of a capture with the values that they have, in memory that is bounded whatever the capture has.
 struct Population {
     private(set) var devices = DeviceTable()
-    private(set) var marks = MarkLog()
+    private(set) var marks = RefusalTimeline()
     /// The tables of ``Dimension/texts``.
     private(set) var values: [ValueTable<ExactText>]
     private(set) var appIDs: ValueTable<Digest>
@@ -90,7 +90,7 @@ struct Population {
         if let device { note(device, outcome, place) }
         let isLoose = device == nil && (isRefused || !sender.asksForChallenge)
         if let time, device != nil || isLoose {
-            marks.add(device ?? MarkLog.nobody, time, outcome, isAttestation: sender.bringsAttestation)
+            marks.add(device ?? RefusalTimeline.nobody, time, outcome, isAttestation: sender.bringsAttestation)
         }
         for dimension in Dimension.texts { count(sender[dimension], dimension, outcome, device, isLoose) }
         let appID = appIDs.id(of: sender.appID)

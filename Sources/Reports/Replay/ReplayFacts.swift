@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
-internal import Log
 package import Pipeline
+internal import Streams
 internal import Threads
 
 /// The facts of a replay's report, counted while the replay runs, in memory that is bounded whatever the capture
@@ -17,13 +17,13 @@ package final class ReplayFacts: @unchecked Sendable {
     private(set) var withoutTime = 0
     private(set) var population: Population
     private(set) var times = TimeCounts()
-    private(set) var counters = Margins.counters
-    private(set) var challenges: Margins
-    private(set) var leafDates = Margins.leafDates
-    private(set) var presented = PresentedIDs()
+    private(set) var counters = NearMisses.counters
+    private(set) var challenges: NearMisses
+    private(set) var leafDates = NearMisses.leafDates
+    private(set) var presented = PresentedAppIDs()
     /// Records of unknown keys, by the reason for which the keys' attestations were not accepted before.
     private(set) var attestations: [String: Int] = [:]
-    private(set) var examples: ExampleShelf
+    private(set) var examples: ExampleSample
     private(set) var diff: VerdictDiff?
     private let explainer: Explainer
     private let names: KnownNames
@@ -38,8 +38,8 @@ package final class ReplayFacts: @unchecked Sendable {
         firstSeen = [Int64?](repeating: nil, count: count)
         lastSeen = firstSeen
         population = Population(outcomes: count)
-        challenges = Margins.challengeAges(ttl: settings.exchange.challenges.ttlMilliseconds)
-        examples = ExampleShelf(outcomes: count)
+        challenges = NearMisses.challengeAges(ttl: settings.exchange.challenges.ttlMilliseconds)
+        examples = ExampleSample(outcomes: count)
         diff = old.map { VerdictDiff($0) }
         names = KnownNames(apps: settings.registry.apps.map(\.name))
     }
@@ -88,16 +88,16 @@ package final class ReplayFacts: @unchecked Sendable {
         lastSeen[Int(outcome)] = max(lastSeen[Int(outcome)] ?? time, time)
     }
 
-    private typealias Account = (app: Int?, method: Method?, keyID: KeyID?)
+    private typealias Account = (app: Int?, verb: Verb?, keyID: KeyID?)
 
     private func account(of decoded: DecodedRecord) -> Account {
-        if let method = decoded.method { return (decoded.appIndex, method, decoded.keyID) }
+        if let verb = decoded.verb { return (decoded.appIndex, verb, decoded.keyID) }
         guard case .refused(_, let path, let keyID, _) = decoded.shape else { return (nil, nil, nil) }
         // An operator's command names a key and comes from no device.
         guard OperatorRequest.verb(of: path.utf8) == nil else { return (nil, nil, nil) }
         let account = RequestDecoder.account(of: path, in: settings.registry)
         // As in its result: the body's key ID, else the record key if that is one.
-        return (account.app, account.method, keyID ?? decoded.record.key.flatMap { KeyID(recordKey: $0) })
+        return (account.app, account.verb, keyID ?? decoded.record.key.flatMap { KeyID(recordKey: $0) })
     }
 
     private func noteSender(
@@ -110,11 +110,11 @@ package final class ReplayFacts: @unchecked Sendable {
         let (key, inbound) = (observation.state.key, observation.record.record)
         let environment = traits.environment ?? observation.verdict.environment ?? key?.environment
         var sender = Sender(installation: observation.record.installationID, keyID: account.keyID)
-        if let method = account.method {
-            sender.bringsAttestation = method.bringsAttestation
-            sender.bringsObject = method.bringsAttestation || method.bringsAssertion
-            sender.asksForChallenge = method == .generateAppAttestChallenge
-            sender.verb = names.verb(method)
+        if let verb = account.verb {
+            sender.bringsAttestation = verb.bringsAttestation
+            sender.bringsObject = verb.bringsAttestation || verb.bringsAssertion
+            sender.asksForChallenge = verb == .generateAppAttestChallenge
+            sender.verb = names.verb(verb)
         }
         sender.app = account.app.map { names.apps[$0] }
         (sender.platform, sender.osVersion) = (traits.platform, traits.osVersion)
@@ -124,7 +124,7 @@ package final class ReplayFacts: @unchecked Sendable {
         sender.appID = traits.appIDHash
         population.note(sender, outcome, at: RecordPlace(partition: inbound.partition, offset: inbound.offset), time)
         if let app = account.app, sender.bringsObject {
-            let key = PresentedIDs.Key(app: app, appID: traits.appIDHash, environment: environment)
+            let key = PresentedAppIDs.Key(app: app, appID: traits.appIDHash, environment: environment)
             presented.add(key, name: traits.appID, isAccepted: outcome == OutcomeList.accepted)
         }
     }
@@ -133,7 +133,7 @@ package final class ReplayFacts: @unchecked Sendable {
         let verdict = observation.verdict
         // A duplicate is answered before anything is judged.
         guard !verdict.isDuplicate else { return }
-        func kind(_ own: Set<String>) -> Margins.Class {
+        func kind(_ own: Set<String>) -> NearMisses.Class {
             guard outcome != OutcomeList.accepted else { return .accepted }
             return own.contains(outcomes.name(Int(outcome))) ? .refused : .otherwise
         }
@@ -149,7 +149,7 @@ package final class ReplayFacts: @unchecked Sendable {
             let time = observation.record.record.timestamp
             let (start, end) = (dates.lowerBound.milliseconds, dates.upperBound.milliseconds)
             let late = time.clampedSubtracting(end)
-            let distance = late > 0 ? Margins.afterEnd.clampedAdding(late) : time.clampedSubtracting(start)
+            let distance = late > 0 ? NearMisses.afterEnd.clampedAdding(late) : time.clampedSubtracting(start)
             leafDates.add(distance, kind([Refusal.expiredOrNotYetValid(.leaf).code]))
         }
     }

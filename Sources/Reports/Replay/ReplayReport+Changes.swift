@@ -1,7 +1,7 @@
 internal import AppCheck
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// The outcome of each earlier verdict, for `--diff`.
 extension ReplayReport {
@@ -22,8 +22,8 @@ extension ReplayReport {
             ])
         ]
         if diff.unmatched > 0 { parts.append(.text("\(diff.unmatched.counted("record")) had no earlier result.")) }
-        if diff.leftOver > 0 {
-            parts.append(.text("\(diff.leftOver.counted("earlier result")) had no record in this replay."))
+        if diff.unseen > 0 {
+            parts.append(.text("\(diff.unseen.counted("earlier result")) had no record in this replay."))
         }
         if diff.old.unreadable > 0 {
             let count = diff.old.unreadable.counted("record")

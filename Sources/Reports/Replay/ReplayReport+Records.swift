@@ -1,8 +1,8 @@
 internal import AppAttest
 internal import AppCheck
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// 8 and 9: records that were not accepted, each with the command that explains it.
 extension ReplayReport {
@@ -40,7 +40,7 @@ extension ReplayReport {
         let place = Self.text(example.place)
         let hasTime = InboundRecord.timestamps.contains(example.time)
         var details = [place, hasTime ? UTCText.of(example.time, .millisecond) : "without a time"]
-        if let method = example.method { details.append(method.rawValue) }
+        if let verb = example.verb { details.append(verb.rawValue) }
         if let app = example.app, hasApps { details.append(ShownText.of(app)) }
         let reading = example.reading.map { ShownText.of($0.sentence, most: 400) }
         let notes = [example.keyID.map { "key ID \($0.base64)" }, reading]

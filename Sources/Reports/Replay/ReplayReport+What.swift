@@ -8,19 +8,19 @@ internal import Settings
 extension ReplayReport {
     var what: [Report.Part] {
         let ttl = Figure.span(facts.settings.exchange.challenges.ttlMilliseconds)
-        return margins(
+        return nearMisses(
             "Counter presented, less the stored one",
             "Assertions whose signature holds. A counter must be greater than the stored one: from +1 on.",
             facts.counters,
             "refused: counter-not-greater"
         )
-            + margins(
+            + nearMisses(
                 "Age of the challenge when it was used",
                 "Genuine challenges of exchanges, against the stream time. They live \(ttl) (challenges.ttl).",
                 facts.challenges,
                 "refused: challenge-expired or challenge-ahead"
             )
-            + margins(
+            + nearMisses(
                 "Evaluation time against the leaf's dates",
                 "Attestations whose leaf can be read. A leaf is valid from some minutes before its attestation on.",
                 facts.leafDates,
@@ -28,10 +28,15 @@ extension ReplayReport {
             ) + identities
     }
 
-    private func margins(_ title: String, _ note: String, _ margins: Margins, _ reason: String) -> [Report.Part] {
-        guard margins.total > 0 else { return [.heading(title), .text("No record has it.")] }
-        let rows = margins.names.enumerated().map { row, name in
-            let counts = margins.counts.map { $0[row] }
+    private func nearMisses(
+        _ title: String,
+        _ note: String,
+        _ nearMisses: NearMisses,
+        _ reason: String
+    ) -> [Report.Part] {
+        guard nearMisses.total > 0 else { return [.heading(title), .text("No record has it.")] }
+        let rows = nearMisses.names.enumerated().map { row, name in
+            let counts = nearMisses.counts.map { $0[row] }
             return Report.Row([.text(name)] + counts.map { .count($0) }, drawing: counts.map { Double($0) })
         }
         let columns = ["", "accepted", "refused for it", "refused otherwise"]
@@ -91,11 +96,13 @@ extension ReplayReport {
     private var identityRows: [Identity] {
         let apps = facts.settings.registry.apps
         let names = configuredNames
-        var (rows, left): ([Identity], [PresentedIDs.Key: (accepted: Int, refused: Int)]) = ([], facts.presented.counts)
+        var (rows, left): ([Identity], [PresentedAppIDs.Key: (accepted: Int, refused: Int)]) = (
+            [], facts.presented.counts
+        )
         for (index, app) in apps.enumerated() {
             for id in app.expectations.appIDs {
                 for environment in Environment.allCases.reversed() where app.expectations.accepts(environment) {
-                    let key = PresentedIDs.Key(app: index, appID: id.rpIDHash, environment: environment)
+                    let key = PresentedAppIDs.Key(app: index, appID: id.rpIDHash, environment: environment)
                     let count = left.removeValue(forKey: key) ?? (0, 0)
                     rows.append(
                         Identity(

@@ -1,5 +1,5 @@
-internal import Log
 internal import Settings
+internal import Streams
 
 /// 6: the devices with most refusals, a mark for each of their requests.
 extension ReplayReport {
@@ -40,7 +40,7 @@ extension ReplayReport {
         return notes.map { .text($0) } + [.table(table)]
     }
 
-    private func row(_ device: DeviceTable.Device, _ marks: [MarkLog.Mark]) -> Report.Row {
+    private func row(_ device: DeviceTable.Device, _ marks: [RefusalTimeline.Mark]) -> Report.Row {
         let (partition, offset) = device.lastRefused
         var row = Report.Row([
             .code(DeviceTable.text(of: device.label)), .count(device.refused), .count(device.accepted),
@@ -51,7 +51,7 @@ extension ReplayReport {
     }
 
     /// Some of both kinds where there are more than fit, evenly chosen; a sixth is for accepted ones.
-    static func thinned(_ marks: [MarkLog.Mark]) -> [MarkLog.Mark] {
+    static func thinned(_ marks: [RefusalTimeline.Mark]) -> [RefusalTimeline.Mark] {
         guard marks.count > mostMarks else { return marks }
         let refused = marks.filter { $0.outcome != OutcomeList.accepted }
         let accepted = marks.filter { $0.outcome == OutcomeList.accepted }
@@ -60,7 +60,7 @@ extension ReplayReport {
     }
 
     /// The marks, or so many of them, evenly chosen.
-    private static func some(_ marks: [MarkLog.Mark], _ most: Int) -> [MarkLog.Mark] {
+    private static func some(_ marks: [RefusalTimeline.Mark], _ most: Int) -> [RefusalTimeline.Mark] {
         guard marks.count > most else { return marks }
         return (0..<most).map { marks[$0 * marks.count / most] }
     }

@@ -1,7 +1,7 @@
 internal import AppCheck
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// The report of a replay, in the order in which a reader asks. The same facts make the same report.
 package struct ReplayReport {

@@ -1,6 +1,6 @@
 /// The marks of a population along the columns of time.
 struct Timeline {
-    private let marks: MarkLog
+    private let marks: RefusalTimeline
     private let labels: [UInt64]
     private let start: Int64
     private let width: Int64
@@ -62,7 +62,7 @@ struct Timeline {
         marks.forEach { device, mark, isAttestation in
             guard isAttestation == isMeant, let column = column(mark.time) else { return }
             let sample = Sample(device: device, column: column, outcome: Int(mark.outcome))
-            guard device != MarkLog.nobody else { return loose.append(sample) }
+            guard device != RefusalTimeline.nobody else { return loose.append(sample) }
             let hash = Self.mix(labels[device] ^ Self.mix(UInt64(bitPattern: mark.time) << 8 | UInt64(mark.outcome)))
             if hash < best[device]?.hash ?? .max { best[device] = (hash, sample) }
         }
@@ -84,7 +84,7 @@ struct Timeline {
         var (cells, all) = ([Cell](repeating: Cell(), count: count), Cell())
         for (list, isAttestation) in [(samples.attestations, true), (samples.others, false)] {
             guard isMeant(reason, isAttestation) else { continue }
-            for sample in list where sample.device == MarkLog.nobody || !isLeft(sample.device) {
+            for sample in list where sample.device == RefusalTimeline.nobody || !isLeft(sample.device) {
                 let hits = Self.isHit(sample.outcome, reason) ? 1 : 0
                 cells[sample.column].units += 1
                 cells[sample.column].hits += hits
@@ -118,7 +118,7 @@ struct Timeline {
             guard isMeant(reason, isAttestation) else { return }
             let isInside = column(mark.time).map { window.contains($0) } ?? false
             let isHit = Self.isHit(Int(mark.outcome), reason)
-            guard device == MarkLog.nobody else {
+            guard device == RefusalTimeline.nobody else {
                 seen[device] |= (isHit ? 3 : 1) << (isInside ? 0 : 2)
                 return
             }
@@ -155,7 +155,9 @@ struct Timeline {
     func span(_ reason: Int, of isMeantDevice: (Int) -> Bool) -> Association.Span {
         var (firsts, lasts): ([Int: Int64], [Int: Int64]) = ([:], [:])
         marks.forEach { device, mark, _ in
-            guard device != MarkLog.nobody, Self.isHit(Int(mark.outcome), reason), isMeantDevice(device) else { return }
+            guard device != RefusalTimeline.nobody, Self.isHit(Int(mark.outcome), reason), isMeantDevice(device) else {
+                return
+            }
             firsts[device] = min(firsts[device] ?? mark.time, mark.time)
             lasts[device] = max(lasts[device] ?? mark.time, mark.time)
         }
@@ -169,7 +171,9 @@ struct Timeline {
         guard !marks.isFull else { return false }
         var accepted: Set<Int> = []
         marks.forEach { device, mark, _ in
-            guard mark.time > end, mark.outcome == OutcomeList.accepted, device != MarkLog.nobody else { return }
+            guard mark.time > end, mark.outcome == OutcomeList.accepted, device != RefusalTimeline.nobody else {
+                return
+            }
             if isMeantDevice(device) { accepted.insert(device) }
         }
         return accepted.count >= Diagnosis.leastHits

@@ -1,5 +1,5 @@
 internal import JSON
-internal import Log
+internal import Streams
 
 /// Verdicts of an earlier run over the same records, by the place of the request.
 package struct OldVerdicts {
@@ -71,7 +71,7 @@ struct VerdictDiff {
     var changed: Int { compared - same }
 
     /// Earlier results that no record of this run belongs to.
-    var leftOver: Int { old.count - compared }
+    var unseen: Int { old.count - compared }
 
     /// The most frequent first.
     var rows: [(change: Change, entry: Entry)] {

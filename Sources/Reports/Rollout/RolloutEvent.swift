@@ -33,7 +33,7 @@ struct RolloutEvent: Equatable {
         else { return nil }
         self.kind = kind
         self.app = app
-        isAttestation = root["method"]?.string == Method.exchangeAppAttestAttestation.rawValue
+        isAttestation = root["method"]?.string == Verb.exchangeAppAttestAttestation.rawValue
         reason = root["reason"]?.string
         device = (root["device"]?.string).flatMap { UInt64($0, radix: 16) }
         platform = root["platform"]?.stringBytes.flatMap { ExactText(validating: $0) }

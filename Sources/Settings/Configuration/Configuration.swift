@@ -1,6 +1,6 @@
 package import AppCheck
-package import Log
 package import Pipeline
+package import Streams
 
 /// A config directory, read and validated: worker.json, apps.json, kafka.properties and the anchors that they name.
 ///

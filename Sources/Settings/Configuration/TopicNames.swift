@@ -1,11 +1,11 @@
-package import Log
+package import Streams
 
 /// The names of the six topics, and of the replies where there are any.
 package struct TopicNames: Sendable, Equatable {
     package var requests: String
     package var outputs: [OutputTopic: String]
 
-    /// - Parameter outputs: a name for each of ``Log/OutputTopic/required``, and for the replies if there are any.
+    /// - Parameter outputs: a name for each of ``Streams/OutputTopic/required``, and for the replies if there are any.
     package init(requests: String, outputs: [OutputTopic: String]) {
         self.requests = requests
         self.outputs = outputs

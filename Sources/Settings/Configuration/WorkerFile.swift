@@ -1,8 +1,8 @@
 internal import AppCheck
 internal import Glibc
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// worker.json.
 enum WorkerFile {

@@ -60,7 +60,7 @@ enum GatewayMetricsPage {
         if let offset = counts.clockOffset { text.write(.gatewayClock, [MetricSample(real: Double(offset) / 1000)]) }
     }
 
-    private static func writeConnections(_ counts: HTTPExchangeCounts, _ text: inout Exposition) {
+    private static func writeConnections(_ counts: HTTPCallCounts, _ text: inout Exposition) {
         text.write(.gatewayConnections, [MetricSample(whole: counts.openConnections)])
         text.write(.gatewayReadBytes, [MetricSample(whole: counts.readBytes)])
         text.write(

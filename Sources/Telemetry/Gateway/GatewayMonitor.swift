@@ -13,7 +13,7 @@ package final class GatewayMonitor: Sendable {
         var isReloaded = true
         var reloadedAt = WallClock.milliseconds()
         var gateway: Gateway?
-        var server: HTTPExchangeServer?
+        var server: HTTPCallServer?
         /// The time at which the command's thread last showed life.
         var life = ContinuousClock.now
     }
@@ -29,7 +29,7 @@ package final class GatewayMonitor: Sendable {
         known.withLock { ($0.state, $0.reason, $0.life) = (state, reason, .now) }
     }
 
-    package func note(_ gateway: Gateway, _ server: HTTPExchangeServer) {
+    package func note(_ gateway: Gateway, _ server: HTTPCallServer) {
         known.withLock { ($0.gateway, $0.server) = (gateway, server) }
     }
 
@@ -77,7 +77,7 @@ struct GatewaySnapshot {
     var reloadedAt: Int64
     /// nil before the gateway serves.
     var counts: GatewayCounts?
-    var connections: HTTPExchangeCounts?
+    var connections: HTTPCallCounts?
     var process: ProcessFigures
 }
 

@@ -45,7 +45,8 @@ enum StatusReport {
         return json.takeBytes()
     }
 
-    private static func write(_ partition: LoopSight.Partition, _ snapshot: WorkerSnapshot, _ json: inout JSONWriter) {
+    private static func write(_ partition: LoopSnapshot.Partition, _ snapshot: WorkerSnapshot, _ json: inout JSONWriter)
+    {
         json.beginObject()
         number("partition", Int(partition.number), &json)
         if let offset = snapshot.committed(partition.number) { number("committedOffset", Int(offset), &json) }

@@ -16,8 +16,8 @@ package struct LoopState: Sendable {
     package var tally = LoopTally()
     package var restoring: RestoreProgress?
     /// The loop in detail, a little older than the counts; nil = it is not looked at.
-    package var sight: LoopSight?
-    package var log: LogSight?
+    package var loop: LoopSnapshot?
+    package var member: MemberSnapshot?
     /// The last tick met a fault that may pass.
     package var isBackingOff = false
 

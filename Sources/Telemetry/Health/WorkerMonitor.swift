@@ -49,7 +49,7 @@ package final class WorkerMonitor: Sendable {
 
     private static var now: Int64 { WallClock.milliseconds() }
 
-    // MARK: News
+    // MARK: State
 
     /// A configuration is in use.
     package func note(_ loaded: LoadedConfiguration) {
@@ -89,13 +89,13 @@ package final class WorkerMonitor: Sendable {
         known.withLock { $0.fault = (sentence, now) }
     }
 
-    /// Called some times a second: rates need two looks.
-    package func look() {
+    /// Called some times a second: rates need two polls.
+    package func poll() {
         let loops = known.withLock { $0.loops }
         rates.note(loops.reduce(0) { $0 + $1.state.tally.requests })
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     /// How often the library describes brokers and partitions, in milliseconds: for scrapes, or for the log alone.
     package func statisticsMilliseconds(_ configuration: Configuration) -> Int {
@@ -119,9 +119,9 @@ package final class WorkerMonitor: Sendable {
         var snapshot = known.snapshot
         let states = known.loops.map(\.state)
         snapshot.tally = states.reduce(into: LoopTally()) { $0.add($1.tally) }
-        snapshot.sights = states.compactMap(\.sight)
-        snapshot.logs = states.compactMap(\.log)
-        snapshot.brokers = BrokerFigures(snapshot.logs.map(\.statistics), topic: topic)
+        snapshot.loops = states.compactMap(\.loop)
+        snapshot.members = states.compactMap(\.member)
+        snapshot.brokers = BrokerFigures(snapshot.members.map(\.statistics), topic: topic)
         known.addLanes?(&snapshot)
         snapshot.process = ProcessFigures.now(start: processStart)
         (snapshot.state, snapshot.reason) = Self.state(known.phase, states, snapshot.brokers)
@@ -157,13 +157,13 @@ extension WorkerMonitor: ProgramMonitor {
 extension LoopState {
     /// - Parameter isBrokerAway: no client is connected to any broker.
     fileprivate func workerState(isBrokerAway: Bool) -> (WorkerState, String?) {
-        guard let sight else { return (.starting, nil) }
-        switch sight.condition {
+        guard let loop else { return (.starting, nil) }
+        switch loop.condition {
         case .stopping: return (.stopping, nil)
         case .waiting where isBrokerAway: return (.waitingForBroker, "no broker is connected")
         case .waiting: return (.waitingForBroker, "the group has assigned no partition yet")
         case .restoring:
-            let progress = sight.restoring ?? RestoreProgress(records: 0, remaining: 0)
+            let progress = loop.restoring ?? RestoreProgress(records: 0, remaining: 0)
             return (
                 .restoring,
                 "\(progress.records.counted("record")) restored, \(Int(progress.remaining).counted("offset")) left"
@@ -173,7 +173,7 @@ extension LoopState {
         case .running where isBackingOff: return (.waitingForBroker, "the last call to the broker failed")
         case .running:
             // The first request would wait for a connection, and for the library's look at the partition.
-            let unread = log?.unread ?? []
+            let unread = member?.unread ?? []
             return unread.isEmpty ? (.running, nil) : (.starting, WorkerSnapshot.text(unread: unread))
         }
     }

@@ -26,7 +26,7 @@ struct BrokerLink {
     ///   - refusals: connections so far that were refused for what only a new client would change.
     ///   - now: milliseconds of a clock that never goes back.
     /// - Returns: the events of changes.
-    mutating func look(
+    mutating func poll(
         _ brokers: [String: BrokerFigures.Broker],
         reason: String?,
         refusal: KafkaFault? = nil,

@@ -5,12 +5,12 @@ internal import Settings
 /// While all are away, and when the first of them is back, ``BrokerLink`` says so.
 struct BrokerWatch {
     /// How long a connection may be down before its broker counts as away, in milliseconds: most come back at once.
-    static let patience: Int64 = 3_000
+    static let grace: Int64 = 3_000
 
     private struct Absence {
         /// The start in milliseconds.
         let since: Int64
-        var isTold = false
+        var isReported = false
     }
 
     private var absences: [String: Absence] = [:]
@@ -23,13 +23,13 @@ struct BrokerWatch {
     ///   - why: the last fault of a connection.
     ///   - now: milliseconds of a clock that never goes back.
     /// - Returns: the events of changes.
-    mutating func look(_ brokers: [String: BrokerFigures.Broker], why: ConnectionWords?, at now: Int64) -> [LogEvent] {
+    mutating func poll(_ brokers: [String: BrokerFigures.Broker], why: ConnectionWords?, at now: Int64) -> [LogEvent] {
         let wereAllAway = areAllAway
         areAllAway = !brokers.values.contains(where: \.isUp)
         return brokers.sorted { $0.key < $1.key }.compactMap { name, broker in
             guard !broker.isUp else {
-                let news = back(name, broker, at: now)
-                return wereAllAway ? nil : news
+                let event = back(name, broker, at: now)
+                return wereAllAway ? nil : event
             }
             // A client that replaces another one begins to count at 0.
             attempts[name] = min(attempts[name] ?? 0, broker.attempts)
@@ -37,9 +37,9 @@ struct BrokerWatch {
             let absence = absences[name] ?? Absence(since: now)
             absences[name] = absence
             // Told with the others.
-            if areAllAway { absences[name]?.isTold = true }
-            guard !absence.isTold, !areAllAway, now - absence.since >= Self.patience else { return nil }
-            absences[name]?.isTold = true
+            if areAllAway { absences[name]?.isReported = true }
+            guard !absence.isReported, !areAllAway, now - absence.since >= Self.grace else { return nil }
+            absences[name]?.isReported = true
             let reason = why.flatMap { $0.broker == name ? ": \($0.reason)" : nil } ?? ""
             return LogEvent(
                 .warning,
@@ -52,7 +52,7 @@ struct BrokerWatch {
 
     private mutating func back(_ name: String, _ broker: BrokerFigures.Broker, at now: Int64) -> LogEvent? {
         attempts[name] = broker.attempts
-        guard let absence = absences.removeValue(forKey: name), absence.isTold else { return nil }
+        guard let absence = absences.removeValue(forKey: name), absence.isReported else { return nil }
         let seconds = Int(max(0, now - absence.since + 500) / 1000)
         let count = LogEvent.Count("seconds", seconds)
         return LogEvent(.info, .brokerBack, "\(broker.named(name)) is back, after \(seconds) s", counts: [count])

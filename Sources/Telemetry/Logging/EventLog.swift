@@ -105,12 +105,12 @@ package final class EventLog: Sendable {
             if state.dropped > 0, waiting.load(ordering: .relaxed) < Self.most {
                 let count = state.dropped
                 state.dropped = 0
-                let news = LogEvent(
+                let event = LogEvent(
                     .warning,
                     .linesDropped,
                     "\(count.counted("line", "is", "are")) missing here: standard error took none"
                 )
-                put(LogLine.bytes(news, at: time, instance: state.instance, style), &state)
+                put(LogLine.bytes(event, at: time, instance: state.instance, style), &state)
             }
             for event in events { put(LogLine.bytes(event, at: time, instance: state.instance, style), &state) }
         }

@@ -1,12 +1,12 @@
 package import Kafka
 internal import KafkaPorts
-package import Log
 internal import Pipeline
 internal import Settings
+package import Streams
 
 extension LogEvent {
     /// The event of what a loop or a client reports.
-    package init(_ fault: any LogFault) {
+    package init(_ fault: any SourceFault) {
         let message = String(describing: fault)
         switch fault {
         case let fault as KafkaFault:

@@ -9,7 +9,7 @@ internal import Synchronization
 package struct RestoreMeter {
     private static let interval = Duration.seconds(2)
     /// Longer than transactions usually last: a restore that stands still for longer may wait for an operator.
-    private static let patience = Duration.seconds(60)
+    private static let grace = Duration.seconds(60)
 
     private let log: EventLog
     private let now: () -> ContinuousClock.Instant
@@ -65,7 +65,7 @@ package struct RestoreMeter {
             )
             return
         }
-        guard let since = moved, now - since >= Self.patience else { return }
+        guard let since = moved, now - since >= Self.grace else { return }
         moved = nil
         log.log(
             .warning,

@@ -4,13 +4,13 @@ internal import Settings
 struct UnstableWatch {
     /// How long a last stable offset may stand still before its partition: more than a commit in order takes, in
     /// milliseconds.
-    static let patience: Int64 = 15_000
+    static let grace: Int64 = 15_000
 
     private struct Wait {
         let stable: Int64
         /// The start in milliseconds.
         let since: Int64
-        var isTold = false
+        var isReported = false
     }
 
     private var waits: [Int32: Wait] = [:]
@@ -21,13 +21,13 @@ struct UnstableWatch {
     ///     fetching, and then knows old ends only.
     ///   - now: milliseconds of a clock that never goes back.
     /// - Returns: the events of changes.
-    mutating func look(_ ends: [Int32: PartitionEnds], positions: [Int32: Int64], at now: Int64) -> [LogEvent] {
+    mutating func poll(_ ends: [Int32: PartitionEnds], positions: [Int32: Int64], at now: Int64) -> [LogEvent] {
         // Of a partition that was given away its next owner tells.
         waits = waits.filter { ends[$0.key] != nil }
-        return ends.sorted { $0.key < $1.key }.compactMap { look($0.key, $0.value, positions[$0.key], at: now) }
+        return ends.sorted { $0.key < $1.key }.compactMap { poll($0.key, $0.value, positions[$0.key], at: now) }
     }
 
-    private mutating func look(
+    private mutating func poll(
         _ partition: Int32,
         _ ends: PartitionEnds,
         _ position: Int64?,
@@ -35,12 +35,12 @@ struct UnstableWatch {
     ) -> LogEvent? {
         let wait = waits[partition]
         let isHeld = ends.unstable > 0 && (position ?? ends.low) >= ends.stable
-        guard let wait, ends.unstable > 0, ends.stable == wait.stable, isHeld || wait.isTold else {
+        guard let wait, ends.unstable > 0, ends.stable == wait.stable, isHeld || wait.isReported else {
             waits[partition] = isHeld ? Wait(stable: ends.stable, since: now) : nil
-            return wait.flatMap { $0.isTold ? Self.end(partition, seconds: (now - $0.since) / 1000) : nil }
+            return wait.flatMap { $0.isReported ? Self.end(partition, seconds: (now - $0.since) / 1000) : nil }
         }
-        guard !wait.isTold, now - wait.since >= Self.patience else { return nil }
-        waits[partition]?.isTold = true
+        guard !wait.isReported, now - wait.since >= Self.grace else { return nil }
+        waits[partition]?.isReported = true
         return Self.begin(partition, ends, seconds: (now - wait.since) / 1000)
     }
 

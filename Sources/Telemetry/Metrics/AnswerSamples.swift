@@ -45,7 +45,7 @@ struct AnswerSamples {
     private mutating func begin(_ places: [Int32]) {
         let watched: [AnswerCounts.Event] = [.accepted, .deferred(.noActiveKey)]
         // Most apps have no debug tokens, and no alert is about them.
-        for verb in Method.allCases where verb.token != .debug {
+        for verb in Verb.allCases where verb.token != .debug {
             // A path that names a project names no app.
             for app in verb.resource == .project ? [-1] : places {
                 for event in watched { add(AnswerCounts.Key(app: app, verb: verb, event: event), 0) }
@@ -62,7 +62,7 @@ struct AnswerSamples {
         var series = Series(event: key.event)
         // An app may itself be called `unknown`.
         let app = key.app >= 0 && apps[Int(key.app)] == Self.unknown ? -1 : key.app
-        let verb = key.verb.flatMap { Method.allCases.firstIndex(of: $0) } ?? Method.allCases.count
+        let verb = key.verb.flatMap { Verb.allCases.firstIndex(of: $0) } ?? Verb.allCases.count
         let family: MetricFamily
         switch key.event {
         case .accepted, .refused, .deferred:
@@ -83,7 +83,7 @@ struct AnswerSamples {
     private func labels(of series: Series) -> [String] {
         let app = series.app < 0 ? Self.unknown : apps[Int(series.app)]
         var verb: String {
-            Method.allCases.indices.contains(series.verb) ? Method.allCases[series.verb].rawValue : Self.otherVerb
+            Verb.allCases.indices.contains(series.verb) ? Verb.allCases[series.verb].rawValue : Self.otherVerb
         }
         return switch series.event {
         case .accepted: [app, verb, "accepted", ""]

@@ -1,6 +1,6 @@
-internal import Log
 internal import Member
 internal import Pipeline
+internal import Streams
 
 /// A snapshot as a scrape.
 struct MetricsPage {
@@ -56,7 +56,7 @@ struct MetricsPage {
     }
 
     private mutating func writeWork() {
-        let (tally, sights) = (snapshot.tally, snapshot.sights)
+        let (tally, loops) = (snapshot.tally, snapshot.loops)
         text.write(.state, WorkerState.allCases.map { MetricSample([$0.rawValue], flag: $0 == snapshot.state) })
         text.write(
             .stageSeconds,
@@ -87,19 +87,19 @@ struct MetricsPage {
             ]
         )
         if let lanes = snapshot.lanes { text.write(.lanes, [MetricSample(whole: lanes)]) }
-        guard !sights.isEmpty else { return }
-        text.write(.inFlight, [MetricSample(whole: sights.reduce(0) { $0 + $1.batchesInFlight })])
-        text.write(.breakerOpen, [MetricSample(flag: sights.contains(where: \.isBreakerOpen))])
-        if let offset = sights.compactMap(\.clockOffset).min() {
+        guard !loops.isEmpty else { return }
+        text.write(.inFlight, [MetricSample(whole: loops.reduce(0) { $0 + $1.batchesInFlight })])
+        text.write(.breakerOpen, [MetricSample(flag: loops.contains(where: \.isBreakerOpen))])
+        if let offset = loops.compactMap(\.clockOffset).min() {
             text.write(.clockOffset, [MetricSample(real: Double(offset) / 1000)])
         }
     }
 
     private mutating func writePartitions() {
-        guard !snapshot.sights.isEmpty else { return }
+        guard !snapshot.loops.isEmpty else { return }
         let partitions = snapshot.partitions
         let labels = partitions.map { String($0.number) }
-        func samples(_ value: (LoopSight.Partition) -> MetricSample.Value?) -> [MetricSample] {
+        func samples(_ value: (LoopSnapshot.Partition) -> MetricSample.Value?) -> [MetricSample] {
             zip(partitions, labels).compactMap { part in value(part.0).map { MetricSample([part.1], $0) } }
         }
         text.write(.assigned, [MetricSample(whole: partitions.count)])
@@ -118,14 +118,14 @@ struct MetricsPage {
                 ]
             }
         )
-        let remaining = snapshot.logs.reduce(into: [:]) { $0.merge($1.restoring) { $1 } }
+        let remaining = snapshot.members.reduce(into: [:]) { $0.merge($1.restoring) { $1 } }
         text.write(.restoreRemaining, samples { .whole(remaining[$0.number] ?? 0) })
     }
 
     private mutating func writeBrokers() {
         let brokers = snapshot.brokers.brokers.sorted { $0.key < $1.key }
         text.write(.brokerUp, brokers.map { MetricSample([$0.key], flag: $0.value.isUp) })
-        let errors = snapshot.logs.reduce(into: [String: Int]()) { $0.merge($1.errors, uniquingKeysWith: +) }
+        let errors = snapshot.members.reduce(into: [String: Int]()) { $0.merge($1.errors, uniquingKeysWith: +) }
         text.write(.brokerErrors, errors.sorted { $0.key < $1.key }.map { MetricSample([$0.key], whole: $0.value) })
     }
 }

@@ -47,8 +47,8 @@ package struct WorkerSnapshot {
     var reloadedAt: Int64 = 0
     /// The tally of all loops.
     var tally = LoopTally()
-    var sights: [LoopSight] = []
-    var logs: [LogSight] = []
+    var loops: [LoopSnapshot] = []
+    var members: [MemberSnapshot] = []
     var brokers = BrokerFigures()
     package var stages = StageMeter()
     var signatures: [Signatures] = []
@@ -67,17 +67,17 @@ extension WorkerSnapshot {
         ]
     }
 
-    var partitions: [LoopSight.Partition] { sights.flatMap(\.partitions).sorted { $0.number < $1.number } }
+    var partitions: [LoopSnapshot.Partition] { loops.flatMap(\.partitions).sorted { $0.number < $1.number } }
 
-    func committed(_ partition: Int32) -> Int64? { logs.lazy.compactMap { $0.committed[partition] }.first }
+    func committed(_ partition: Int32) -> Int64? { members.lazy.compactMap { $0.committed[partition] }.first }
 
     /// nil = the client does not know the end yet.
     func lag(_ partition: Int32) -> Int64? {
-        brokers.ends[partition]?.lag(behind: logs.lazy.compactMap { $0.positions[partition] }.first)
+        brokers.ends[partition]?.lag(behind: members.lazy.compactMap { $0.positions[partition] }.first)
     }
 
     /// Up to where everything is answered.
-    var positions: [Int32: Int64] { logs.reduce(into: [:]) { $0.merge($1.positions) { first, _ in first } } }
+    var positions: [Int32: Int64] { members.reduce(into: [:]) { $0.merge($1.positions) { first, _ in first } } }
 
     private static let mostNames = 5
 

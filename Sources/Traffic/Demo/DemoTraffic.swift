@@ -2,7 +2,7 @@ package import AppAttest
 package import AppCheck
 package import DeviceLab
 internal import JSON
-package import Log
+package import Streams
 
 /// The demo's input: honest devices of every shape, devices with single faults, and records that are not requests.
 package struct DemoTraffic {
@@ -48,9 +48,9 @@ package struct DemoTraffic {
     }
 
     private static func item(_ index: Int, _ record: FleetRecord, _ app: RegisteredApp) -> Item {
-        let isAttestation = record.method == .attestation
+        let isAttestation = record.kind == .attestation
         let value = request(
-            path: "v1/\(app.name):\(isAttestation ? Method.verifyAttestation : .verifyAssertion)",
+            path: "v1/\(app.name):\(isAttestation ? Verb.verifyAttestation : .verifyAssertion)",
             body: [
                 ("keyId", record.keyID.bytes), (isAttestation ? "attestationStatement" : "assertion", record.object),
                 ("clientDataHash", record.clientDataHash),

@@ -6,7 +6,7 @@ package import DeviceLab
 package struct SimulatedStep: Sendable {
     /// The fleet's step: device, time, and the kind of its object.
     package let step: FleetStep
-    package let verb: Method
+    package let verb: Verb
     package let fault: SimulatedFault?
     /// The counter in an assertion.
     package let counter: UInt32
@@ -42,7 +42,7 @@ package enum ExchangeFault: String, CaseIterable, Sendable {
     /// The faults that a verb's requests can have.
     ///
     /// - Parameter judgesChallenges: false where the gateway makes the challenges.
-    static func pool(_ verb: Method, judgesChallenges: Bool) -> [ExchangeFault] {
+    static func pool(_ verb: Verb, judgesChallenges: Bool) -> [ExchangeFault] {
         let challenges: [ExchangeFault] =
             judgesChallenges ? [.challengeAltered, .challengeExpired, .challengeOfOtherApp] : []
         return switch verb.content {
@@ -71,7 +71,7 @@ enum ExchangeTimes {
     }
 }
 
-extension Method {
+extension Verb {
     /// The methods that a device can call: a debug token needs no device.
     package static let simulated = allCases.filter { $0.token != .debug }
 }

@@ -19,7 +19,7 @@ extension SimulationPlan {
             plan.category = app.category
             plan.bundleVersion = app.bundleVersion
             if case .bytes(let bytes) = app.registered.clientDataHash { plan.clientDataHashBytes = bytes }
-            plan.methods = Set(settings.verbs.map { $0.bringsAttestation ? .attestation : .assertion })
+            plan.kinds = Set(settings.verbs.map { $0.bringsAttestation ? .attestation : .assertion })
             plan.faultShare = settings.faultShare
             plan.nanosecondsApart = settings.interval * Int64(apps.count)
             return SimulationPlan(

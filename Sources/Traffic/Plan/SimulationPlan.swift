@@ -6,25 +6,25 @@ package import DeviceLab
 package struct SimulationPlan: Sendable {
     package let app: SimulatedApp
     package let fleet: FakeFleet
-    let verbs: Set<Method>
+    let verbs: Set<Verb>
     /// The life of the worker's own challenges, in milliseconds; nil = the gateway makes them.
     package let challengeLife: Int64?
     /// The verbs that devices attest with; never empty.
-    private let attesting: [Method]
+    private let attesting: [Verb]
     /// The verbs after the attestation; none where devices attest again.
-    private let later: [Method]
+    private let later: [Verb]
 
     /// How many rounds are searched for a record to repeat.
     private static let lookBack = 32
 
-    init(app: SimulatedApp, fleet: FakeFleet, verbs: Set<Method>, challengeLife: Int64?) {
+    init(app: SimulatedApp, fleet: FakeFleet, verbs: Set<Verb>, challengeLife: Int64?) {
         (self.app, self.fleet, self.verbs, self.challengeLife) = (app, fleet, verbs, challengeLife)
-        let attestations: [Method] = [.verifyAttestation, .exchangeAppAttestAttestation]
+        let attestations: [Verb] = [.verifyAttestation, .exchangeAppAttestAttestation]
         let asked = attestations.filter(verbs.contains)
         let isPlain = verbs.contains(.verifyAssertion)
         let isExchange = verbs.contains { $0 != .verifyAssertion }
         attesting = asked.isEmpty ? (isPlain ? [attestations[0]] : []) + (isExchange ? [attestations[1]] : []) : asked
-        later = Method.allCases.filter { verbs.contains($0) && !attestations.contains($0) }
+        later = Verb.allCases.filter { verbs.contains($0) && !attestations.contains($0) }
     }
 
     /// Whether no verb needs the worker's keys.
@@ -34,7 +34,7 @@ package struct SimulationPlan: Sendable {
     package func step(_ index: Int, at time: EvaluationTime? = nil) -> SimulatedStep {
         let step = fleet.step(index, at: time)
         guard !isPlain else {
-            let verb: Method = step.method == .attestation ? .verifyAttestation : .verifyAssertion
+            let verb: Verb = step.kind == .attestation ? .verifyAttestation : .verifyAssertion
             return made(step, verb, step.fault.map { .object($0) }, counter: step.counter, repeats: step.replayOf)
         }
         guard let round = fleet.round(of: index) else { return made(step, pick(attesting, .verb, step.device)) }
@@ -75,7 +75,7 @@ package struct SimulationPlan: Sendable {
 extension SimulationPlan {
     private func made(
         _ step: FleetStep,
-        _ verb: Method,
+        _ verb: Verb,
         _ fault: SimulatedFault? = nil,
         counter: UInt32 = 0,
         repeats: Int? = nil
@@ -90,7 +90,7 @@ extension SimulationPlan {
     }
 
     private func honest(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
-        guard step.method == .assertion else { return made(step, pick(attesting, .verb, step.index)) }
+        guard step.kind == .assertion else { return made(step, pick(attesting, .verb, step.index)) }
         let verb = pick(later, .verb, step.index)
         // If devices do not follow the plan's times, it is unknown which tokens are alive.
         if verb == .verifyAppCheckToken, !isLive, usesAgain(step.index) {
@@ -108,7 +108,7 @@ extension SimulationPlan {
         ExchangeTimes.token(at: fleet.step(index).time).expiresAt > time.milliseconds / 1000
     }
 
-    private func faulty(_ step: FleetStep, _ verb: Method) -> SimulatedStep {
+    private func faulty(_ step: FleetStep, _ verb: Verb) -> SimulatedStep {
         let hasObject = verb.bringsAttestation || verb.bringsAssertion
         let pool = ExchangeFault.pool(verb, judgesChallenges: challengeLife != nil)
         var random = generator(.fault, step.index)
@@ -134,11 +134,11 @@ extension SimulationPlan {
         return made(step, verb, .object(.replay), counter: counter, repeats: isRepeated ? earlier : nil)
     }
 
-    private func last(_ verb: Method, of device: Int, before round: Int, where isFit: (Int) -> Bool) -> Int? {
+    private func last(_ verb: Verb, of device: Int, before round: Int, where isFit: (Int) -> Bool) -> Int? {
         for round in (max(0, round - Self.lookBack)..<round).reversed() {
             let index = fleet.index(of: device, round: round)
             let step = fleet.step(index)
-            guard step.fault == nil, step.method == .assertion, pick(later, .verb, index) == verb else { continue }
+            guard step.fault == nil, step.kind == .assertion, pick(later, .verb, index) == verb else { continue }
             if isFit(index) { return index }
         }
         return nil

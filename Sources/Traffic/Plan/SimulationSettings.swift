@@ -2,7 +2,6 @@ package import AppCheck
 
 /// How much traffic a simulation makes, and of what kind.
 package struct SimulationSettings: Sendable {
-    package typealias Verb = Method
 
     /// The verbs that need no keys of the worker's own.
     package static let plainVerbs: Set<Verb> = [.verifyAttestation, .verifyAssertion]

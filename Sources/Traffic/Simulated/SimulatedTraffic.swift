@@ -1,7 +1,7 @@
 package import AppAttest
 package import DeviceLab
 internal import Dispatch
-package import Log
+package import Streams
 internal import Synchronization
 
 /// Makes a simulation's records in order, on several threads, a chunk at a time.

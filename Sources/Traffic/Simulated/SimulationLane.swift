@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import JSON
-internal import Log
+internal import Streams
 internal import Threads
 
 /// The state with which one lane makes records: its own devices.
@@ -116,11 +116,11 @@ final class SimulationLane: @unchecked Sendable {
 
     /// The request as a gateway writes it.
     private static func request(_ record: FleetRecord, app: String) -> [UInt8] {
-        let isAttestation = record.method == .attestation
-        let method = isAttestation ? Method.verifyAttestation : .verifyAssertion
+        let isAttestation = record.kind == .attestation
+        let verb = isAttestation ? Verb.verifyAttestation : .verifyAssertion
         var writer = JSONWriter(capacity: record.object.count * 4 / 3 + 320)
         writer.beginObject()
-        writer.member("path", "v1/\(app):\(method.rawValue)")
+        writer.member("path", "v1/\(app):\(verb.rawValue)")
         writer.key("body")
         writer.beginObject()
         writer.key(isAttestation ? "attestationStatement" : "assertion")

@@ -2,7 +2,7 @@ internal import AppAttest
 package import AppCheck
 package import DeviceLab
 internal import JSON
-package import Log
+package import Streams
 
 /// One installation with the stock SDK, and the app's backend, which uses limited-use tokens up.
 package struct StockMember {
@@ -203,7 +203,7 @@ package struct StockMember {
         body.add("app_check_token", text: token)
         var random = SeededRandom(seed: 0)
         let content = body.bytes(using: &random)
-        let verb = Method.verifyAppCheckToken.rawValue
+        let verb = Verb.verifyAppCheckToken.rawValue
         let path = "v1beta/projects/\(app.projectID ?? app.projectNumber):\(verb)"
         var json = JSONWriter(capacity: 1024)
         json.beginObject()

@@ -1,9 +1,9 @@
 internal import Broker
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 extension Command {
     static let publish = Command(

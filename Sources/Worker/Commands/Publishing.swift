@@ -1,8 +1,8 @@
 internal import Broker
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Settings
+internal import Streams
 internal import Synchronization
 internal import Telemetry
 

@@ -100,7 +100,7 @@ extension Command {
     /// It may stand in the folder of the output, which is made for it; without it, that folder is not left behind.
     private static func summaryFile(_ path: String, output: String) throws(CommandFault) -> OutputFile {
         guard path != "-", FileStamp(output) == nil else { return try OutputFile(path, .whole) }
-        try CaptureLog.makeFolder(output)
+        try CaptureStreams.makeFolder(output)
         do throws(CommandFault) { return try OutputFile(path, .whole) } catch {
             Folder.removeEmpty(output)
             throw error
@@ -138,7 +138,8 @@ extension Command {
             throw UsageFault("--input and --keys cannot both be standard input.")
         }
         let written =
-            CaptureLog.paths(in: options.output) + [summary, options.explain, options.report?.path].compactMap(\.self)
+            CaptureStreams.paths(in: options.output)
+            + [summary, options.explain, options.report?.path].compactMap(\.self)
         let named = written.filter { $0 != "-" }
         guard Set(named).count == named.count else {
             throw UsageFault("two of the files to be written have one name: give each its own.")

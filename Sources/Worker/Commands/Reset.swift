@@ -1,7 +1,7 @@
 internal import Broker
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 extension Command {
     static let reset = Command(

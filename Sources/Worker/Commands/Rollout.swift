@@ -1,7 +1,7 @@
-internal import Log
 internal import Pipeline
 internal import Reports
 internal import Settings
+internal import Streams
 
 extension Command {
     static let rollout = Command(

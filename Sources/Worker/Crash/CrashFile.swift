@@ -1,5 +1,5 @@
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// The file that one process leaves to the next: the slots of crashed threads, and how often each record was in one.
 ///

@@ -1,8 +1,8 @@
 internal import Crypto
 internal import Glibc
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 extension CrashMarks {
     /// The marks of a worker, installed; nil where that fails, which is logged and does not stop the worker.
@@ -31,7 +31,7 @@ extension CrashMarks {
                 tell("crashes cannot be recorded: too many lanes")
                 return nil
             }
-            for line in marks.news { tell(line) }
+            for line in marks.reports { tell(line) }
             return marks
         } catch {
             tell("\(error)")

@@ -1,8 +1,8 @@
 internal import CCrashMark
 internal import Glibc
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// Crashes of this process, marked in a mapped file for the next one.
@@ -12,7 +12,7 @@ internal import Threads
     /// The records that the loop must treat with care.
     let suspects: CrashSuspects
     /// Records that earlier processes crashed at, a line for each.
-    let news: [String]
+    let reports: [String]
     // Never unmapped: the handler may need them until the process ends.
     private let words: UnsafeMutablePointer<Int64>
     private let places: [WorkItem: Int]
@@ -26,7 +26,7 @@ internal import Threads
     init(in folder: StateFolder, slots: Int) throws {
         let path = folder.path + "/crashes"
         let past = Self.words(of: path).flatMap(CrashFile.past) ?? CrashFile.Past()
-        news = past.crashes.map { Self.line($0.signal, $0.work) }
+        reports = past.crashes.map { Self.line($0.signal, $0.work) }
         let file = CrashFile(slots: slots, suspects: past.suspects)
         let (words, places) = file.written()
         suspects = CrashSuspects(past.suspects.counts.filter { places[$0.key] != nil })

@@ -3,19 +3,19 @@ internal import AppCheck
 internal import Broker
 internal import Glibc
 internal import Kafka
-internal import Log
 internal import Member
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Telemetry
 internal import Threads
 internal import Traffic
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
 struct Demo {
-    private static let patience = Duration.seconds(25)
+    private static let timeBudget = Duration.seconds(25)
     private static let stockClients = 12
-    /// The stock clients' time in each look at the worker.
+    /// The stock clients' time in each poll at the worker.
     private static let turn = Duration.milliseconds(90)
 
     let console: Console
@@ -47,7 +47,7 @@ struct Demo {
         )
         try publish(traffic, access, configuration)
         let fleet = try stockFleet(directory, configuration, access, partitions)
-        let notices = NoticeBoard()
+        let notices = NoticeQueue()
         let web = try DemoGateway(
             loaded,
             ca: try NewConfiguration.authority(of: directory),
@@ -124,7 +124,7 @@ struct Demo {
         _ loaded: LoadedConfiguration,
         _ access: BrokerAccess,
         _ partitions: Int32,
-        _ notices: NoticeBoard
+        _ notices: NoticeQueue
     ) throws
         -> LoopTally
     {
@@ -143,7 +143,7 @@ struct Demo {
                 if event.level > .info { notices.post(event.message) }
             }
         )
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeBudget
         var trouble: (any Error)?
         var meter = ProgressMeter("demo", unit: "request", total: count, console: console)
         defer { meter.finish() }
@@ -192,8 +192,8 @@ extension Command {
     ) { _, console in try Demo(console: console).run() }
 }
 
-/// News from the loop's queue for the thread that prints. The same line is not repeated.
-final class NoticeBoard: Sendable {
+/// Notices from the loop's queue for the thread that prints. The same line is not repeated.
+final class NoticeQueue: Sendable {
     private let lines = Locked<(waiting: [String], last: String)>(([], ""))
 
     func post(_ line: String) {

@@ -1,7 +1,7 @@
 internal import Broker
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Traffic
 
 /// The account of a demo: the input, the output, and whether each outcome is the expected one.

@@ -15,7 +15,7 @@ final class DemoGateway {
 
     private let broker: GatewayBroker
     private let gateway: Gateway
-    private let server: HTTPExchangeServer
+    private let server: HTTPCallServer
     private let link: HTTPStockLink
     let fleet: StockFleet
 
@@ -47,7 +47,7 @@ final class DemoGateway {
         self.gateway = gateway
         try broker.start(gateway)
         gateway.open()
-        server = try HTTPExchangeServer(address: "127.0.0.1", port: 0) { gateway.handle($0, $1) }
+        server = try HTTPCallServer(address: "127.0.0.1", port: 0) { gateway.handle($0, $1) }
         var target = GatewayTarget(base: "http://127.0.0.1:\(server.port)")
         target.secret = secret
         link = try HTTPStockLink(target, connections: clients)
@@ -62,10 +62,10 @@ final class DemoGateway {
     }
 
     /// Calls that became records: the gateway itself makes challenges.
-    var records: Int { fleet.tally.calls - link.account.count(of: Method.generateAppAttestChallenge.rawValue) }
+    var records: Int { fleet.tally.calls - link.account.count(of: Verb.generateAppAttestChallenge.rawValue) }
 
     func step(at time: EvaluationTime, milliseconds: Int) throws {
-        gateway.look()
+        gateway.poll()
         try fleet.step(at: time, milliseconds: milliseconds)
     }
 

@@ -2,9 +2,9 @@ internal import Broker
 internal import JSON
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// Reads back the worker's outputs: every result and every dead letter, from the beginning.
 struct DemoReader {

@@ -1,10 +1,10 @@
 internal import AppAttest
 internal import AppCheck
 internal import JSON
-internal import Log
 internal import Pipeline
 internal import Reports
 internal import Settings
+internal import Streams
 
 /// One record explained, as text and as JSON.
 struct ExplanationView {
@@ -49,7 +49,7 @@ struct ExplanationView {
         table.add("record", "\(record.topic)/\(record.partition)/\(record.offset)")
         table.add("request id", explanation.record.requestID.shown)
         table.add("app", explanation.app ?? "none that is configured")
-        table.add("verb", explanation.method?.rawValue ?? "none that is served")
+        table.add("verb", explanation.verb?.rawValue ?? "none that is served")
         if let keyID = explanation.keyID { table.add("key ID", keyID.base64) }
         if !others.isEmpty { table.add("same id later", others.joined(separator: ", ")) }
         return table.text

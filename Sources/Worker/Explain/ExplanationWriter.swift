@@ -1,9 +1,9 @@
 internal import AppAttest
 internal import AppCheck
 internal import JSON
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// `replay --explain`: a line of JSON for each record that was not accepted. The loop's thread owns it until
@@ -80,7 +80,7 @@ extension Explanation {
         json.member("offset", record.record.offset)
         json.member("timestamp", record.record.timestamp)
         json.member("requestId", validUTF8: record.requestID.utf8)
-        for (name, text) in [("app", app), ("verb", method?.rawValue), ("keyId", keyID?.base64)] {
+        for (name, text) in [("app", app), ("verb", verb?.rawValue), ("keyId", keyID?.base64)] {
             json.key(named: name)
             if let text { json.string(text) } else { json.null() }
         }

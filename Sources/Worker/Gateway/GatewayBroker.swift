@@ -3,8 +3,8 @@ internal import Crypto
 internal import Gateway
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Settings
+internal import Streams
 internal import Telemetry
 
 /// A gateway's clients of the broker: one that writes requests, and readers of answers.
@@ -54,12 +54,12 @@ final class GatewayBroker {
 
     /// A gateway on these clients, with this machine's clocks and randomness.
     func gateway(_ rules: GatewayRules) -> Gateway {
-        let world = Gateway.World(
+        let dependencies = Gateway.Dependencies(
             wallClock: WallClock.milliseconds,
             uptime: { Uptime.milliseconds() ?? 0 },
             randomBytes: SecureRandom.bytes
         )
-        return Gateway(rules, topics: topics, world: world, outlet: writer)
+        return Gateway(rules, topics: topics, dependencies: dependencies, outlet: writer)
     }
 
     /// Starts the readers at the ends of their topics, and then the writer: no answer lies before these ends.

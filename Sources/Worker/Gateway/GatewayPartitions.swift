@@ -1,7 +1,7 @@
 internal import Broker
 internal import Kafka
-internal import Log
 internal import Settings
+internal import Streams
 
 /// The numbers of partitions that a gateway depends on.
 struct GatewayPartitions: Equatable, Sendable {

@@ -55,7 +55,7 @@ final class GatewaySession {
             log.log(.info, .stopping, "stop requested: open calls are answered first")
             stopped.set()
         }
-        try shell.attend(monitor, configuration, name: "gateway \(instance)", stop: stop) { hangup in
+        try shell.attend(monitor, configuration, name: "gateway \(instance)", stop: stop) { reload in
             shell.warn(warnings)
             guard let counts = try waitForBroker() else {
                 return log.log(.info, .stopped, "stop requested before the broker answered: nothing was served")
@@ -74,7 +74,7 @@ final class GatewaySession {
                 directory: directory,
                 running: loaded,
                 stamps: stamps,
-                isAsked: hangup.take,
+                isAsked: reload.take,
                 apply: gateway.replace,
                 say: log.log,
                 reloaded: monitor.note(reloaded:)
@@ -87,13 +87,13 @@ final class GatewaySession {
         }
     }
 
-    private func serve(_ gateway: Gateway) throws -> HTTPExchangeServer {
-        var limits = HTTPExchangeLimits()
+    private func serve(_ gateway: Gateway) throws -> HTTPCallServer {
+        var limits = HTTPCallLimits()
         limits.connections = configuration.gateway.connections
         limits.bodyBytes = configuration.limits.valueBytes
         limits.readBytes = configuration.gateway.waitingBytes
         do throws(HTTPFault) {
-            return try HTTPExchangeServer(
+            return try HTTPCallServer(
                 address: configuration.gateway.address,
                 port: UInt16(clamping: configuration.gateway.port),
                 limits: limits,
@@ -142,28 +142,28 @@ final class GatewaySession {
     private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: GatewayPartitions) {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
         let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
-        var news = GatewayNews(replies: configuration.topics.replies)
+        var reporter = GatewayReporter(replies: configuration.topics.replies)
         while !shell.stopped.isSet {
             ProgramShell.pause(Self.pause)
-            gateway.look()
+            gateway.poll()
             watch.poll()
             log.tick()
-            brokers.look(now: now)
+            brokers.poll(now: now)
             gateway.note(hindrance: brokers.hindrance(now: now()))
             let unfitness = gateway.unfitness
             monitor.note(unfitness == nil ? .running : .paused, unfitness)
-            for event in news.look(unfitness, gateway.counts) { log.log(event) }
+            for event in reporter.poll(unfitness, gateway.counts) { log.log(event) }
         }
     }
 
-    private func drain(_ gateway: Gateway, _ server: HTTPExchangeServer, _ broker: GatewayBroker) {
+    private func drain(_ gateway: Gateway, _ server: HTTPCallServer, _ broker: GatewayBroker) {
         monitor.note(.stopping)
         server.beginDrain()
         let begin = ContinuousClock.now
         while ContinuousClock.now - begin < Self.acceptTime { attendEnd(gateway) }
         server.stopAccepting()
-        let patience = Duration.milliseconds(configuration.gateway.deadlineMilliseconds) + Self.grace
-        while server.counts.openCalls > 0, ContinuousClock.now - begin < patience { attendEnd(gateway) }
+        let budget = Duration.milliseconds(configuration.gateway.deadlineMilliseconds) + Self.grace
+        while server.counts.openCalls > 0, ContinuousClock.now - begin < budget { attendEnd(gateway) }
         gateway.close()
         server.stop()
         broker.stop()
@@ -174,7 +174,7 @@ final class GatewaySession {
 
     private func attendEnd(_ gateway: Gateway) {
         ProgramShell.pause(Self.pause)
-        gateway.look()
+        gateway.poll()
         monitor.note(.stopping)
     }
 }

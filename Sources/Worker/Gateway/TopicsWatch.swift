@@ -22,7 +22,7 @@ final class TopicsWatch: Sendable {
     /// The pause between two questions.
     static let pause: Int64 = 500
     /// How long a question, and those after it, may stay without an answer; with a question's time-out and pause less than the 3 s that the page promises.
-    static let patience: Int64 = 1_900
+    static let grace: Int64 = 1_900
     static let timeoutMilliseconds = 1_000
     /// The pause between two counts of the partitions, which ask for all topics.
     static let countPause: Int64 = 5_000
@@ -53,7 +53,7 @@ final class TopicsWatch: Sendable {
     }
 
     /// Asks when it is time to, unless a question is open. Waits for nothing.
-    func look(now: @escaping @Sendable () -> Int64) {
+    func poll(now: @escaping @Sendable () -> Int64) {
         let time = now()
         let counts: Bool? = state.withLock { state in
             guard !state.isAsking, time - state.askedAt >= Self.pause else { return nil }
@@ -70,7 +70,7 @@ final class TopicsWatch: Sendable {
     /// Why the gateway must not take calls, in a sentence; nil = nothing speaks against it.
     func hindrance(now: Int64) -> String? {
         state.withLock { state in
-            if let since = state.silentSince, now - since > Self.patience {
+            if let since = state.silentSince, now - since > Self.grace {
                 return "no broker answers" + (state.fault.map { ": \($0)" } ?? "")
             }
             return state.wrong.flatMap { $0.times > 1 ? $0.sentence : nil }
@@ -92,7 +92,7 @@ final class TopicsWatch: Sendable {
             case .partitions(let found):
                 let sentence =
                     "the topics have \(found.text), \(expected.text) at the start: start the gateway again"
-                // Partitions are only ever added: this needs no second look.
+                // Partitions are only ever added: this needs no second poll.
                 state.wrong = (sentence, 2)
             }
         }

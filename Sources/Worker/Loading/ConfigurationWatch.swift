@@ -7,7 +7,7 @@ internal import Threads
 
 /// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///
-/// SIGHUP asks for a reload, and so does a file that has changed and was then unchanged for one look. If a changed file
+/// SIGHUP asks for a reload, and so does a file that has changed and was then unchanged for one poll. If a changed file
 /// is invalid, the worker keeps the old configuration and logs why in one line.
 final class ConfigurationWatch {
     private var owner = Owner("ConfigurationWatch")
@@ -54,7 +54,7 @@ final class ConfigurationWatch {
         self.apply = apply
         self.say = say
         self.reloaded = reloaded
-        // Changes since the start, however long it took, are noticed by the first looks.
+        // Changes since the start, however long it took, are noticed by the first polls.
         files = FileWatch(running.paths(in: directory), read: running.stamps, isAsked: isAsked, elapsed: elapsed)
         let now = wallClock()
         known = Dictionary(uniqueKeysWithValues: running.keys.rings.tokens.keys.map { ($0.kid, now) })

@@ -1,13 +1,13 @@
 internal import Settings
 
-/// Notices changes of files: at once where SIGHUP asks, else once a changed state was unchanged for one look.
+/// Notices changes of files: at once where SIGHUP asks, else once a changed state was unchanged for one poll.
 struct FileWatch {
-    /// Pause between two looks at the files.
+    /// Pause between two polls at the files.
     static let interval = Duration.seconds(2)
 
     private let isAsked: () -> Bool
     private let elapsed: ProgressMeter.Stopwatch
-    private var lastLook: Duration
+    private var lastPoll: Duration
     private(set) var paths: Set<String>
     /// The files as of the last read; a missing one has no entry.
     private var read: [String: FileStamp]
@@ -26,7 +26,7 @@ struct FileWatch {
     ) {
         (self.paths, self.read) = (paths, read)
         (self.isAsked, self.elapsed) = (isAsked, elapsed)
-        lastLook = elapsed()
+        lastPoll = elapsed()
     }
 
     /// Checks for changes: cheap, to be called several times a second.
@@ -34,8 +34,8 @@ struct FileWatch {
     /// - Returns: whether the files are to be read now.
     mutating func poll() -> Bool {
         let (isAsked, now) = (isAsked(), elapsed())
-        guard isAsked || now - lastLook >= Self.interval else { return false }
-        lastLook = now
+        guard isAsked || now - lastPoll >= Self.interval else { return false }
+        lastPoll = now
         let stamps = FileStamp.all(paths)
         // A change of several files is applied once all are written.
         guard isAsked || (stamps != read && stamps == changing) else {

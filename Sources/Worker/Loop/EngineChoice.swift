@@ -18,8 +18,8 @@ struct EngineChoice {
             if let failure = Self.failure(of: .portable) { throw Self.fault(.portable, failure) }
             (arithmetic, obstacle) = (.portable, nil)
         case .ifma:
-            if let obstacle = Self.obstacle(to: .lanes) { throw Self.fault(.ifma, obstacle) }
-            (arithmetic, obstacle) = (.lanes, nil)
+            if let obstacle = Self.obstacle(to: .ifma) { throw Self.fault(.ifma, obstacle) }
+            (arithmetic, obstacle) = (.ifma, nil)
         case .auto: (arithmetic, obstacle) = Self.fastest()
         }
     }
@@ -40,13 +40,13 @@ struct EngineChoice {
     }
 
     private static func fastest() -> (BatchArithmetic?, String?) {
-        guard let lanes = obstacle(to: .lanes) else { return (.lanes, nil) }
-        guard let portable = failure(of: .portable) else { return (.portable, lanes) }
-        return (nil, "\(lanes), \(portable)")
+        guard let ifma = obstacle(to: .ifma) else { return (.ifma, nil) }
+        guard let portable = failure(of: .portable) else { return (.portable, ifma) }
+        return (nil, "\(ifma), \(portable)")
     }
 
     private static func obstacle(to arithmetic: BatchArithmetic) -> String? {
-        if let feature = BatchArithmetic.featureMissingForLanes { return "no \(feature) for ifma" }
+        if let feature = BatchArithmetic.featureMissingForIFMA { return "no \(feature) for ifma" }
         return failure(of: arithmetic)
     }
 

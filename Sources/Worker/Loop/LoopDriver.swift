@@ -15,7 +15,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     /// How often the loop looks while an answer is waited for, which wakes it.
     private static let answerPoll = DispatchTimeInterval.milliseconds(25)
 
-    /// The queue that the loop and its log live on.
+    /// The queue that the loop and its streams live on.
     private let queue = DispatchQueue(owner: "loop", qos: .userInitiated)
     private let idleWaitMilliseconds: Int
     private let eagerPoll: DispatchTimeInterval
@@ -31,9 +31,9 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     private var stopsAtOnce = false
     private var ended: (@Sendable () -> Void)?
     private let shared = Locked<Shared>(Shared())
-    /// Says what the loop's log knows; nil = the loop is not looked at.
-    private var logSight: (() -> LogSight)?
-    private var sighted: ContinuousClock.Instant?
+    /// Says what the loop's member knows; nil = the loop is not looked at.
+    private var memberSnapshot: (() -> MemberSnapshot)?
+    private var snapshotTaken: ContinuousClock.Instant?
     /// The time at which the loop's thread last showed life.
     let life: LifeSign
 
@@ -43,8 +43,8 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
         var outcome: Result<Void, any Error>?
     }
 
-    /// Pause between two looks at the loop in detail.
-    private static let sightInterval = Duration.milliseconds(100)
+    /// Pause between two snapshots of the loop.
+    private static let snapshotInterval = Duration.milliseconds(100)
 
     /// - Parameters:
     ///   - idleWaitMilliseconds: how long a poll waits while nothing is in flight.
@@ -55,7 +55,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
         eagerPoll = .milliseconds(eagerPollMilliseconds)
     }
 
-    /// Runs a block on the loop's queue, where its log lives, and waits for it. Not to be called on that queue.
+    /// Runs a block on the loop's queue, where its streams live, and waits for it. Not to be called on that queue.
     func onQueue<Result>(_ body: () throws -> Result) rethrows -> Result {
         dispatchPrecondition(condition: .notOnQueue(queue))
         return try queue.sync(execute: body)
@@ -77,18 +77,18 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     /// Starts to run `loop`, and returns.
     ///
     /// - Parameters:
-    ///   - logSight: asked on the queue, some times a second; nil = the loop is not looked at in detail.
+    ///   - memberSnapshot: asked on the queue, some times a second; nil = the loop is not looked at in detail.
     ///   - ended: called on the queue when the loop has ended.
     func start(
         _ loop: BatchLoop,
-        logSight: (() -> LogSight)? = nil,
+        memberSnapshot: (() -> MemberSnapshot)? = nil,
         ended: @escaping @Sendable () -> Void
     ) {
-        // Called on the queue only, as all of the loop's log is.
-        nonisolated(unsafe) let logSight = logSight
+        // Called on the queue only, as all of the loop's streams are.
+        nonisolated(unsafe) let memberSnapshot = memberSnapshot
         queue.async {
             self.loop = loop
-            self.logSight = unsafe logSight
+            self.memberSnapshot = unsafe memberSnapshot
             self.ended = ended
             if self.stopsAtOnce { loop.stop() }
             self.step()
@@ -139,7 +139,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
             // The outcome of a commit does not wait for the end of a pause.
             let left = loop.hasOutcome ? 0 : pause.left(at: now)
             if left > 0, try !loop.serve() {
-                look(at: loop)
+                takeSnapshot(of: loop)
                 return wake(after: .milliseconds(min(left, Self.servingMilliseconds)))
             }
             let progress = try loop.tick(waitMilliseconds: idleWaitMilliseconds)
@@ -161,17 +161,17 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
         shared.withLock { [tally = loop.tally, restoring = loop.restoring] in
             ($0.state.tally, $0.state.restoring, $0.state.isBackingOff) = (tally, restoring, isBackingOff)
         }
-        look(at: loop)
+        takeSnapshot(of: loop)
     }
 
     /// Not at every step: it costs some time for each partition.
-    private func look(at loop: BatchLoop) {
-        guard let logSight else { return }
+    private func takeSnapshot(of loop: BatchLoop) {
+        guard let memberSnapshot else { return }
         let now = ContinuousClock.now
-        if let sighted, now - sighted < Self.sightInterval { return }
-        sighted = now
-        let (sight, log) = (loop.sight(), logSight())
-        shared.withLock { ($0.state.sight, $0.state.log) = (sight, log) }
+        if let snapshotTaken, now - snapshotTaken < Self.snapshotInterval { return }
+        snapshotTaken = now
+        let (view, member) = (loop.snapshot(), memberSnapshot())
+        shared.withLock { ($0.state.loop, $0.state.member) = (view, member) }
     }
 
     /// Longer each time, until a batch is committed in between.
@@ -199,7 +199,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     private func finish(_ result: Result<Void, any Error>) {
         dispatchPrecondition(condition: .onQueue(queue))
         if let loop {
-            sighted = nil
+            snapshotTaken = nil
             publish(loop, isBackingOff: false)
         }
         // The loop's lanes post through this object: without this the two would keep each other alive.

@@ -3,10 +3,10 @@ internal import AppCheck
 internal import Broker
 internal import Crypto
 internal import KafkaPorts
-internal import Log
 internal import Member
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Telemetry
 
 /// The lanes, one verifier and one engine each, with a meter for all; and the loops on them.
@@ -59,9 +59,9 @@ struct LoopRig {
 
     /// The options of so many loops of a worker.
     func options(loops: Int, batch: BatchLimits) -> [BatchLoop.Options] {
-        Solitude(loops: loops).seats.map { seat in
+        ExclusiveSection(loops: loops).slots.map { slot in
             var options = BatchLoop.Options()
-            (options.meter, options.seat) = (stages, seat)
+            (options.meter, options.slot) = (stages, slot)
             (options.batch, options.smallBatch) = (batch, Self.smallBatch)
             return options
         }
@@ -77,12 +77,12 @@ struct LoopRig {
     func join(
         _ drivers: [LoopDriver],
         _ access: BrokerSettings,
-        _ delivery: UnitWriter.Settings.Delivery,
+        _ delivery: OutputWriter.Settings.Delivery,
         _ settings: PipelineSettings,
         options: [BatchLoop.Options],
         restored: @escaping @Sendable (Int) -> Void = { _ in },
         trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
-        notice: @escaping @Sendable (any LogFault) -> Void
+        notice: @escaping @Sendable (any SourceFault) -> Void
     ) throws -> LoopSet {
         let members = try zip(drivers, access.members(drivers.count)).map { driver, settings in
             try driver.onQueue {
@@ -99,7 +99,7 @@ struct LoopRig {
             zip(drivers, zip(members, options)).map { driver, parts in
                 let (member, options) = parts
                 let loop = BatchLoop(
-                    log: member.roles,
+                    streams: member.roles,
                     settings: settings,
                     lanes: lanes,
                     options: options,
@@ -108,7 +108,7 @@ struct LoopRig {
                     uptime: Uptime.milliseconds,
                     notice: notice
                 )
-                return LoopSet.Member(driver: driver, loop: loop, logSight: member.sight) {
+                return LoopSet.Member(driver: driver, loop: loop, memberSnapshot: member.snapshot) {
                     driver.onQueue(member.close)
                 }
             }
@@ -118,11 +118,11 @@ struct LoopRig {
     /// Judges what `source` has, on this thread's time: no clock, and no group.
     ///
     /// - Parameters:
-    ///   - eagerPollMilliseconds: the pause before the next look at the source while batches are with the lanes.
+    ///   - eagerPollMilliseconds: the pause before the next poll at the source while batches are with the lanes.
     ///   - report: called ten times a second with the finished requests.
     /// - Returns: the loop at its end.
     func replay(
-        _ source: some RequestSource & PackedUnit,
+        _ source: some RequestSource & PackedTransaction,
         _ settings: PipelineSettings,
         _ options: BatchLoop.Options,
         ledgers: [Int32: PartitionLedger],
@@ -131,7 +131,7 @@ struct LoopRig {
     ) throws -> BatchLoop {
         let driver = LoopDriver(idleWaitMilliseconds: 0, eagerPollMilliseconds: eagerPollMilliseconds)
         let loop = BatchLoop(
-            log: LogRoles(source: source, packed: source),
+            streams: StreamRoles(source: source, packed: source),
             settings: settings,
             lanes: lanes,
             options: options,

@@ -9,12 +9,12 @@ internal import Threads
 ///
 /// They end together: on a stop each finishes its oldest batch, and when one ends with a fault the others are stopped.
 final class LoopSet {
-    /// A loop, where it runs, and how its log is closed.
+    /// A loop, where it runs, and how its streams are closed.
     struct Member {
         let driver: LoopDriver
         let loop: BatchLoop
-        /// The log's view of the loop, asked on the loop's thread; nil = it is not asked.
-        var logSight: (() -> LogSight)?
+        /// The source's view of the loop, asked on the loop's thread; nil = it is not asked.
+        var memberSnapshot: (() -> MemberSnapshot)?
         let close: () throws -> Void
     }
 
@@ -40,11 +40,13 @@ final class LoopSet {
     ///   - report: called ten times a second with the sums of all loops.
     /// - Throws: the first fault of a loop, once all have ended.
     func run(stopping: () -> Void, report: (LoopTally, RestoreProgress?) -> Void) throws {
-        let news = DispatchSemaphore(value: 0)
-        for member in members { member.driver.start(member.loop, logSight: member.logSight) { news.signal() } }
+        let wakeup = DispatchSemaphore(value: 0)
+        for member in members {
+            member.driver.start(member.loop, memberSnapshot: member.memberSnapshot) { wakeup.signal() }
+        }
         var fault: (any Error)?
         while true {
-            _ = news.wait(timeout: .now() + .milliseconds(100))
+            _ = wakeup.wait(timeout: .now() + .milliseconds(100))
             let outcomes = members.map(\.driver.outcome)
             if fault == nil, let first = outcomes.lazy.compactMap({ $0?.fault }).first {
                 fault = first

@@ -26,7 +26,7 @@ struct SigningChoice {
     ///   - alarm: called with a sentence where the library does not sign as OpenSSL does.
     /// - Returns: nil where OpenSSL signs alone.
     func make(_ engine: EngineChoice, _ watch: EngineWatch, alarm: @escaping SigningLibrary.Alarm) -> SigningLibrary? {
-        library.map { SigningLibrary($0, engine: engine.arithmetic == .lanes ? watch : nil, alarm: alarm) }
+        library.map { SigningLibrary($0, engine: engine.arithmetic == .ifma ? watch : nil, alarm: alarm) }
     }
 
     /// The text for the start line; nil where OpenSSL signs alone.

@@ -10,7 +10,7 @@ internal import Telemetry
 /// broker, warnings and the last line.
 final class ProgramShell {
     /// How long every broker may take to hear of a topic: just created ones appear one after the other.
-    private static let newsTime = Duration.seconds(5)
+    private static let propagationTime = Duration.seconds(5)
 
     let log: EventLog
     /// Set by the first signal.
@@ -48,22 +48,22 @@ final class ProgramShell {
         _ configuration: Configuration,
         name: String,
         stop: @escaping @Sendable (Shutdown) -> Void,
-        _ work: (Hangup) throws -> Void
+        _ work: (ReloadSignal) throws -> Void
     ) throws {
         let shutdown = Shutdown { [service] shutdown in
             service.say(.stopping)
             stop(shutdown)
         }
-        let hangup = Hangup()
+        let reload = ReloadSignal()
         defer {
             shutdown.cancel()
-            hangup.cancel()
+            reload.cancel()
         }
         let server = monitor.serve(configuration) { [log] in log.log(.warning, .metricsUnserved, $0) }
         service.say(.ready, status: name)
         let feed = WatchdogFeed(service, silence: { monitor.silence }, most: Endpoints.mostSilence)
         defer { withExtendedLifetime((server, feed)) {} }
-        try work(hangup)
+        try work(reload)
     }
 
     /// Asks the broker until it answers.
@@ -79,7 +79,7 @@ final class ProgramShell {
         missed: (KafkaFault) -> Void
     ) throws -> Answer? {
         var isAway = false
-        let limit = ContinuousClock.now + Self.newsTime
+        let limit = ContinuousClock.now + Self.propagationTime
         while !stopped.isSet {
             do {
                 if let answer = try ask({ ContinuousClock.now < limit }) {

@@ -1,7 +1,7 @@
 internal import JSON
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// A capture's records one after the other, for commands that judge none of them.
 final class CaptureLines {

@@ -23,7 +23,7 @@ package struct PlacesRead {
 
     /// Offsets side by side.
     private struct Block: Hashable {
-        let log: Int
+        let stream: Int
         let number: Int64
     }
 
@@ -31,10 +31,10 @@ package struct PlacesRead {
 
     private let mostBlocks: Int
     private let mostRanges: Int
-    private var logs: [Partition: Int] = [:]
+    private var streams: [Partition: Int] = [:]
     /// The first topic that a record named. Some tools name none: theirs is this one.
     private var firstTopic: ExactText?
-    /// Ascending, by log: what was read in blocks that are gone.
+    /// Ascending, by stream: what was read in blocks that are gone.
     private var gone: [[ClosedRange<Int64>]] = []
     private var ranges = 0
     private var slots: [Block: Int] = [:]
@@ -45,7 +45,7 @@ package struct PlacesRead {
     private var oldest = 0
     /// The place of the record before: records of a partition follow each other.
     private var lastTopic = ""
-    private var lastPartition: (number: Int32, log: Int)?
+    private var lastPartition: (number: Int32, stream: Int)?
     private var lastSlot: Int?
 
     /// - Parameters:
@@ -65,16 +65,16 @@ package struct PlacesRead {
     ///   - topic: empty where the capture names none.
     ///   - digest: kept for a record that stands there too.
     package mutating func note(_ topic: String, _ partition: Int32, _ offset: Int64, digest: UInt64) -> Finding {
-        let log = log(topic, partition)
-        let block = Block(log: log, number: offset / Int64(Self.blockOffsets))
+        let stream = stream(topic, partition)
+        let block = Block(stream: stream, number: offset / Int64(Self.blockOffsets))
         let place = Int(offset % Int64(Self.blockOffsets))
         let bit: UInt64 = 1 << UInt64(place)
         if let slot = slot(of: block) {
             if read[slot] & bit != 0 { return .read(digests[slot * Self.blockOffsets + place]) }
-            if isGone(offset, log) { return .forgotten }
+            if isGone(offset, stream) { return .forgotten }
             lastSlot = slot
         } else {
-            if isGone(offset, log) { return .forgotten }
+            if isGone(offset, stream) { return .forgotten }
             lastSlot = take(block)
         }
         if let slot = lastSlot {
@@ -84,20 +84,20 @@ package struct PlacesRead {
         return .new
     }
 
-    private mutating func log(_ topic: String, _ partition: Int32) -> Int {
+    private mutating func stream(_ topic: String, _ partition: Int32) -> Int {
         if let last = lastPartition, last.number == partition, topic.utf8.elementsEqual(lastTopic.utf8) {
-            return last.log
+            return last.stream
         }
         let text = ExactText(topic)
         if firstTopic == nil, !topic.isEmpty { firstTopic = text }
         let key = Partition(topic: text == firstTopic ? "" : text, number: partition)
-        let log = logs[key] ?? gone.count
-        if log == gone.count {
-            logs[key] = log
+        let stream = streams[key] ?? gone.count
+        if stream == gone.count {
+            streams[key] = stream
             gone.append([])
         }
-        (lastTopic, lastPartition) = (topic, (partition, log))
-        return log
+        (lastTopic, lastPartition) = (topic, (partition, stream))
+        return stream
     }
 
     private func slot(of block: Block) -> Int? {
@@ -130,37 +130,37 @@ package struct PlacesRead {
         while bits != 0 {
             let start = bits.trailingZeroBitCount
             let count = (~(bits >> UInt64(start))).trailingZeroBitCount
-            add(first + Int64(start)...first + Int64(start + count - 1), to: block.log)
+            add(first + Int64(start)...first + Int64(start + count - 1), to: block.stream)
             bits = start + count == Self.blockOffsets ? 0 : (bits >> UInt64(start + count)) << UInt64(start + count)
         }
     }
 
-    private mutating func add(_ range: ClosedRange<Int64>, to log: Int) {
-        let index = Self.index(behind: range.lowerBound, in: gone[log])
+    private mutating func add(_ range: ClosedRange<Int64>, to stream: Int) {
+        let index = Self.index(behind: range.lowerBound, in: gone[stream])
         var (joined, places) = (range, index..<index)
         // A range that took in a gap may hold all of it already.
-        if index > 0, gone[log][index - 1].upperBound >= range.lowerBound - 1 {
-            let before = gone[log][index - 1]
+        if index > 0, gone[stream][index - 1].upperBound >= range.lowerBound - 1 {
+            let before = gone[stream][index - 1]
             (joined, places) = (before.lowerBound...max(before.upperBound, range.upperBound), index - 1..<index)
         }
-        if index < gone[log].count, joined.upperBound >= gone[log][index].lowerBound - 1 {
-            (joined, places) = (joined.lowerBound...gone[log][index].upperBound, places.lowerBound..<index + 1)
+        if index < gone[stream].count, joined.upperBound >= gone[stream][index].lowerBound - 1 {
+            (joined, places) = (joined.lowerBound...gone[stream][index].upperBound, places.lowerBound..<index + 1)
         }
-        if places.isEmpty, ranges >= mostRanges, !gone[log].isEmpty {
+        if places.isEmpty, ranges >= mostRanges, !gone[stream].isEmpty {
             // Across a gap: a record from there is then a fault, and no place that was read counts as new.
-            let near = gone[log][max(index, 1) - 1]
+            let near = gone[stream][max(index, 1) - 1]
             let ends = (min(near.lowerBound, range.lowerBound), max(near.upperBound, range.upperBound))
             (joined, places) = (ends.0...ends.1, max(index, 1) - 1..<max(index, 1))
         }
         ranges += 1 - places.count
-        gone[log].replaceSubrange(places, with: [joined])
+        gone[stream].replaceSubrange(places, with: [joined])
     }
 
-    private func isGone(_ offset: Int64, _ log: Int) -> Bool {
+    private func isGone(_ offset: Int64, _ stream: Int) -> Bool {
         // Offsets ascend, but for captures that overlap.
-        guard let last = gone[log].last, offset <= last.upperBound else { return false }
-        let index = Self.index(behind: offset, in: gone[log])
-        return index > 0 && gone[log][index - 1].contains(offset)
+        guard let last = gone[stream].last, offset <= last.upperBound else { return false }
+        let index = Self.index(behind: offset, in: gone[stream])
+        return index > 0 && gone[stream][index - 1].contains(offset)
     }
 
     /// The index of the first range that begins behind `offset`.

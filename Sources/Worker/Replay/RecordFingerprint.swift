@@ -1,8 +1,8 @@
 internal import AppAttest
 internal import AppCheck
 internal import JSON
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// The part of a record by which its copies are known, which another tool may have captured: the request's meaning, the
 /// timestamp and the headers that a worker reads. A tool writes JSON in its own way, and may leave out the latter two.

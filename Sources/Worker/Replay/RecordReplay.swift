@@ -3,9 +3,9 @@ internal import AppCheck
 internal import Broker
 internal import Crypto
 internal import Kafka
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// One record of a capture as a worker judged it: everything before it goes through the pipeline first.
@@ -78,7 +78,7 @@ struct RecordReplay {
 
     /// - Returns: the ledgers afterwards.
     private func judge(
-        _ source: some RequestSource & PackedUnit,
+        _ source: some RequestSource & PackedTransaction,
         _ rig: LoopRig,
         _ ledgers: [Int32: PartitionLedger],
         _ options: BatchLoop.Options,

@@ -1,6 +1,6 @@
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// The record that is looked for in a capture.
 enum RecordSought: CustomStringConvertible {
@@ -37,7 +37,7 @@ enum RecordSought: CustomStringConvertible {
 }
 
 /// A capture up to a record, as the source of requests; what comes of them is dropped.
-final class CaptureUntil: RequestSource, DroppingUnit {
+final class CaptureUntil: RequestSource, DroppingTransaction {
     private let lines: CaptureLines
     private let sought: RecordSought
     private(set) var found: InboundRecord?
@@ -75,7 +75,7 @@ final class CaptureUntil: RequestSource, DroppingUnit {
 }
 
 /// One record as the source of requests.
-final class SoleRecord: RequestSource, DroppingUnit {
+final class SoleRecord: RequestSource, DroppingTransaction {
     private var record: InboundRecord?
 
     init(_ record: InboundRecord) { self.record = record }
@@ -88,14 +88,14 @@ final class SoleRecord: RequestSource, DroppingUnit {
     }
 }
 
-/// A unit whose outputs are dropped: of a source with one reader and no group.
-protocol DroppingUnit: PackedUnit {}
+/// A transaction whose outputs are dropped: of a source with one reader and no group.
+protocol DroppingTransaction: PackedTransaction {}
 
-extension RequestSource where Self: DroppingUnit {
+extension RequestSource where Self: DroppingTransaction {
     var member: (any GroupMember)? { nil }
 }
 
-extension DroppingUnit {
+extension DroppingTransaction {
     var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { { _ in [] } }
     var isAtomic: Bool { true }
     var timeShare: Double { 0 }

@@ -1,8 +1,8 @@
 internal import AppAttest
-internal import Log
 internal import Pipeline
 internal import Reports
 internal import Settings
+internal import Streams
 
 extension ReplaySession {
     struct ReportOptions: Sendable {

@@ -1,10 +1,10 @@
 internal import AppAttest
 internal import AppCheck
 internal import Broker
-internal import Log
 internal import Pipeline
 internal import Reports
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// A replay: a capture through the pipeline, with every file it writes.
@@ -61,7 +61,7 @@ struct ReplaySession {
             settings.exchange.signer = keys.tokens.signer(library)
         }
         settings.skipsBadLines = options.skipsBadLines
-        let log = try CaptureLog(
+        let streams = try CaptureStreams(
             inputs: options.inputs,
             output: options.output,
             topics: configuration.topics.outputs
@@ -78,26 +78,26 @@ struct ReplaySession {
         let tally: LoopTally
         do {
             tally = try rig.replay(
-                log,
+                streams,
                 settings,
                 loopOptions,
                 ledgers: [0: keyTable?.ledger ?? PartitionLedger()],
                 // The file is read as soon as a batch leaves, so there is no need to poll in between.
                 eagerPollMilliseconds: 100
-            ) { report($0, log.share(after: $0)) }.tally
+            ) { report($0, streams.share(after: $0)) }.tally
         } catch let fault as CaptureFault {
-            let place = log.place(ofLine: fault.lineNumber)
+            let place = streams.place(ofLine: fault.lineNumber)
             throw LeftOutLines.fault(place.path, place.line, fault.reason)
         }
-        try log.close()
+        try streams.close()
         try writer?.close()
         let elapsed = ContinuousClock.now - start
         var summary = ReplaySummary(
             tally: tally,
             warnings: alarms.withLock { $0 } + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
-                + log.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
+                + streams.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
                 + LeftOutLines(count: tally.skippedLines).warnings(of: inputName)
-                + Self.warnings(repeated: tally.repeatedRecords) + copies.warnings + log.timestamps.warnings,
+                + Self.warnings(repeated: tally.repeatedRecords) + copies.warnings + streams.timestamps.warnings,
             seconds: elapsed / .seconds(1),
             lanes: rig.count,
             engine: rig.engine.name,

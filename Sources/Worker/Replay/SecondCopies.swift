@@ -1,8 +1,8 @@
 internal import AppAttest
 internal import AppCheck
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// Tells records that stand in the captures for a second time, where these overlap.

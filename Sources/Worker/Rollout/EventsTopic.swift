@@ -1,14 +1,14 @@
 internal import Broker
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// The events topic from its oldest record to its end at the start: committed events only.
 struct EventsTopic {
     /// How long without a record until the broker counts as gone: longer than a dead worker's transaction blocks.
-    private static let patience = Duration.seconds(75)
+    private static let timeBudget = Duration.seconds(75)
 
     private let properties: KafkaProperties
     private let topic: String
@@ -37,7 +37,7 @@ struct EventsTopic {
 
     private func readAll(_ body: ([UInt8]?) -> Void) throws {
         let partitions = try PartitionCounts(Admin(properties)).count(of: topic)
-        let scan = try TopicScan(properties, topic: topic, partitions: partitions, patience: Self.patience)
+        let scan = try TopicScan(properties, topic: topic, partitions: partitions, timeBudget: Self.timeBudget)
         let ends = try scan.ends()
         try scan.read(upTo: ends) { record in
             if record.offset < ends[Int(record.partition)].high { body(record.value) }

@@ -15,7 +15,7 @@ final class BrokerAccess {
     private let topics: TopicNames
     private let limits: RequestLimits
     /// A warning that the instance is named by something that passes; nil where it is not.
-    private(set) var passingName: String?
+    private(set) var ephemeralName: String?
 
     /// - Parameter instance: nil = the host's name.
     init(_ configuration: Configuration, instance: String?) throws {
@@ -48,9 +48,9 @@ final class BrokerAccess {
             membership: configuration.membership
         )
         if instance == nil, configuration.membership == .static, embedded == nil {
-            passingName = PassingName.warning(
+            ephemeralName = EphemeralHostName.warning(
                 host: settings.instanceName,
-                isContainer: PassingName.marks.contains { FileStamp($0) != nil },
+                isContainer: EphemeralHostName.marks.contains { FileStamp($0) != nil },
                 isPod: Variables.value("KUBERNETES_SERVICE_HOST") != nil
             )
         }

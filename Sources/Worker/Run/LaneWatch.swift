@@ -1,47 +1,47 @@
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// Looks for a thread that works at the same records for too long.
 ///
-/// A stopped process or a sleeping machine makes no work look old: the time between two looks counts as a second at
+/// A stopped process or a sleeping machine makes no work look old: the time between two polls counts as a second at
 /// most.
 struct LaneWatch {
     static let limit = Duration.seconds(60)
-    private static let mostBetweenLooks = Duration.seconds(1)
+    private static let mostBetweenPolls = Duration.seconds(1)
 
-    private struct Sight {
+    private struct Observed {
         var number: Int64
         var age: Duration
     }
 
     private let slots: [WorkSlot]
     private let limit: Duration
-    private var sights: [Sight?]
-    private var looked: ContinuousClock.Instant
+    private var observed: [Observed?]
+    private var polled: ContinuousClock.Instant
 
     init(_ slots: [WorkSlot], limit: Duration = Self.limit, at now: ContinuousClock.Instant = .now) {
         self.slots = slots
         self.limit = limit
-        sights = slots.map { _ in nil }
-        looked = now
+        observed = slots.map { _ in nil }
+        polled = now
     }
 
     /// The work at which a thread hangs; nil = none does. Called a few times a second.
-    mutating func look(at now: ContinuousClock.Instant = .now) -> HungWork? {
-        let passed = min(now - looked, Self.mostBetweenLooks)
-        looked = now
+    mutating func poll(at now: ContinuousClock.Instant = .now) -> HungWork? {
+        let passed = min(now - polled, Self.mostBetweenPolls)
+        polled = now
         for (index, slot) in slots.enumerated() {
-            guard let work = slot.look() else {
-                sights[index] = nil
+            guard let work = slot.snapshot() else {
+                observed[index] = nil
                 continue
             }
-            guard var sight = sights[index], sight.number == work.number else {
-                sights[index] = Sight(number: work.number, age: .zero)
+            guard var seen = observed[index], seen.number == work.number else {
+                observed[index] = Observed(number: work.number, age: .zero)
                 continue
             }
-            sight.age += passed
-            sights[index] = sight
-            if sight.age >= limit { return HungWork(work: work, limit: limit) }
+            seen.age += passed
+            observed[index] = seen
+            if seen.age >= limit { return HungWork(work: work, limit: limit) }
         }
         return nil
     }

@@ -4,10 +4,10 @@ internal import Crypto
 internal import Glibc
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Member
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Telemetry
 
 /// `run`: the worker on a broker, from the checks before the start until it has drained.
@@ -67,7 +67,7 @@ final class WorkerSession {
         }
         let begun = StopFlag()
         let name = "instance \(access.settings.instanceName)"
-        try shell.attend(monitor, configuration, name: name, stop: stop(drivers, begun)) { hangup in
+        try shell.attend(monitor, configuration, name: name, stop: stop(drivers, begun)) { reload in
             guard let partitions = try waitForBroker() else { return }
             begun.set()
             sayMode()
@@ -78,7 +78,7 @@ final class WorkerSession {
             let settings = configuration.liveSettings(loaded.keys.rings, signer: signer, partitions: partitions)
             let restored = RestoreCount()
             let loops = try join(drivers, settings, partitions.requests, restored)
-            let watch = watch(loops, hangup, library, partitions)
+            let watch = watch(loops, reload, library, partitions)
             monitor.noteRunning(drivers, addLanes: rig.describe)
             do { try attend(loops, watch, restored) } catch {
                 guard let sentence = Self.sentence(ofEnd: error) else { throw error }
@@ -116,7 +116,7 @@ final class WorkerSession {
             let name = access.settings.instanceName
             log.log(.info, .starting, "\(count.counted("loop")): instances \(name)-0 to \(name)-\(count - 1)")
         }
-        if let line = access.passingName { shell.warn([line]) }
+        if let line = access.ephemeralName { shell.warn([line]) }
         guard configuration.delivery == .atLeastOnce else { return }
         shell.warn([
             "delivery is at-least-once: after a fault requests may be answered twice, though no counter moves twice"
@@ -167,14 +167,14 @@ final class WorkerSession {
     /// Hands changed apps and keys to the loops between two batches.
     private func watch(
         _ loops: LoopSet,
-        _ hangup: Hangup,
+        _ reload: ReloadSignal,
         _ library: SigningLibrary?,
         _ partitions: TopicPartitions
     ) -> ConfigurationWatch {
         ConfigurationWatch(
             directory: directory,
             running: loaded,
-            isAsked: hangup.take,
+            isAsked: reload.take,
             apply: { configuration, keys, taken in
                 let signer = keys.tokens.signer(library)
                 let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
@@ -196,18 +196,18 @@ final class WorkerSession {
         var lanes = LaneWatch(rig.works)
         var restoring = RestoreMeter(log: log)
         var sessions = SessionTokenMeter(log: log, limits: configuration.limits)
-        var news = RunNews(log: log, monitor: monitor)
+        var reporter = RunReporter(log: log, monitor: monitor)
         // The others' calls to the broker then give up soon, too.
         try loops.run(stopping: shell.stopped.set) { tally, restore in
             watch.poll()
-            monitor.look()
+            monitor.poll()
             restoring.update(restore, total: restored.total)
             sessions.update(tally)
-            news.look(tally)
+            reporter.poll(tally)
             // No broker is connected that an orderly exit could tell.
-            if let lockout = news.lockout { leave(.stopped, lockout) }
+            if let lockout = reporter.lockout { leave(.stopped, lockout) }
             // An orderly exit would wait for the thread that hangs.
-            if let hung = lanes.look() { leave(.laneHung, hung.sentence(topic: configuration.topics.requests)) }
+            if let hung = lanes.poll() { leave(.laneHung, hung.sentence(topic: configuration.topics.requests)) }
         }
     }
 

@@ -14,7 +14,7 @@ extension ContractSchema {
                 ])
             ),
             JSONSchema.Member("app", JSONSchema.string(pattern: "^projects/.+/apps/.+$")),
-            JSONSchema.Member("method", JSONSchema.choice(Method.allCases.filter(\.hasEvents).map(\.rawValue))),
+            JSONSchema.Member("method", JSONSchema.choice(Verb.allCases.filter(\.hasEvents).map(\.rawValue))),
             optional("reason", reason),
             JSONSchema.Member("requestId", JSONSchema.string),
             JSONSchema.Member("limitedUse", JSONSchema.boolean),

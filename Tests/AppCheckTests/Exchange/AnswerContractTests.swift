@@ -7,15 +7,15 @@ import Testing
 
 /// Answers, durations, hashes and limits as the contract's golden facts have them.
 @Suite struct AnswerContractTests {
-    private let methods = Contract.root["methods"]
+    private let verbs = Contract.root["methods"]
     private var token: [UInt8] {
-        Array(methods["exchangeAppAttestAssertion"]["responseV1"]["token"].string.utf8)
+        Array(verbs["exchangeAppAttestAssertion"]["responseV1"]["token"].string.utf8)
     }
 
     private func ttl(_ text: String) throws -> ProtoDuration { try #require(ProtoDuration(text)) }
 
     @Test func `a challenge answer has the form that the SDK parses`() throws {
-        let golden = methods["generateAppAttestChallenge"]["response"]
+        let golden = verbs["generateAppAttestChallenge"]["response"]
         let body = ExchangeAnswer.challenge(golden["challenge"].base64, ttl: try ttl("300s"))
         #expect(golden.says(body))
         #expect(body == Array(#"{"challenge":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=","ttl":"300s"}"#.utf8))
@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [(false, "responseV1"), (true, "responseV1beta")])
     func `an attestation's answer has artifact and token, and in v1beta the mirrors`(isBeta: Bool, name: String) throws
     {
-        let golden = methods["exchangeAppAttestAttestation"][name]
+        let golden = verbs["exchangeAppAttestAttestation"][name]
         let body = ExchangeAnswer.attestation(
             artifact: golden["artifact"].base64,
             token: token,
@@ -38,18 +38,18 @@ import Testing
     @Test(arguments: [(false, "responseV1"), (true, "responseV1beta")])
     func `an assertion's answer is the token, and in v1beta its mirror`(isBeta: Bool, name: String) throws {
         let body = ExchangeAnswer.assertion(token: token, ttl: try ttl("300s"), isBeta: isBeta)
-        #expect(methods["exchangeAppAttestAssertion"][name].says(body))
+        #expect(verbs["exchangeAppAttestAssertion"][name].says(body))
     }
 
     @Test func `a token's first use is answered with an empty object, later ones report it`() {
-        let golden = methods["verifyAppCheckToken"]
+        let golden = verbs["verifyAppCheckToken"]
         #expect(ExchangeAnswer.verification(alreadyConsumed: false) == Array("{}".utf8))
         #expect(golden["firstResponse"].says(ExchangeAnswer.verification(alreadyConsumed: false)))
         #expect(golden["laterResponse"].says(ExchangeAnswer.verification(alreadyConsumed: true)))
     }
 
     @Test func `a key set has the members of Google's key set`() throws {
-        let golden = methods["jwks.get"]["response"]["keys"].elements[0]
+        let golden = verbs["jwks.get"]["response"]["keys"].elements[0]
         let ring = try TokenKeyRing([Exchange.rs256()])
         let set = try JSONSerialization.jsonObject(with: Data(ring.jsonWebKeySet)) as? [String: [[String: String]]]
         let key = try #require(set?["keys"]?.first)

@@ -10,7 +10,7 @@ internal import Testing
 @Suite("Readings of hostile bytes")
 struct HostileReadingTests {
     @Test(arguments: [ObjectReport.Kind.attestation, .assertion], 1...8 as ClosedRange<UInt64>)
-    func `Cut and flipped objects have no reading`(_ kind: ObjectReport.Kind, seed: UInt64) throws {
+    func `cut and flipped objects have no reading`(_ kind: ObjectReport.Kind, seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let whole = ReadingBench.object(kind)
         for round in 0..<60 {
@@ -39,7 +39,7 @@ struct HostileReadingTests {
     ]
 
     @Test(arguments: hostileData)
-    func `Client data of any form are read, or left`(_ data: [UInt8]) throws {
+    func `client data of any form are read, or left`(_ data: [UInt8]) throws {
         for kind in [ObjectReport.Kind.attestation, .assertion] {
             let bench = try ReadingBench(kind, ReadingBench.object(kind))
             for artifact in [[], [1, 2, 3]] as [[UInt8]] {
@@ -52,7 +52,7 @@ struct HostileReadingTests {
         }
     }
 
-    @Test func `The inputs of a reading are few, and no text is written out beyond its limit`() throws {
+    @Test func `the inputs of a reading are few, and no text is written out beyond its limit`() throws {
         let bench = try ReadingBench(.assertion, ReadingBench.object(.assertion))
         for data in Self.hostileData + AppMistake.all.map(\.clientData) {
             var refused = bench.refused

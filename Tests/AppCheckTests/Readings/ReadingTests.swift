@@ -44,7 +44,7 @@ struct ReadingTests {
     }
 
     @Test(arguments: AppMistake.all)
-    func `A mistake is refused for its reason, and the reading names it`(_ mistake: AppMistake) throws {
+    func `a mistake is refused for its reason, and the reading names it`(_ mistake: AppMistake) throws {
         for kind in mistake.kinds {
             for form in Self.forms(mistake, kind) {
                 let (bench, refused) = try Self.refused(mistake, kind, form)
@@ -61,13 +61,13 @@ struct ReadingTests {
         }
     }
 
-    @Test func `Each reading has a mistake, and each mistake a reading`() {
+    @Test func `each reading has a mistake, and each mistake a reading`() {
         let names = Reading.all.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(Set(names) == Set(AppMistake.all.map(\.name)))
     }
 
-    @Test func `A reading belongs to the reasons that developers ask about`() {
+    @Test func `a reading belongs to the reasons that developers ask about`() {
         let reasons: [Refusal] = [
             .malformedAttestation, .malformedAssertion, .nonceMismatch, .keyIDMismatch, .appIDMismatch,
             .environmentMismatch, .signatureInvalid,
@@ -78,7 +78,7 @@ struct ReadingTests {
     @Test(arguments: [
         "nonce-flipped", "authdata-changed-after-signing", "other-app-id", "truncated", "garbage", "flags-clear",
     ])
-    func `An attestation that is refused for another cause has no reading`(_ name: String) throws {
+    func `an attestation that is refused for another cause has no reading`(_ name: String) throws {
         let fault = try #require(AttestationFault.allCases.first { $0.name == name })
         let device = ReadingBench.device
         let object = device.attest(clientDataHash: ReadingBench.hash, at: ReadingBench.time, fault: fault)
@@ -91,7 +91,7 @@ struct ReadingTests {
     @Test(arguments: [
         "signature-flipped", "r-flipped", "by-other-key", "swapped", "other-app-id", "truncated", "r-zero",
     ])
-    func `An assertion that is refused for another cause has no reading`(_ name: String) throws {
+    func `an assertion that is refused for another cause has no reading`(_ name: String) throws {
         let fault = try #require(AssertionFault.allCases.first { $0.name == name })
         let object = ReadingBench.device.assertion(clientDataHash: ReadingBench.hash, counter: 1, fault: fault)
         var refused = try ReadingBench(.assertion, object).refused
@@ -100,7 +100,7 @@ struct ReadingTests {
         #expect(try ReadingBench(.assertion, object).reading(refused) == nil)
     }
 
-    @Test func `An accepted object has no reading`() throws {
+    @Test func `an accepted object has no reading`() throws {
         for kind in [ObjectReport.Kind.attestation, .assertion] {
             let bench = try ReadingBench(kind, ReadingBench.object(kind))
             #expect(bench.refused.report.reason == nil)
@@ -112,7 +112,7 @@ struct ReadingTests {
         .enabled(if: Vectors.arePresent, Vectors.absence),
         arguments: Vectors.real(.assertion).filter { $0.expected == "signature-invalid" }
     )
-    func `Devices of early betas hashed twice, and the reading says so`(_ vector: RealVector) throws {
+    func `devices of early betas hashed twice, and the reading says so`(_ vector: RealVector) throws {
         let data = try #require(vector.clientDataBytes)
         var bench = try ReadingBench(.assertion, vector.objectBytes)
         bench.arguments.clientDataHash = SHA256.hash(data).bytes

@@ -1,6 +1,6 @@
 package import Kafka
-internal import Log
 internal import SimulationKit
+internal import Streams
 internal import Testing
 
 /// Where a request lies.

@@ -1,8 +1,8 @@
 internal import Foundation
 package import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import TestKit
 
 /// Reads whole topics, without joining a group.

@@ -156,7 +156,7 @@ extension ChaosEvidence {
             guard let exchange = exchanges[outcome.source] else { continue }
             let marks =
                 (outcome.isDuplicate ? " (duplicate)" : "") + (outcome.isAlreadyConsumed == true ? ", used" : "")
-            counts["\(exchange.method.rawValue): \(outcome.reason ?? outcome.verdict)\(marks)", default: 0] += 1
+            counts["\(exchange.verb.rawValue): \(outcome.reason ?? outcome.verdict)\(marks)", default: 0] += 1
         }
         return counts
     }

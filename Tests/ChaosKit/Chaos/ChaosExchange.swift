@@ -1,16 +1,16 @@
 package import Crypto
 internal import JSON
-package import Log
+package import Streams
 internal import TestKit
 
 /// The challenge or token that a request of the exchange consumes, read from its bytes.
 package struct ChaosExchange: Hashable, Sendable {
     /// The verbs, as paths have them.
-    package enum Method: String, Sendable {
+    package enum Verb: String, Sendable {
         case generateAppAttestChallenge, exchangeAppAttestAttestation, exchangeAppAttestAssertion, verifyAppCheckToken
     }
 
-    package var method: Method
+    package var verb: Verb
     /// SHA-256 of the request's value.
     package var value: Digest
     /// SHA-256 of the challenge of an attestation or assertion.
@@ -18,18 +18,18 @@ package struct ChaosExchange: Hashable, Sendable {
     /// The `jti` of the token that is checked. A run has one project.
     package var tokenID: String?
 
-    package init(_ method: Method, value: Digest, challenge: Digest? = nil, tokenID: String? = nil) {
-        (self.method, self.value, self.challenge, self.tokenID) = (method, value, challenge, tokenID)
+    package init(_ verb: Verb, value: Digest, challenge: Digest? = nil, tokenID: String? = nil) {
+        (self.verb, self.value, self.challenge, self.tokenID) = (verb, value, challenge, tokenID)
     }
 
     /// - Returns: nil for any other request.
     package init?(request value: [UInt8]?) {
         guard let value, let root = try? JSONDocument(parsing: value).root,
-            let verb = root["path"]?.string?.split(separator: ":").last, let method = Method(rawValue: String(verb))
+            let name = root["path"]?.string?.split(separator: ":").last, let verb = Verb(rawValue: String(name))
         else { return nil }
         let token = root["body"]?["app_check_token"]?.string
         self.init(
-            method,
+            verb,
             value: SHA256.hash(value),
             challenge: root["body"]?["challenge"]?.base64Bytes.map { SHA256.hash($0) },
             tokenID: token.flatMap { ExchangeToken($0)?.id }
@@ -37,9 +37,9 @@ package struct ChaosExchange: Hashable, Sendable {
     }
 
     /// Whether an accepted one has a record on the tokens topic.
-    var isAnswered: Bool { method != .verifyAppCheckToken }
+    var isAnswered: Bool { verb != .verifyAppCheckToken }
     /// Whether there is an event of it.
-    var isReported: Bool { method == .exchangeAppAttestAttestation || method == .exchangeAppAttestAssertion }
+    var isReported: Bool { verb == .exchangeAppAttestAttestation || verb == .exchangeAppAttestAssertion }
 }
 
 /// A record of the tokens topic.

@@ -2,8 +2,8 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 package import DeviceLab
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import TestKit
 
 /// The exchange's part of a run's requests: challenges, attestations, assertions and checks of limited-use tokens, and

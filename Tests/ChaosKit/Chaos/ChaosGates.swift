@@ -93,7 +93,7 @@ final class ChaosGates {
         try Self.await(urls[urls.count - 1])
     }
 
-    /// As the Gateway page has it, less patient: a gateway that is paused is given up before its calls are.
+    /// As the Gateway page has it, with shorter limits: a gateway that is paused is given up before its calls are.
     private func proxySettings(_ port: Int) -> String {
         let folder = workplace.folder
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }

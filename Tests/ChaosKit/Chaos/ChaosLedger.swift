@@ -1,6 +1,6 @@
 internal import AppAttest
-package import Log
 internal import Pipeline
+package import Streams
 
 /// The ledger topic's content: the last value of each key, as after compaction.
 package struct ChaosLedger: Sendable, Equatable {

@@ -71,15 +71,15 @@ final class ChaosNetwork {
     private func hold(_ key: APIKey, _ random: inout SeededRandom) -> String {
         for _ in 0..<Self.lateFramesPerFault {
             let isBehindOffsets = random.next() % 3 == 0
-            var deed = NetworkDeed(.hold(.behindNext(isBehindOffsets ? .transactionOffsetCommit : .produce)), key)
-            deed.skips = Int(random.next() % 6)
-            network.plan(deed)
+            var fault = NetworkFault(.hold(.behindNext(isBehindOffsets ? .transactionOffsetCommit : .produce)), key)
+            fault.skips = Int(random.next() % 6)
+            network.plan(fault)
         }
         return "\(Self.lateFramesPerFault) × \(key) will be late"
     }
 
-    private func plan(_ action: NetworkDeed.Action, _ key: APIKey) -> String {
-        network.plan(NetworkDeed(action, key))
+    private func plan(_ action: NetworkFault.Action, _ key: APIKey) -> String {
+        network.plan(NetworkFault(action, key))
         return "\(action) \(key)"
     }
 
@@ -103,11 +103,11 @@ final class ChaosNetwork {
         network.forget()
         network.set(.clear)
         clears = nil
-        for frame in network.news.held where frame.state == .held { network.deliver(frame.deed) }
+        for frame in network.events.held where frame.state == .held { network.deliver(frame.fault) }
     }
 
     var late: [LateFrames] {
-        let held = network.news.held
+        let held = network.events.held
         return APIKey.transactional.map { key in
             var late = LateFrames(key: key)
             for frame in held where frame.head.key == key {

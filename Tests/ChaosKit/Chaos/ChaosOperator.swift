@@ -72,8 +72,8 @@ final class ChaosOperator {
     private func mistake(_ change: [String], _ crew: ChaosCrew, _ tick: () throws -> Void) throws -> String? {
         let names = try crew.leave(tick)
         var begun: Set<Int32> = []
-        try patiently(tick) { begun = try workplace.drainWatch().begun() }
-        try patiently(tick) {
+        try retrying(tick) { begun = try workplace.drainWatch().begun() }
+        try retrying(tick) {
             let group = ["--bootstrap-server", cluster.bootstrapServers, "--group", workplace.group]
             let topic = ["--topic", workplace.requests]
             let tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
@@ -109,7 +109,7 @@ final class ChaosOperator {
         return counts
     }
 
-    func patiently(_ tick: () throws -> Void, _ body: () throws -> Void) throws {
+    func retrying(_ tick: () throws -> Void, _ body: () throws -> Void) throws {
         let deadline = ContinuousClock.now + Self.groupLimit
         while true {
             do { return try body() } catch {

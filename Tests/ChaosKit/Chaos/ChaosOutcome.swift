@@ -1,6 +1,6 @@
 package import Crypto
 internal import JSON
-package import Log
+package import Streams
 
 /// Where a record lies.
 package struct ChaosPlace: Hashable, Comparable, Sendable, CustomStringConvertible {

@@ -1,8 +1,8 @@
 internal import Foundation
 package import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
+internal import Streams
 internal import Threads
 
 /// Sends a run's requests from a thread of its own, whatever becomes of the brokers meanwhile.

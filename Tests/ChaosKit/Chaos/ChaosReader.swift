@@ -2,8 +2,8 @@ internal import BrokerKit
 internal import Foundation
 internal import JSON
 internal import Kafka
-package import Log
 internal import Pipeline
+package import Streams
 
 /// Reads a run's topics, its ledger, and a replay of the requests.
 struct ChaosReader {

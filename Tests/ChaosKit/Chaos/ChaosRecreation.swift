@@ -30,7 +30,7 @@ extension ChaosRun {
         try workplace.done("export-keys", "--output", keys)
         say("the ledger is created again")
         try person.recreate("ledger", crew, tick) { try publishOthers(seed: ~settings.seed ^ 1) }
-        try person.patiently(tick) { try workplace.done("import-keys", "--input", keys) }
+        try person.retrying(tick) { try workplace.done("import-keys", "--input", keys) }
         try person.reset(to: "--to-committed", tick)
         try crew.come()
         try awaitAnswers()
@@ -67,7 +67,7 @@ extension ChaosRun {
     }
 
     private func wait(until isTrue: () throws -> Bool, _ failure: String) throws {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeBudget
         while try !isTrue() {
             try tick()
             guard ContinuousClock.now < deadline else { throw ClusterFault(description: failure) }
@@ -82,7 +82,7 @@ extension ChaosOperator {
     func recreate(_ name: String, _ crew: ChaosCrew, _ tick: () throws -> Void, begin: () throws -> Void) throws {
         try cluster.deleteTopic(workplace.topic(name))
         // A deletion takes a moment.
-        try patiently(tick) { try workplace.createTopics([name]) }
+        try retrying(tick) { try workplace.createTopics([name]) }
         let before = try outcomes()
         try begin()
         try letHold("\(name) created again", before, crew, tick)
@@ -90,6 +90,6 @@ extension ChaosOperator {
 
     /// Moves the group's offsets, as soon as the group is empty; the keys stay.
     func reset(to position: String, _ tick: () throws -> Void) throws {
-        try patiently(tick) { try workplace.done("reset", "--offsets-only", position, "--yes", seconds: 600) }
+        try retrying(tick) { try workplace.done("reset", "--offsets-only", position, "--yes", seconds: 600) }
     }
 }

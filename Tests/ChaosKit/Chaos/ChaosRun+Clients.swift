@@ -6,7 +6,7 @@ extension ChaosRun {
     /// The part of the clients' work that is done amid the faults; the rest shows that all has come back.
     static let clientsShare = 0.8
     /// The longest after the last fault without a token for any client.
-    private static let clientsPatience = Duration.seconds(60)
+    private static let clientsBudget = Duration.seconds(60)
 
     func startClients() throws {
         guard let gates, let clients else { return }
@@ -22,7 +22,7 @@ extension ChaosRun {
         var (tokens, since) = (clients.tokens, ContinuousClock.now)
         while clients.report == nil {
             if clients.tokens != tokens { (tokens, since) = (clients.tokens, .now) }
-            if ContinuousClock.now - since > Self.clientsPatience { clients.stop() }
+            if ContinuousClock.now - since > Self.clientsBudget { clients.stop() }
             try tick()
         }
         // Their last requests are as late as a fault.

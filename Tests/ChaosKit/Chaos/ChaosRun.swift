@@ -1,8 +1,8 @@
 package import BrokerKit
 internal import Foundation
 internal import Kafka
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// Workers, brokers and fake devices under a schedule of faults, and then the check.
 package final class ChaosRun {
@@ -25,11 +25,11 @@ package final class ChaosRun {
 
     private static let tickMicroseconds: UInt32 = 20_000
     /// Longest time for everything to come back after the last fault.
-    static let patience = Duration.seconds(300)
+    static let timeBudget = Duration.seconds(300)
 
     /// Starts a cluster, makes topics and a configuration; no worker runs yet.
     ///
-    /// - Parameter print: takes the run's news, a line each.
+    /// - Parameter print: takes the run's progress, a line each.
     package init(
         _ installation: KafkaInstallation,
         _ settings: ChaosSettings,
@@ -140,7 +140,7 @@ package final class ChaosRun {
     /// Faults would be wasted on workers that have not begun.
     private func awaitFirstOutcomes() throws {
         let (topic, properties) = (workplace.topic("results"), workplace.properties)
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeBudget
         while ContinuousClock.now < deadline {
             try tick()
             let ends = try TopicDump.ends(of: topic, properties, partitions: settings.partitions)
@@ -185,7 +185,7 @@ package final class ChaosRun {
     /// Waits until nothing is down, paused or ending.
     private func heal() throws {
         network?.clear()
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeBudget
         while !(crew.isWhole && brokers.isWhole && person.isDone && gates?.crew.isWhole ?? true) {
             try tick()
             guard ContinuousClock.now < deadline else { throw ClusterFault(description: "not all came back") }
@@ -231,7 +231,7 @@ package final class ChaosRun {
         try last.flush(timeoutMilliseconds: 60_000)
         report.closing = Int(settings.partitions)
         let watch = workplace.drainWatch()
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeBudget
         while try !watch.isDrained(), ContinuousClock.now < deadline { try tick() }
     }
 

@@ -3,8 +3,8 @@ internal import AppCheck
 package import DeviceLab
 internal import Dispatch
 internal import Foundation
-package import Log
 internal import Pipeline
+package import Streams
 internal import TestKit
 internal import Threads
 
@@ -144,7 +144,7 @@ private final class TrafficLane: @unchecked Sendable {
         return ChaosRequest(
             key: record.keyID.recordKey,
             value: RequestRecords.value(
-                verb: record.method == .attestation ? .verifyAttestation : .verifyAssertion,
+                verb: record.kind == .attestation ? .verifyAttestation : .verifyAssertion,
                 object: record.object,
                 keyID: record.keyID,
                 clientDataHash: record.clientDataHash

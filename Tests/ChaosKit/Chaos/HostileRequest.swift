@@ -2,7 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import DeviceLab
-internal import Log
+internal import Streams
 internal import TestKit
 
 /// Records that no well-meaning gateway sends. Whether one is judged live or in a replay, its outcome is the same.

@@ -127,7 +127,7 @@ package final class FakeClient {
     /// Waits for answers until there are so many in all, or the connection is cut.
     package func hasAnswers(_ count: Int, seconds: Int = 10) -> Bool {
         _ = Deadline.wait(seconds) {
-            look()
+            poll()
             return isCut || answers.count >= count
         }
         return answers.count >= count
@@ -136,14 +136,14 @@ package final class FakeClient {
     /// Waits until the connection is cut.
     package func ends(seconds: Int = 10) -> Bool {
         Deadline.wait(seconds) {
-            look()
+            poll()
             return isCut
         }
     }
 
     package func close() { socket.close() }
 
-    private func look() {
+    private func poll() {
         switch socket.read(into: &buffer) {
         case .wouldBlock: return
         case .ended: isCut = true

@@ -9,7 +9,7 @@ internal import Threads
 /// brokers without TLS and without SASL on that listener.
 package final class NetworkProxy: ClusterProxy {
     enum Order: Sendable {
-        case plan(Int, NetworkDeed)
+        case plan(Int, NetworkFault)
         case forget(Int?)
         case weather(NetworkWeather, broker: Int?)
         case deliver(Int)
@@ -19,8 +19,8 @@ package final class NetworkProxy: ClusterProxy {
     /// The state that the thread and its users share.
     struct Shared: Sendable {
         var orders: [Order] = []
-        var news = NetworkNews()
-        var deeds = 0
+        var events = NetworkEvents()
+        var faults = 0
         /// Orders given, and carried out.
         var given = 0
         var obeyed = 0
@@ -29,15 +29,15 @@ package final class NetworkProxy: ClusterProxy {
     }
 
     private let shared = Locked(Shared())
-    private let bell: NetworkBell
+    private let wakeup: ProxyWakeup
     package let routes: [ClusterRoute]
 
     /// - Throws: a ``ClusterFault`` where a port is taken.
     package init(_ routes: [ClusterRoute]) throws {
         // All that throws comes before the last property: an object that is not made has no thread to stop.
-        let bell = try NetworkBell()
-        let loop = try ProxyLoop(routes, shared, bell)
-        (self.routes, self.bell) = (routes, bell)
+        let wakeup = try ProxyWakeup()
+        let loop = try ProxyLoop(routes, shared, wakeup)
+        (self.routes, self.wakeup) = (routes, wakeup)
         let thread = Thread { loop.run() }
         thread.name = "network"
         thread.start()
@@ -48,43 +48,43 @@ package final class NetworkProxy: ClusterProxy {
     /// Cuts every connection and waits until the thread has ended.
     package func stop() {
         shared.withLock { $0.isStopping = true }
-        bell.ring()
+        wakeup.signal()
         while !shared.withLock({ $0.hasEnded }) { usleep(1_000) }
     }
 
     /// Where clients come to, as `bootstrap.servers`.
     package var bootstrapServers: String { routes.map { "127.0.0.1:\($0.listen)" }.joined(separator: ",") }
 
-    package var news: NetworkNews { shared.withLock { $0.news } }
+    package var events: NetworkEvents { shared.withLock { $0.events } }
 
-    /// Applies a deed to the next request that matches. Of several matching deeds the oldest is applied.
+    /// Applies a fault to the next request that matches. Of several matching faults the oldest is applied.
     ///
-    /// - Returns: its number in ``NetworkNews/done`` and ``HeldFrame/deed``.
+    /// - Returns: its number in ``NetworkEvents/done`` and ``HeldFrame/fault``.
     @discardableResult
-    package func plan(_ deed: NetworkDeed) -> Int {
+    package func plan(_ fault: NetworkFault) -> Int {
         let number = shared.withLock { shared in
-            shared.deeds += 1
-            return shared.deeds
+            shared.faults += 1
+            return shared.faults
         }
-        order(.plan(number, deed))
+        order(.plan(number, fault))
         return number
     }
 
-    /// Removes a pending deed; nil = all.
-    package func forget(_ deed: Int? = nil) { order(.forget(deed)) }
+    /// Removes a pending fault; nil = all.
+    package func forget(_ fault: Int? = nil) { order(.forget(fault)) }
 
     /// - Parameter broker: from 1 on; nil = all.
     package func set(_ weather: NetworkWeather, broker: Int? = nil) { order(.weather(weather, broker: broker)) }
 
-    /// Releases a held frame, by the number of the deed that holds it.
-    package func deliver(_ deed: Int) { order(.deliver(deed)) }
+    /// Releases a held frame, by the number of the fault that holds it.
+    package func deliver(_ fault: Int) { order(.deliver(fault)) }
 
     /// Cuts every connection to a broker; nil = to all.
     package func cutAll(broker: Int? = nil) { order(.cutAll(broker: broker)) }
 
-    /// Waits until the news meet the condition. - Returns: false when they do not in time.
-    package func wait(_ seconds: Int = 30, until condition: (NetworkNews) -> Bool) -> Bool {
-        Deadline.wait(seconds) { condition(news) }
+    /// Waits until the events meet the condition. - Returns: false when they do not in time.
+    package func wait(_ seconds: Int = 30, until condition: (NetworkEvents) -> Bool) -> Bool {
+        Deadline.wait(seconds) { condition(events) }
     }
 
     /// Returns once the order is in force for what comes from now on.
@@ -94,7 +94,7 @@ package final class NetworkProxy: ClusterProxy {
             shared.given += 1
             return shared.given
         }
-        bell.ring()
+        wakeup.signal()
         while shared.withLock({ $0.obeyed < number && !$0.hasEnded }) { usleep(200) }
     }
 }
@@ -114,7 +114,7 @@ extension RealCluster {
 }
 
 /// Wakes the thread from its wait.
-final class NetworkBell: Sendable {
+final class ProxyWakeup: Sendable {
     let reading: Int32
     private let writing: Int32
 
@@ -132,13 +132,13 @@ final class NetworkBell: Sendable {
         close(writing)
     }
 
-    func ring() {
+    func signal() {
         let byte: [UInt8] = [1]
         // One byte of an array that lives on; a full pipe wakes the reader just as well.
         _ = unsafe byte.withUnsafeBytes { unsafe write(writing, $0.baseAddress, 1) }
     }
 
-    func hush() {
+    func clear() {
         var bytes = [UInt8](repeating: 0, count: 256)
         // An array's own bytes and their count.
         while unsafe bytes.withUnsafeMutableBytes({ unsafe read(reading, $0.baseAddress, $0.count) }) == 256 {}

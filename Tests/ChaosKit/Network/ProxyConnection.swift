@@ -3,7 +3,7 @@ internal import BrokerKit
 /// A client's connection and its counterpart to the broker.
 final class ProxyConnection {
     /// What happens to an awaited answer.
-    enum AnswerDeed: Equatable {
+    enum AnswerFault: Equatable {
         case pass
         case cutBefore
         case cutBehind
@@ -13,7 +13,7 @@ final class ProxyConnection {
 
     struct Awaited {
         let head: RequestHead
-        let deed: AnswerDeed
+        let fault: AnswerFault
     }
 
     /// From 0 on.
@@ -94,9 +94,9 @@ final class LateDelivery {
         guard let socket = LoopbackSocket.connecting(to: port) else { throw ClusterFault(description: "no socket") }
         self.socket = socket
         (self.index, self.waiting) = (index, waiting)
-        deadline = now + Self.patience
+        deadline = now + Self.timeBudget
         flow.add(bytes, due: now)
     }
 
-    static let patience = Duration.seconds(5)
+    static let timeBudget = Duration.seconds(5)
 }

@@ -8,12 +8,12 @@ final class ProxyLoop: @unchecked Sendable {
     // Only its own thread touches what follows; others use `shared`.
     let routes: [ClusterRoute]
     let shared: Locked<NetworkProxy.Shared>
-    private let bell: NetworkBell
+    private let wakeup: ProxyWakeup
     private var listeners: [LoopbackSocket]
     var connections: [ProxyConnection] = []
     var deliveries: [LateDelivery] = []
-    var deeds: [(number: Int, deed: NetworkDeed)] = []
-    /// The bytes of the news' held frames, and what each waits for.
+    var faults: [(number: Int, fault: NetworkFault)] = []
+    /// The bytes of the events' held frames, and what each waits for.
     var holds: [ProxyHold] = []
     var weather: [NetworkWeather]
     var transactions = TransactionWatch()
@@ -22,8 +22,8 @@ final class ProxyLoop: @unchecked Sendable {
 
     private static let maxConnections = 1_000
 
-    init(_ routes: [ClusterRoute], _ shared: Locked<NetworkProxy.Shared>, _ bell: NetworkBell) throws {
-        (self.routes, self.shared, self.bell) = (routes, shared, bell)
+    init(_ routes: [ClusterRoute], _ shared: Locked<NetworkProxy.Shared>, _ wakeup: ProxyWakeup) throws {
+        (self.routes, self.shared, self.wakeup) = (routes, shared, wakeup)
         listeners = try routes.map { try LoopbackSocket.listening(on: $0.listen) }
         weather = routes.map { _ in .clear }
         buckets = routes.map { _ in (ProxyBucket(), ProxyBucket()) }
@@ -43,7 +43,7 @@ final class ProxyLoop: @unchecked Sendable {
         for connection in connections { connection.close() }
         (connections, listeners, deliveries) = ([], [], [])
         shared.withLock { shared in
-            shared.news.connections = 0
+            shared.events.connections = 0
             shared.hasEnded = true
         }
     }
@@ -52,14 +52,14 @@ final class ProxyLoop: @unchecked Sendable {
     private func turn() {
         var waits = ProxyWaits()
         let now = ContinuousClock.now
-        waits.add(bell.reading, POLLIN)
+        waits.add(wakeup.reading, POLLIN)
         for listener in listeners { waits.add(listener.descriptor, POLLIN) }
         for connection in connections { want(connection, now, &waits) }
         for delivery in deliveries { waits.add(delivery.socket.descriptor, delivery.flow.isEmpty ? POLLIN : POLLOUT) }
         for delivery in deliveries { waits.sleep(until: delivery.deadline, now) }
         let (open, late) = (connections, deliveries)
         waits.wait()
-        bell.hush()
+        wakeup.clear()
         var ready = waits.results.dropFirst()
         for index in listeners.indices where ready.popFirst().map({ $0 != 0 }) == true { welcome(index) }
         let then = ContinuousClock.now
@@ -69,7 +69,7 @@ final class ProxyLoop: @unchecked Sendable {
         }
         for delivery in late { serve(delivery, ready.popFirst() ?? 0, then) }
         connections.removeAll { $0.isOver }
-        shared.withLock { $0.news.connections = connections.count { $0.client.isOpen } }
+        shared.withLock { $0.events.connections = connections.count { $0.client.isOpen } }
     }
 
     private func want(_ connection: ProxyConnection, _ now: ContinuousClock.Instant, _ waits: inout ProxyWaits) {
@@ -104,7 +104,7 @@ final class ProxyLoop: @unchecked Sendable {
                 let server = LoopbackSocket.connecting(to: routes[index].broker)
             else { continue }
             connections.append(ProxyConnection(route: index, client: client, server: server))
-            shared.withLock { $0.news.accepted += 1 }
+            shared.withLock { $0.events.accepted += 1 }
         }
     }
 

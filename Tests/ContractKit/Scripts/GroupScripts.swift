@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 package enum LoneMemberGetsAll: ContractScript {
     package enum Outcome: Hashable, Sendable { case allOnce, repeated }

@@ -73,12 +73,12 @@ package enum PendingOffsets: ContractScript {
         try producer.sendOffset(4, token)
         let id = ports.queries.ask(.offsets([0]))
         var answer: Result<BrokerAnswer, KafkaFault>?
-        func look() { if let next = ports.queries.nextAnswer(), next.id == id { answer = next.answer } }
-        try world.during(milliseconds: 1_000, look)
+        func poll() { if let next = ports.queries.nextAnswer(), next.id == id { answer = next.answer } }
+        try world.during(milliseconds: 1_000, poll)
         guard answer == nil else { return .early }
         try producer.commit()
         try world.until("the query is answered", progress: { 0 }) {
-            look()
+            poll()
             return answer != nil
         }
         guard case .success(.offsets(let offsets, _))? = answer, offsets.first?.offset == 4 else { return .old }

@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 /// Reads a topic of ledgers, and notes what it sees.
 private final class ScriptedReader {

@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 package enum AbortOfTransaction: ContractScript {
     package enum Outcome: Hashable, Sendable { case cleanThenUnsettled, shownAsSettled, visible }

@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 package enum VisibleTogether: ContractScript {
     package enum Outcome: Hashable, Sendable { case together, early, missing }

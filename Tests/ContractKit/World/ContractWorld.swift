@@ -11,8 +11,8 @@ package protocol ContractWorld: AnyObject {
     func process(_ name: String, isStatic: Bool) throws -> MemberPorts
     /// Of a process of that name; not initialised yet.
     func producer(_ name: String, _ settings: ProducerSettings) throws -> any TransactionProducer
-    /// A member of the group as production has it, whose units may take so long.
-    func log(_ name: String, _ delivery: LogDelivery, unitMilliseconds: Int) throws -> LogDriver
+    /// A member of the group as production has it, whose transactions may take so long.
+    func member(_ name: String, _ delivery: MemberDelivery, outputMilliseconds: Int) throws -> MemberDriver
     /// Writes records, and waits until they are there.
     func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws
     func cause(_ fault: WorldFault) throws

@@ -3,8 +3,8 @@ package import BrokerKit
 internal import Kafka
 internal import KafkaKit
 package import KafkaPorts
-internal import Log
 internal import Settings
+internal import Streams
 internal import TestKit
 
 /// Brokers that a script's world has and harms.
@@ -44,12 +44,12 @@ package final class LibraryWorld: ContractWorld {
         return try OutputProducers(settings, { [stopwatch] in stopwatch.moment }).transactional()
     }
 
-    package func log(_ name: String, _ delivery: LogDelivery, unitMilliseconds: Int) throws -> LogDriver {
+    package func member(_ name: String, _ delivery: MemberDelivery, outputMilliseconds: Int) throws -> MemberDriver {
         var settings = settings
-        (settings.instanceName, settings.commitMilliseconds) = (name, unitMilliseconds)
+        (settings.instanceName, settings.commitMilliseconds) = (name, outputMilliseconds)
         let isWhole = abilities.contains(.transactions)
         (settings.guardsPositions, settings.commitsOffsetsAside) = (isWhole, !isWhole)
-        return try LogDriver(delivery, settings)
+        return try MemberDriver(delivery, settings)
     }
 
     package func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws {

@@ -1,9 +1,9 @@
 package import BrokerKit
 internal import DeviceLab
 package import KafkaPorts
-internal import Log
 internal import Member
 package import SimulationKit
+internal import Streams
 internal import TestKit
 
 /// The simulation's client library and broker, under a seed.
@@ -53,8 +53,8 @@ package final class ModelWorld: ContractWorld {
         return process
     }
 
-    private func settings(_ name: String) -> UnitWriter.Settings {
-        UnitWriter.Settings(delivery: .transaction, transactionalID: name, isStaticMember: false)
+    private func settings(_ name: String) -> OutputWriter.Settings {
+        OutputWriter.Settings(delivery: .transaction, transactionalID: name, isStaticMember: false)
     }
 
     package func process(_ name: String, isStatic: Bool) throws -> MemberPorts {
@@ -69,10 +69,10 @@ package final class ModelWorld: ContractWorld {
         return producer
     }
 
-    package func log(_ name: String, _ delivery: LogDelivery, unitMilliseconds: Int) throws -> LogDriver {
+    package func member(_ name: String, _ delivery: MemberDelivery, outputMilliseconds: Int) throws -> MemberDriver {
         let process = newProcess(name, isStatic: false)
-        let kind: UnitWriter.Settings.Delivery = delivery == .exactlyOnce ? .transaction : .atLeastOnce
-        let writer = UnitWriter.Settings(delivery: kind, transactionalID: name, isStaticMember: false)
+        let kind: OutputWriter.Settings.Delivery = delivery == .exactlyOnce ? .transaction : .atLeastOnce
+        let writer = OutputWriter.Settings(delivery: kind, transactionalID: name, isStaticMember: false)
         var settings = MemberSettings(
             delivery: kind,
             group: broker.groupName,
@@ -80,14 +80,14 @@ package final class ModelWorld: ContractWorld {
             requests: SimulatedBroker.requestsTopic,
             ledger: OutputTopic.ledger.rawValue
         )
-        (settings.partitions, settings.unitMilliseconds) = (partitions, Int64(unitMilliseconds))
+        (settings.partitions, settings.outputMilliseconds) = (partitions, Int64(outputMilliseconds))
         let core = try KafkaMember(settings, process.ports(writer), at: now)
-        let log = SteppedLog(
-            MemberLog(core) { process.now },
+        let member = SteppedMember(
+            MemberStreams(core) { process.now },
             passing: { [unowned self] in pass(Int64($0)) },
             closing: { core.close(at: process.now) }
         )
-        return LogDriver(log)
+        return MemberDriver(member)
     }
 
     package func publish(_ count: Int, to partition: Int32, of topic: ContractTopic) throws {

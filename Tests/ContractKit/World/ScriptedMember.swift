@@ -1,5 +1,5 @@
 package import KafkaPorts
-internal import Log
+internal import Streams
 
 /// A member that answers its group as told, and notes what it sees.
 package final class ScriptedMember {

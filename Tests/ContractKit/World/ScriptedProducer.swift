@@ -1,5 +1,5 @@
 package import KafkaPorts
-package import Log
+package import Streams
 
 /// A producer that calls the library in the order in which a writer does, and notes what it says.
 package final class ScriptedProducer {

@@ -4,9 +4,9 @@ import ChaosKit
 import Foundation
 import Kafka
 import KafkaPorts
-import Log
 import Member
 import Settings
+import Streams
 import Testing
 
 extension RealCluster {
@@ -33,20 +33,20 @@ struct QuotaTests {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let fixture = try RealFixture("quota")
         _ = try fixture.create()
-        #expect(try LogDriver.publish(1_500, to: fixture.names.requests, fixture.properties).isComplete)
+        #expect(try MemberDriver.publish(1_500, to: fixture.names.requests, fixture.properties).isComplete)
         try cluster.setQuota(Self.quota, of: "quota")
         var settings = fixture.settings("one")
         // Time enough for a machine that does something else too.
         settings.properties += [("client.id", "quota"), ("transaction.timeout.ms", "30000")]
-        let driver = try LogDriver(.exactlyOnce, settings)
+        let driver = try MemberDriver(.exactlyOnce, settings)
         for _ in 0..<Self.batches {
             let batch = try driver.records(Self.batchRecords, limits: BatchLimits(records: Self.batchRecords))
             try driver.commit(batch, outputs(of: batch))
         }
-        try driver.log.close()
+        try driver.member.close()
     }
 
-    private func outputs(of batch: LogBatch) -> [OutboundRecord] {
+    private func outputs(of batch: MemberBatch) -> [OutboundRecord] {
         batch.outputs(.results).map { output in
             var output = output
             output.value = [UInt8](repeating: 7, count: Self.outputBytes)

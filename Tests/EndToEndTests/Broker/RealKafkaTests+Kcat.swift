@@ -4,8 +4,8 @@ import ChaosKit
 import Foundation
 import Kafka
 import KafkaKit
-import Log
 import Settings
+import Streams
 import Testing
 
 extension RealKafkaTests {
@@ -19,7 +19,7 @@ extension RealKafkaTests {
                 ["-P", "-K", ";", "-H", "request-id=r", "-H", "bare", "-X", "partitioner=\(name)"],
                 input: lines + "\n"
             )
-            let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+            let driver = try MemberDriver(.exactlyOnce, fixture.settings("one"))
             let batch = try driver.records(50)
             for record in batch.records {
                 let key = try #require(record.key)
@@ -29,7 +29,7 @@ extension RealKafkaTests {
                 #expect(record.headers.last?.name == bytes("bare"))
             }
             try driver.commit(batch, [])
-            try driver.log.close()
+            try driver.member.close()
         }
     }
 
@@ -37,7 +37,7 @@ extension RealKafkaTests {
     func `kcat reads published records`() throws {
         let fixture = try RealFixture("kcat-out")
         _ = try fixture.create()
-        #expect(try LogDriver.publish(20, to: fixture.names.requests, fixture.properties).isComplete)
+        #expect(try MemberDriver.publish(20, to: fixture.names.requests, fixture.properties).isComplete)
         let output = try fixture.kcat(["-C", "-e", "-q", "-f", "%k=%s@%p\n"])
         let expected = (1...20).map { number in
             let partition = Partitioner.murmur2.partition(of: bytes("key \(number)"), count: 3)

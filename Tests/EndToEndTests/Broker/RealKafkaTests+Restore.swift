@@ -5,11 +5,11 @@ import Foundation
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
 import Settings
+import Streams
 import Testing
 
-/// The restore of a log from the ledger topic when it is assigned partitions.
+/// The restore of a member from the ledger topic when it is assigned partitions.
 extension RealKafkaTests {
     private func words(_ records: [StoredRecord]?) -> [String: Int] {
         (records ?? []).reduce(into: [:]) { $0[String(decoding: $1.value ?? [], as: UTF8.self), default: 0] += 1 }
@@ -23,12 +23,12 @@ extension RealKafkaTests {
 
     @Test func `only the tail of a kept ledger is read`() throws {
         let fixture = try fixture("tail")
-        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
-        let first = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        #expect(try MemberDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
+        let first = try MemberDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try first.records(30)
         try first.commit(batch, batch.outputs(.results, .ledger))
         // Another member takes some partitions, writes something, and leaves.
-        let second = try LogDriver(.exactlyOnce, fixture.settings("two"))
+        let second = try MemberDriver(.exactlyOnce, fixture.settings("two"))
         first.kept = [0, 1, 2]
         let isShared = try first.steps { _ in
             try second.step(waitMilliseconds: 20)
@@ -41,23 +41,23 @@ extension RealKafkaTests {
         }
         #expect(first.restored.last?.count == mine.count, "of its own commits only the last record of each ledger")
         #expect(second.restored.last?.count == batch.records.count { theirs.contains($0.partition) })
-        #expect(try LogDriver.publish(12, to: fixture.names.requests, fixture.properties).isComplete)
+        #expect(try MemberDriver.publish(12, to: fixture.names.requests, fixture.properties).isComplete)
         let more = try second.gather {
             try first.step(waitMilliseconds: 20)
             return !$0.records.isEmpty
         }
         try second.commit(more, more.outputs(.results, .ledger))
-        try second.log.close()
+        try second.member.close()
         #expect(try first.steps { _ in first.restored.count == 3 }, "\(first.changes)")
         #expect(first.restored.last?.count == 3 + more.records.count, "the last known records and what the other wrote")
         // A member that has kept nothing reads everything.
-        let third = try LogDriver(.exactlyOnce, fixture.settings("three"))
-        try first.log.close()
+        let third = try MemberDriver(.exactlyOnce, fixture.settings("three"))
+        try first.member.close()
         #expect(
             try third.steps { _ in third.restored.last?.count == 30 + more.records.count },
             "\(third.restored.map(\.count))"
         )
-        try third.log.close()
+        try third.member.close()
     }
 
     @Test func `a restore ends although its ledger is recreated below the end that it reads up to`() throws {
@@ -67,7 +67,7 @@ extension RealKafkaTests {
         try owner.commit()
         // The restore stands still before these.
         try owner.write(300, "open")
-        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        let driver = try MemberDriver(.exactlyOnce, fixture.settings("one"))
         #expect(try driver.steps { _ in !driver.changes.isEmpty })
         for _ in 0..<20 { try driver.step() }
         try RealClusterTrait.cluster?.deleteTopic(owner.topic)
@@ -77,16 +77,16 @@ extension RealKafkaTests {
         try next.commit()
         #expect(try driver.steps { _ in !driver.restored.isEmpty }, "\(driver.faults)")
         #expect(words(driver.restored.first) == ["others": 60])
-        #expect(driver.log.troubles.contains { $0.message.contains("when its restore began") }, "\(driver.faults)")
-        try driver.log.close()
+        #expect(driver.member.troubles.contains { $0.message.contains("when its restore began") }, "\(driver.faults)")
+        try driver.member.close()
         withExtendedLifetime(owner) {}
     }
 
     @Test func `a ledger that the topic has lost is not kept`() throws {
         let fixture = try fixture("lost")
         let ledger = try #require(fixture.names.outputs[.ledger])
-        #expect(try LogDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)
-        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        #expect(try MemberDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)
+        let driver = try MemberDriver(.exactlyOnce, fixture.settings("one"))
         let batch = try driver.records(60)
         try driver.commit(batch, batch.outputs(.results, .ledger))
         driver.kept = [0, 1, 2]
@@ -97,18 +97,18 @@ extension RealKafkaTests {
         try owner.write(9, "others")
         try owner.commit()
         // Another member comes and leaves: all partitions are assigned again.
-        let second = try LogDriver(.exactlyOnce, fixture.settings("two"))
+        let second = try MemberDriver(.exactlyOnce, fixture.settings("two"))
         let isShared = try driver.steps { _ in
             try second.step(waitMilliseconds: 20)
             return driver.restored.count >= 2 && !second.restored.isEmpty
         }
         #expect(isShared, "\(driver.changes)")
-        try second.log.close()
+        try second.member.close()
         #expect(try driver.steps { _ in driver.restored.count >= 3 }, "\(driver.changes)")
         #expect(driver.dropped == [0, 1, 2], "\(driver.dropped)")
         // The last record of a ledger that was read already comes once more.
         let found = driver.restored.dropFirst().map { words($0)["others"] ?? 0 }.reduce(0, +)
         #expect((9...12).contains(found), "\(found)")
-        try driver.log.close()
+        try driver.member.close()
     }
 }

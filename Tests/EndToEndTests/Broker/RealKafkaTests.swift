@@ -5,8 +5,8 @@ import Foundation
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
 import Settings
+import Streams
 import Testing
 
 @Suite(
@@ -64,7 +64,7 @@ struct RealKafkaTests {
         let fixture = try RealFixture("times")
         _ = try fixture.create()
         let before = Int64(Date().timeIntervalSince1970 * 1_000)
-        #expect(try LogDriver.publish(5, to: fixture.names.requests, fixture.properties).acknowledged == 5)
+        #expect(try MemberDriver.publish(5, to: fixture.names.requests, fixture.properties).acknowledged == 5)
         let reader = try Consumer(KafkaProperties(fixture.properties), topic: fixture.names.requests)
         let starts = (0..<3 as Range<Int32>).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
         try reader.assign(starts)
@@ -78,16 +78,16 @@ struct RealKafkaTests {
     @Test func `aborts at any moment after the first record end their transactions, and the process goes on`() throws {
         let fixture = try RealFixture("aborts")
         _ = try fixture.create()
-        #expect(try LogDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
-        let driver = try LogDriver(.exactlyOnce, fixture.settings("one"))
+        #expect(try MemberDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
+        let driver = try MemberDriver(.exactlyOnce, fixture.settings("one"))
         for round in 0..<15 {
             let batch = try driver.records(30)
             driver.fail(batch, batch.outputs(.results, .ledger), after: 1 + round * 4)
-            try driver.log.unit.abort()
+            try driver.member.transaction.abort()
         }
         let again = try driver.records(30)
         try driver.commit(again, again.outputs(.results, .ledger))
         #expect(try fixture.values(of: .results).count == 30)
-        try driver.log.close()
+        try driver.member.close()
     }
 }

@@ -16,7 +16,7 @@ struct WorldFaultTests {
             options.topics["results"] = [("max.message.bytes", "5000")]
             // The broker refuses whole batches: small ones, so that the large record is alone in its own.
             options.kafka = [("batch.size", "2000")]
-            // Each halving of a unit costs two refused ones.
+            // Each halving of a transaction costs two refused ones.
             options.members = #""batch": {"records": 30},"#
         }
         try workplace.publish(60)

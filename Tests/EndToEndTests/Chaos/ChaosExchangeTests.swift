@@ -56,9 +56,9 @@ private struct ExchangeSample {
         evidence.exchanges[place] = exchange
         evidence.outcomes.append(outcome)
         guard let requestID = outcome.requestID else { return }
-        if outcome.verdict == "accepted", exchange.method != .verifyAppCheckToken {
+        if outcome.verdict == "accepted", exchange.verb != .verifyAppCheckToken {
             let token = ChaosAnswer.Token(id: "token \(requestID)", expiresAt: 400)
-            let isChallenge = exchange.method == .generateAppAttestChallenge
+            let isChallenge = exchange.verb == .generateAppAttestChallenge
             answers.append(ChaosAnswer(written: place, requestID: requestID, token: isChallenge ? nil : token))
         }
         guard key != nil, !outcome.isDuplicate else { return }
@@ -214,7 +214,7 @@ struct ChaosExchangeReadingTests {
         let text =
             "{\"path\":\"/v1/projects/p/apps/1:2:ios:3:exchangeAppAttestAssertion\",\"body\":{\"challenge\":\"AQI=\"}}"
         let exchange = try #require(ChaosExchange(request: Array(text.utf8)))
-        #expect(exchange.method == .exchangeAppAttestAssertion)
+        #expect(exchange.verb == .exchangeAppAttestAssertion)
         #expect(exchange.challenge == SHA256.hash([1, 2]))
         #expect(exchange.value == SHA256.hash(Array(text.utf8)))
         let plain = text.replacingOccurrences(of: "exchangeAppAttestAssertion", with: "verifyAssertion")

@@ -14,9 +14,9 @@ internal import Threads
 struct ChaosRunTests {
     private func run(_ settings: ChaosSettings) throws -> ChaosReport {
         let installation = try #require(KafkaInstallation.found)
-        let news = Locked<[String]>([])
-        let report = try ChaosRun(installation, settings) { line in news.withLock { $0.append(line) } }.run()
-        if !report.passed { print(news.withLock { $0.joined(separator: "\n") }) }
+        let lines = Locked<[String]>([])
+        let report = try ChaosRun(installation, settings) { line in lines.withLock { $0.append(line) } }.run()
+        if !report.passed { print(lines.withLock { $0.joined(separator: "\n") }) }
         return report
     }
 

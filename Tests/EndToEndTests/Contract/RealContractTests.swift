@@ -5,8 +5,8 @@ import ContractKit
 import Foundation
 import Kafka
 import KafkaPorts
-import Log
 import Settings
+import Streams
 import TestKit
 import Testing
 
@@ -50,14 +50,14 @@ private final class RealBrokers: ContractBrokers {
             network.forget()
             network.set(.clear)
         case .unanswered(let api, times: 0):
-            network.plan(NetworkDeed(arrives ? .swallowAnswer : .swallow, ChaosKit.APIKey(rawValue: api.rawValue)))
+            network.plan(NetworkFault(arrives ? .swallowAnswer : .swallow, ChaosKit.APIKey(rawValue: api.rawValue)))
             arrives.toggle()
         case .unanswered(let api, let times):
             for _ in 0..<times {
-                network.plan(NetworkDeed(.cutBeforeAnswer, ChaosKit.APIKey(rawValue: api.rawValue)))
+                network.plan(NetworkFault(.cutBeforeAnswer, ChaosKit.APIKey(rawValue: api.rawValue)))
             }
         case .late(let api):
-            network.plan(NetworkDeed(.hold(.behindNext(.produce)), ChaosKit.APIKey(rawValue: api.rawValue)))
+            network.plan(NetworkFault(.hold(.behindNext(.produce)), ChaosKit.APIKey(rawValue: api.rawValue)))
         case .topicMade(let name, let partitions):
             let admin = try Admin(KafkaProperties(fixture.properties))
             _ = try admin.createTopics([NewTopic(name: name, partitions: partitions)], timeoutMilliseconds: .noLimit)
@@ -92,7 +92,7 @@ private final class RealBrokers: ContractBrokers {
 @Suite("The contract on librdkafka and a real broker", .brokerTests, .cluster(.behindNetwork), .serialized)
 struct RealContractTests {
     @Test(arguments: AnyScript.scripts(in: .real))
-    func `Each script ends as the member expects`(script: AnyScript) throws {
+    func `each script ends as the member expects`(script: AnyScript) throws {
         let world = try RealBrokers.world(script.number)
         guard script.needs.isSubset(of: world.abilities) else { return }
         let outcome = try script.run(in: world)

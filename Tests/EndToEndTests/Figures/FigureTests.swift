@@ -6,10 +6,10 @@ import HTTPClient
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
 import Member
 import Pipeline
 import Settings
+import Streams
 import TestKit
 import Testing
 
@@ -26,16 +26,16 @@ struct FigureTests {
         #expect(Deadline.isWithin(limit, elapsed), "\(elapsed)")
     }
 
-    @Test func `a log whose commit stays unanswered is closed within 20 s`() throws {
+    @Test func `a member whose commit stays unanswered is closed within 20 s`() throws {
         try withMockTopics { cluster, settings in
-            #expect(try LogDriver.publish(5, to: "requests", settings.properties).isComplete)
-            let driver = try LogDriver(.exactlyOnce, settings)
+            #expect(try MemberDriver.publish(5, to: "requests", settings.properties).isComplete)
+            let driver = try MemberDriver(.exactlyOnce, settings)
             let batch = try driver.records(5)
             let answers = Array(repeating: Self.coordinatorLoading, count: 100_000)
             cluster.failRequests(Self.endTransaction, with: answers)
             let outputs = [batch.outputs(.results), batch.outputs(.ledger)]
-            try driver.log.log.write(outputs, batch.positions, of: batch.generation)
-            try Self.expect(within: .seconds(20)) { try driver.log.close() }
+            try driver.member.streams.write(outputs, batch.positions, of: batch.generation)
+            try Self.expect(within: .seconds(20)) { try driver.member.close() }
         }
     }
 
@@ -98,9 +98,9 @@ struct FigureTests {
         "", "GET /a HTTP/1.1\r\nHost: h\r\nA: ", "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n",
     ])
     func `a request that drips in is cut within 3 s after its limit`(start: String) throws {
-        var limits = HTTPExchangeLimits()
+        var limits = HTTPCallLimits()
         limits.requestSeconds = 1
-        let server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: limits) { _, responder in
+        let server = try HTTPCallServer(address: "127.0.0.1", port: 0, limits: limits) { _, responder in
             responder.answer(HTTPReply(status: 200, body: []))
         }
         let client = try #require(RawClient(server.port))
@@ -117,7 +117,7 @@ struct FigureTests {
     }
 
     @Test func `a call without an answer ends within 5 s after its limit`() throws {
-        let server = try HTTPExchangeServer(address: "127.0.0.1", port: 0, limits: HTTPExchangeLimits()) {
+        let server = try HTTPCallServer(address: "127.0.0.1", port: 0, limits: HTTPCallLimits()) {
             _,
             responder in
             later(milliseconds: 30_000) { responder.answer(HTTPReply(status: 200, body: [])) }

@@ -4,10 +4,10 @@ import ChaosKit
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
 import Member
 import Pipeline
 import Settings
+import Streams
 import Testing
 
 /// KAFKA-17754: the network holds one request of a transaction, the library repeats it inside a call that succeeds, and
@@ -26,13 +26,13 @@ struct LateFrameTests {
         /// Moves the group back.
         case offsets
 
-        var deed: NetworkDeed {
-            var deed =
+        var fault: NetworkFault {
+            var fault =
                 self == .offsets
-                ? NetworkDeed(.hold(.behindNext(.transactionOffsetCommit)), .transactionOffsetCommit)
-                : NetworkDeed(.hold(.behindNext(.produce)), .endTransaction)
-            if self != .offsets { deed.isCommit = self == .commit }
-            return deed
+                ? NetworkFault(.hold(.behindNext(.transactionOffsetCommit)), .transactionOffsetCommit)
+                : NetworkFault(.hold(.behindNext(.produce)), .endTransaction)
+            if self != .offsets { fault.isCommit = self == .commit }
+            return fault
         }
     }
 
@@ -60,20 +60,20 @@ struct LateFrameTests {
         settings.properties.append(("linger.ms", "100"))
         // The library takes a moment to repeat the request; an abort that times out gets a new producer anyway.
         settings.abortMilliseconds = 20_000
-        let driver = try LogDriver(.exactlyOnce, settings)
+        let driver = try MemberDriver(.exactlyOnce, settings)
         let all = try driver.records(Self.requests)
         let first = all.filter { $0.offset < Self.before }
         let rest = all.filter { $0.offset >= Self.before }
-        var deed = late.deed
-        deed.transactionalID = "\(prefix)-one"
-        let number = network.plan(deed)
+        var fault = late.fault
+        fault.transactionalID = "\(prefix)-one"
+        let number = network.plan(fault)
         if late == .abort { try drop(first, driver) } else { try driver.commit(first, first.outputs(.results)) }
         #expect(network.wait { $0.done.contains(number) }, "one request was held")
         switch late {
         case .commit:
-            // This unit is never committed, like that of a worker that dies.
+            // This transaction is never committed, like that of a worker that dies.
             driver.fail(rest, rest.outputs(.results))
-            #expect(network.wait { $0.delivered.contains { $0.deed == number } }, "it arrived late")
+            #expect(network.wait { $0.delivered.contains { $0.fault == number } }, "it arrived late")
             try finish(driver, fixture)
         case .abort:
             // Where the late frame hits, this goes through and is lost.
@@ -84,14 +84,14 @@ struct LateFrameTests {
         case .offsets:
             try driver.commit(rest, rest.outputs(.results))
         }
-        try driver.log.close()
+        try driver.member.close()
         let values = try fixture.values(of: .results)
         let outcome = Outcome(
             results: values.count,
             different: Set(values).count,
             committed: try fixture.committed().first ?? nil
         )
-        return (outcome, try #require(network.news.held.first { $0.deed == number }))
+        return (outcome, try #require(network.events.held.first { $0.fault == number }))
     }
 
     private func publish(_ fixture: RealFixture) throws {
@@ -103,14 +103,14 @@ struct LateFrameTests {
         try producer.flush(timeoutMilliseconds: 30_000)
     }
 
-    /// Writes a unit's outputs, then aborts it in order.
-    private func drop(_ batch: LogBatch, _ driver: LogDriver) throws {
+    /// Writes a transaction's outputs, then aborts it in order.
+    private func drop(_ batch: MemberBatch, _ driver: MemberDriver) throws {
         driver.fail(batch, batch.outputs(.results))
         try driver.abort()
     }
 
     /// Commits the requests that the group has not committed yet.
-    private func finish(_ driver: LogDriver, _ fixture: RealFixture) throws {
+    private func finish(_ driver: MemberDriver, _ fixture: RealFixture) throws {
         for _ in 0..<3 {
             let left = Self.requests - Int(try fixture.committed().first.flatMap(\.self) ?? 0)
             guard left > 0 else { return }

@@ -23,16 +23,16 @@ struct LedgerRepeatTests {
         let writer = try LedgerWriter(access, transactionRecords: 2)
         try writer.open()
         let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
-        var deed = NetworkDeed(.hold(.behindNext(.produce)), .endTransaction)
-        (deed.isCommit, deed.transactionalID) = (true, try access.transactionalID())
-        let number = network.plan(deed)
+        var fault = NetworkFault(.hold(.behindNext(.produce)), .endTransaction)
+        (fault.isCommit, fault.transactionalID) = (true, try access.transactionalID())
+        let number = network.plan(fault)
         let records = (0..<6 as Range<UInt8>).map {
             LedgerRecord(partition: Int32($0 % 3), key: [99, $0], value: [1])
         }
         var rest = records[...]
         try writer.write(from: ends) { rest.popFirst() }
         #expect(writer.written == 6)
-        let frame = try #require(network.news.held.first { $0.deed == number })
+        let frame = try #require(network.events.held.first { $0.fault == number })
         // INVALID_PRODUCER_EPOCH
         #expect(frame.metLaterTransaction && frame.errorCode == 47, "\(frame)")
         let written = try workplace.liveLedgerKeys()

@@ -53,15 +53,15 @@ struct NetworkProxyTests {
             #expect(client.hasAnswers(100))
             #expect(client.answers == Array(0..<100))
         }
-        #expect(wire.network.news.requests == [.metadata: 300])
-        #expect(wire.network.news.answers == [.metadata: 300])
-        #expect(wire.network.news.connections == 3)
+        #expect(wire.network.events.requests == [.metadata: 300])
+        #expect(wire.network.events.answers == [.metadata: 300])
+        #expect(wire.network.events.connections == 3)
     }
 
     enum Fate: String, CaseIterable {
         case cutBefore, cutBehind, cutBeforeAnswer, cutBehindAnswer, swallow, swallowAnswer, delay, delayAnswer
 
-        var action: NetworkDeed.Action {
+        var action: NetworkFault.Action {
             switch self {
             case .cutBefore: .cutBefore
             case .cutBehind: .cutBehind
@@ -82,14 +82,14 @@ struct NetworkProxyTests {
     @Test(arguments: Fate.allCases)
     func `a fault hits only the request that it is meant for`(fate: Fate) throws {
         let wire = try Wire()
-        var deed = NetworkDeed(fate.action, .endTransaction)
-        (deed.isCommit, deed.skips) = (true, 1)
-        let number = wire.network.plan(deed)
+        var fault = NetworkFault(fate.action, .endTransaction)
+        (fault.isCommit, fault.skips) = (true, 1)
+        let number = wire.network.plan(fault)
         let (client, other) = (try wire.client(), try wire.client())
         let start = ContinuousClock.now
         client.send(FakeRequest.frame(.endTransaction, id: 1, transactionalID: "t", isCommit: false))
         client.send(FakeRequest.frame(.endTransaction, id: 2, transactionalID: "t"))
-        #expect(client.hasAnswers(2) && wire.network.news.done.isEmpty)
+        #expect(client.hasAnswers(2) && wire.network.events.done.isEmpty)
         client.send(FakeRequest.frame(.endTransaction, id: 3, transactionalID: "t"))
         #expect(client.hasAnswers(3, seconds: fate.isAnswered ? 10 : 1) == fate.isAnswered)
         #expect(client.ends(seconds: fate.isCut ? 10 : 0) == fate.isCut)
@@ -106,7 +106,7 @@ struct NetworkProxyTests {
 
     @Test func `a held frame arrives late, on its own connection`() throws {
         let wire = try Wire()
-        let number = wire.network.plan(NetworkDeed(.hold(.byHand), .transactionOffsetCommit))
+        let number = wire.network.plan(NetworkFault(.hold(.byHand), .transactionOffsetCommit))
         let client = try wire.client()
         client.send(FakeRequest.frame(.transactionOffsetCommit, version: 3, id: 1, transactionalID: "t"))
         #expect(client.ends() && wire.broker.received.isEmpty)
@@ -117,7 +117,7 @@ struct NetworkProxyTests {
         #expect(wire.network.wait { $0.delivered.count == 1 })
         #expect(wire.broker.received.map(\.correlationID) == [2, 1])
         #expect(again.answers == [2])
-        #expect(wire.network.news.held.first?.metLaterTransaction == false)
+        #expect(wire.network.events.held.first?.metLaterTransaction == false)
     }
 
     @Test(arguments: APIKey.transactional)
@@ -125,7 +125,7 @@ struct NetworkProxyTests {
         key: APIKey
     ) throws {
         let wire = try Wire()
-        wire.network.plan(NetworkDeed(.hold(.behindNext(.produce)), key))
+        wire.network.plan(NetworkFault(.hold(.behindNext(.produce)), key))
         func send(_ key: APIKey, _ id: Int32, _ client: FakeClient, _ transaction: String = "t") {
             client.send(FakeRequest.frame(key, version: 3, id: id, transactionalID: transaction))
         }
@@ -139,13 +139,13 @@ struct NetworkProxyTests {
         }
         send(.produce, 20, client, "another")
         #expect(client.hasAnswers(key == .endTransaction ? 2 : 4))
-        #expect(wire.network.news.held.map(\.state) == [.held])
+        #expect(wire.network.events.held.map(\.state) == [.held])
         send(.produce, 30, client)
         send(.endTransaction, 31, client)
         #expect(wire.network.wait { $0.delivered.count == 1 })
         #expect(client.hasAnswers(key == .endTransaction ? 4 : 6))
         #expect(Array(wire.broker.received.map(\.correlationID).suffix(3)) == [30, 1, 31])
-        let held = try #require(wire.network.news.held.first)
+        let held = try #require(wire.network.events.held.first)
         #expect(held.metLaterTransaction && held.head.key == key && held.answer?.count == 12)
     }
 
@@ -156,7 +156,7 @@ struct NetworkProxyTests {
         client.send(FakeRequest.frame(.metadata, id: 1))
         #expect(client.hasAnswers(1))
         wire.network.set(requestsPass ? .requestsOnly : .answersOnly, broker: 1)
-        wire.network.plan(NetworkDeed(.cutBehind, .heartbeat))
+        wire.network.plan(NetworkFault(.cutBehind, .heartbeat))
         client.send(FakeRequest.frame(.metadata, id: 2))
         #expect(!client.hasAnswers(2, seconds: 1))
         #expect(wire.keys().count == (requestsPass ? 2 : 1))
@@ -211,7 +211,7 @@ struct NetworkProxyTests {
         #expect(client.hasAnswers(1))
         #expect(throws: ClusterFault.self) { try NetworkProxy([.init(listen: wire.port, broker: wire.port)]) }
         wire.network.stop()
-        #expect(client.ends() && wire.network.news.connections == 0)
+        #expect(client.ends() && wire.network.events.connections == 0)
         wire.network.stop()
         _ = try NetworkProxy([.init(listen: wire.port, broker: wire.port)])
     }

@@ -5,9 +5,9 @@ import Foundation
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
 import Pipeline
 import Settings
+import Streams
 import Testing
 
 /// Network faults during transactions, on a real broker.
@@ -35,9 +35,9 @@ struct RealNetworkTests {
         try producer?.flush(timeoutMilliseconds: 30_000)
         // Both requests stay unanswered: one registers another partition, and a record that may have been written
         // asks for a new epoch, which the abort waits for.
-        var deeds = [NetworkDeed(.swallow, .addPartitionsToTransaction), NetworkDeed(.swallowAnswer, .produce)]
-        deeds[0].transactionalID = "\(fixture.input).id"
-        let numbers = deeds.map { network.plan($0) }
+        var faults = [NetworkFault(.swallow, .addPartitionsToTransaction), NetworkFault(.swallowAnswer, .produce)]
+        faults[0].transactionalID = "\(fixture.input).id"
+        let numbers = faults.map { network.plan($0) }
         try producer?.produce(topic: fixture.output, partition: 0, key: nil, value: bytes("lost"))
         try producer?.produce(topic: fixture.output, partition: 1, key: nil, value: bytes("lost"))
         #expect(throws: KafkaFault.self) { try producer?.flush(timeoutMilliseconds: 20_000) }
@@ -59,7 +59,7 @@ struct RealNetworkTests {
         try producer.begin()
         try producer.produce(["a"], to: fixture.output)
         try producer.commit(timeoutMilliseconds: 30_000)
-        #expect((network.news.requests[.produce] ?? 0) > 0)
+        #expect((network.events.requests[.produce] ?? 0) > 0)
         network.set(.blackHole)
         try producer.begin()
         try producer.produce(["b"], to: fixture.output)

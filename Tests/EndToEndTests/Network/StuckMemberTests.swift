@@ -60,13 +60,13 @@ struct StuckMemberTests {
         call: APIKey
     ) throws {
         let (workplace, network, direct) = try workplace(call)
-        func swallow() -> [Int] { (0..<2_000).map { _ in network.plan(NetworkDeed(.swallow, call)) } }
+        func swallow() -> [Int] { (0..<2_000).map { _ in network.plan(NetworkFault(.swallow, call)) } }
         // Some calls are made by a worker that takes partitions over, the others by one that answers requests.
         let early = Self.callsAtStart.contains(call) ? swallow() : []
         let stuck = try workplace.start("run", "--instance", "one")
         try workplace.publish(60)
         if early.isEmpty { #expect(try workplace.drains { stuck.isRunning }) }
-        let deeds = early.isEmpty ? swallow() : early
+        let faults = early.isEmpty ? swallow() : early
         try workplace.publish(60, seed: 2)
         if let watched = Self.watched {
             let first = try Load(stuck, seconds: watched / 3)
@@ -86,7 +86,7 @@ struct StuckMemberTests {
         let isShared = try Deadline.wait(15) { try watch.drained().count >= 3 }
         print("\(call): the joining worker's partitions are answered after \(ContinuousClock.now - begin)")
         #expect(isShared, "\(watch.obstacle)\n\(stuck.error)\n\(joining.error)")
-        for deed in deeds { network.forget(deed) }
+        for fault in faults { network.forget(fault) }
         #expect(try workplace.drains { stuck.isRunning && joining.isRunning }, "\(stuck.error)")
         stuck.signal(SIGTERM)
         joining.signal(SIGTERM)

@@ -1,7 +1,7 @@
 import AppAttest
 import AppCheck
 import Crypto
-import Log
+import Streams
 import TestKit
 
 /// Records that no well-meaning gateway sends, each with the outcome that it must have.

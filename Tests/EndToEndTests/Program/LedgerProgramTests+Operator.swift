@@ -3,8 +3,8 @@ import BrokerKit
 import Foundation
 import JSON
 import Kafka
-import Log
 import Pipeline
+import Streams
 import Testing
 
 @testable import Worker

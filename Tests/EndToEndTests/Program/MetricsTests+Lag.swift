@@ -36,7 +36,7 @@ extension MetricsTests {
         let open = try TransactionalProducer(workplace.properties, transactionalID: "metrics-unstable-other")
         try open.initTransactions(timeoutMilliseconds: 30_000)
         try open.begin()
-        try open.produce(topic: topic, partition: 1, key: nil, value: Array("y".utf8), patienceMilliseconds: 30_000)
+        try open.produce(topic: topic, partition: 1, key: nil, value: Array("y".utf8), budgetMilliseconds: 30_000)
         try open.flush(timeoutMilliseconds: 30_000)
         try Self.produce(Producer(workplace.properties), 200, to: topic)
         #expect(Deadline.wait(30) { Self.has(port, Self.gauges(lag: 201, unstable: 201, committed: 3)) })

@@ -2,7 +2,7 @@ import BrokerKit
 import ChaosKit
 import Foundation
 import Kafka
-import Log
+import Streams
 import Testing
 
 /// A worker's own counts beside what its topics have.

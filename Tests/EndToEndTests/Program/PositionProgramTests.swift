@@ -3,8 +3,8 @@ import ChaosKit
 import Foundation
 import Kafka
 import KafkaPorts
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 

@@ -3,7 +3,7 @@ import ChaosKit
 import Foundation
 import Kafka
 import KafkaPorts
-import Log
+import Streams
 import Testing
 
 extension RunProgramTests {

@@ -1,7 +1,7 @@
 import BrokerKit
 import Foundation
 import Kafka
-import Log
+import Streams
 import Testing
 
 extension RunProgramTests {

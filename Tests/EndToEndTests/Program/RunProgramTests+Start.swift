@@ -7,7 +7,7 @@ import Testing
 
 extension RunProgramTests {
     @Test func `a run waits for its broker, logs that once, and works when the broker is up`() throws {
-        let workplace = try ProgramWorkplace("patient")
+        let workplace = try ProgramWorkplace("reloading")
         let broker = try #require(RealClusterTrait.cluster)
         try workplace.simulate(devices: 5, records: 50)
         try broker.kill()
@@ -35,14 +35,14 @@ extension RunProgramTests {
             $0.replacing("\(workplace.properties["bootstrap.servers"] ?? "")", with: network.bootstrapServers)
         }
         // Longer than a question about the topics waits.
-        var deed = NetworkDeed(.delayAnswer(.seconds(12)), .metadata)
+        var fault = NetworkFault(.delayAnswer(.seconds(12)), .metadata)
         // Behind three of them the partitions are asked for.
-        deed.skips = 3
-        let number = network.plan(deed)
+        fault.skips = 3
+        let number = network.plan(fault)
         defer { network.forget(number) }
         let worker = try workplace.start("run")
         #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
-        #expect(network.news.done.contains(number))
+        #expect(network.events.done.contains(number))
         #expect(worker.error.contains("waiting for the broker"), "\(worker.error)")
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")

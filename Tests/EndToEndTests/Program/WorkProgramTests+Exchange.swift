@@ -139,7 +139,7 @@ extension WorkProgramTests {
 
     @Test func `published traffic sealed with the worker's own keys is accepted, its faults are refused`() throws {
         let workplace = try ProgramWorkplace("sealed")
-        let verbs = Method.simulated.map(\.rawValue).joined(separator: ",")
+        let verbs = Verb.simulated.map(\.rawValue).joined(separator: ",")
         let load = ["--verbs", verbs, "--devices", "10", "--publish"]
         func publish(_ more: String...) throws {
             try workplace.done("simulate", load + more)

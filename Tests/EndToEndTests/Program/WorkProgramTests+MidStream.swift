@@ -5,9 +5,9 @@ import Foundation
 import JSON
 import Kafka
 import KafkaKit
-import Log
 import Pipeline
 import Settings
+import Streams
 import TestKit
 import Testing
 

@@ -1,8 +1,8 @@
 import BrokerKit
 import Foundation
 import Kafka
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 

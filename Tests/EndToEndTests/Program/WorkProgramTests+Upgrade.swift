@@ -1,6 +1,6 @@
 import BrokerKit
 import Foundation
-import Log
+import Streams
 import TestKit
 import Testing
 

@@ -3,8 +3,8 @@ import Crypto
 import Foundation
 import Kafka
 import KafkaKit
-import Log
 import Pipeline
+import Streams
 import TestKit
 import Testing
 

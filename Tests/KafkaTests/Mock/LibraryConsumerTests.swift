@@ -2,7 +2,7 @@ import Dispatch
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
+import Streams
 import TestKit
 import Testing
 import Threads

@@ -1,12 +1,12 @@
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
+import Streams
 import TestKit
 import Testing
 
 /// What the adapters add to the library's calls; the rules of a transaction are their caller's.
-@Suite("Producers of units", .waiting)
+@Suite("Producers of outputs", .waiting)
 struct LibraryProducerTests {
     private static func route() -> OutputRoute {
         let stopwatch = Stopwatch()
@@ -62,7 +62,7 @@ struct LibraryProducerTests {
         }[...]
     }
 
-    @Test func `what became of a unit's records is counted from its begin`() throws {
+    @Test func `what became of an output's records is counted from its begin`() throws {
         try withProducer { _, producer throws in
             for round in 0..<3 as Range<Int64> {
                 producer.forgetDeliveries()

@@ -1,7 +1,7 @@
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Log
+import Streams
 import TestKit
 import Testing
 

@@ -50,7 +50,7 @@ struct TransactionTests {
             try producer.begin()
             try producer.produceRecord("first", partition: 0)
             let fault = #expect(throws: KafkaFault.self) {
-                try producer.produceRecord("second", partition: 0, patienceMilliseconds: 0)
+                try producer.produceRecord("second", partition: 0, budgetMilliseconds: 0)
             }
             #expect(fault?.isQueueFull == true && fault?.requiresAbort == false && fault?.isRetriable == true)
             try producer.produceRecord("second", partition: 0)
@@ -153,13 +153,13 @@ extension MockFixture {
 }
 
 extension TransactionalProducer {
-    func produceRecord(_ value: String, partition: Int32, patienceMilliseconds: Int = .noLimit) throws {
+    func produceRecord(_ value: String, partition: Int32, budgetMilliseconds: Int = .noLimit) throws {
         try produce(
             topic: MockFixture.topic,
             partition: partition,
             key: nil,
             value: bytes(value),
-            patienceMilliseconds: patienceMilliseconds
+            budgetMilliseconds: budgetMilliseconds
         )
     }
 }

@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -59,7 +59,7 @@ import Testing
         #expect(try Self.attestations(rig, 0..<2).map(\.summary) == ["accepted", "accepted"])
         try rig.restart()
         #expect(try Self.attestations(rig, 2..<3).map(\.summary) == ["attestation-rate"])
-        #expect(rig.log.compacted.contains { $0.key.first == LedgerTypes.rate })
+        #expect(rig.streams.compacted.contains { $0.key.first == LedgerTypes.rate })
         rig.time += 1000
         #expect(try Self.attestations(rig, 2..<3).map(\.summary) == ["accepted"])
     }

@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import Crypto
 import DeviceLab
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -27,7 +27,7 @@ struct BanTests {
         }
 
         mutating func command(
-            _ verb: OperatorCommand.Verb,
+            _ verb: OperatorCommand.Action,
             _ subject: OperatorCommand.Subject? = nil,
             on partition: Int32? = nil
         ) throws -> ExchangeRequest {
@@ -101,13 +101,13 @@ struct BanTests {
 
     static let hash = SHA256.hash([1, 2, 3]).bytes
 
-    private static func plain(_ method: Method, _ device: FakeDevice, _ counter: UInt32 = 1) -> ExchangeRequest {
+    private static func plain(_ verb: Verb, _ device: FakeDevice, _ counter: UInt32 = 1) -> ExchangeRequest {
         let made = EvaluationTime(milliseconds: ExchangeKit.start - 1000)
         let object =
-            method == .verifyAttestation
+            verb == .verifyAttestation
             ? device.attest(clientDataHash: hash, at: made) : device.assertion(clientDataHash: hash, counter: counter)
         let value = RequestRecords.value(
-            verb: method,
+            verb: verb,
             object: object,
             keyID: device.keyID,
             clientDataHash: hash,
@@ -171,7 +171,7 @@ struct BanTests {
         #expect(try send("fid-1") == ["accepted", "accepted"])
         #expect(bench.rig.loop.ledgers[1 - home]?.bans.count == 1)
         // The ledger has a hash and nothing else of it.
-        let written = bench.rig.log.ledger.map { $0.key + ($0.value ?? []) }
+        let written = bench.rig.streams.ledger.map { $0.key + ($0.value ?? []) }
         #expect(!written.contains { $0.contains(Array("fid-1".utf8)) })
     }
 

@@ -3,9 +3,9 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -113,7 +113,7 @@ struct DebugTokenTests {
         #expect(answers[0].event?["debugToken"]?.string == "ci" && answers[0].event?["device"] == nil)
         #expect(answers[1].event?["reason"]?.string == "debug-token-invalid")
         #expect(answers[1].event?["debugToken"] == nil)
-        for output in rig.log.outputs where output.stream != .ledger {
+        for output in rig.streams.outputs where output.stream != .ledger {
             let text = String(decoding: output.value ?? [], as: UTF8.self).lowercased()
             #expect(!text.contains(ExchangeKit.debugSecret.lowercased()))
         }
@@ -122,7 +122,7 @@ struct DebugTokenTests {
     @Test func `it changes no state of keys, challenges or rates`() throws {
         let rig = try Self.rig()
         _ = try rig.send([.debug(ExchangeKit.debugSecret), .debug(ExchangeKit.debugSecret, limitedUse: true)])
-        #expect(rig.log.compacted.allSatisfy { $0.key.first == 4 })
+        #expect(rig.streams.compacted.allSatisfy { $0.key.first == 4 })
     }
 
     @Test func `its token passes verifyAppCheckToken once where the app has debug tokens, and nowhere else`() throws {

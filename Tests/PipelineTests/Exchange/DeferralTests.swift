@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -35,7 +35,7 @@ import Testing
         let artifact = try rig.register(device)
         let (first, second) = (try rig.challenge(), try rig.challenge())
         let fresh = FakeDevice(ExchangeKit.model, seed: 4)
-        let (record, writes) = (rig.key(device), rig.log.ledger.count)
+        let (record, writes) = (rig.key(device), rig.streams.ledger.count)
         let requests = [
             ExchangeRequest.attestation(of: fresh, challenge: first).with(id: "a"),
             ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: second).with(id: "b"),
@@ -45,11 +45,11 @@ import Testing
         let answers = try without.send(requests)
         #expect(Self.isDeferred(answers[0]))
         #expect(Self.isDeferred(answers[1]))
-        #expect(without.log.ledger.isEmpty)
+        #expect(without.streams.ledger.isEmpty)
         if missing == .challenge { #expect(try Self.isDeferred(without.send(.challenge()))) }
         // The same requests are accepted as soon as there are keys: a deferral uses nothing up.
         #expect(try rig.send(requests).map(\.summary) == ["accepted", "accepted"])
-        #expect(rig.key(device) != record && rig.log.ledger.count > writes)
+        #expect(rig.key(device) != record && rig.streams.ledger.count > writes)
     }
 
     @Test func `without a signing key a token cannot be distinguished from a forgery: its check is deferred`() throws {
@@ -140,7 +140,7 @@ import Testing
             var device = FakeDevice(ExchangeKit.model, seed: 3)
             let artifact = try rig.register(device)
             _ = try rig.refresh(&device, artifact)
-            return rig.log.outputs
+            return rig.streams.outputs
         }
         let (first, second) = (try run(), try run())
         #expect(first == second)

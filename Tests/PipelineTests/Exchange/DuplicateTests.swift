@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -16,7 +16,7 @@ import Testing
         let challenge = try rig.challenge()
         let request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge).with(id: "r1")
         let first = try rig.send(request)
-        let (record, writes) = (rig.key(device), rig.log.ledger.count)
+        let (record, writes) = (rig.key(device), rig.streams.ledger.count)
         // By then the challenge has expired.
         rig.time += 1_000_500
         let again = try rig.send(request)
@@ -26,7 +26,7 @@ import Testing
         #expect((first.ttl, again.ttl) == ("3599.750s", "2599.250s"))
         #expect(again.event == nil && first.eventName == "AppAttestSuccess")
         #expect(rig.key(device) == record && record?.counter == 1)
-        let types = Set(rig.log.ledger[writes...].map { $0.value == nil ? nil : $0.key.first })
+        let types = Set(rig.streams.ledger[writes...].map { $0.value == nil ? nil : $0.key.first })
         // Only time has moved: what has expired is forgotten.
         #expect(types.isSubset(of: [nil, LedgerTypes.streamTime]))
     }
@@ -37,13 +37,13 @@ import Testing
         let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge(), limitedUse: true)
             .with(id: "r1")
         let first = try rig.send(request)
-        let writes = rig.log.ledger.count
+        let writes = rig.streams.ledger.count
         rig.time += 100_000
         let again = try rig.send(request)
         #expect(again.isDuplicate && again.event == nil)
         #expect(again.tokenText == first.tokenText && again.artifact == first.artifact)
         #expect((first.ttl, again.ttl) == ("299.750s", "199.750s"))
-        #expect(rig.log.ledger.count == writes)
+        #expect(rig.streams.ledger.count == writes)
         // An expired token's ttl is 0s.
         rig.time += 300_000
         #expect(try rig.send(request).ttl == "0s")

@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -43,7 +43,7 @@ import Testing
     }
 
     private static func count(_ rig: ExchangeRig, _ type: UInt8?) -> Int {
-        rig.log.compacted.count { $0.key.first == type }
+        rig.streams.compacted.count { $0.key.first == type }
     }
 
     @Test func `over a long run the compacted ledger topic stays bounded`() throws {
@@ -52,11 +52,11 @@ import Testing
         for round in 0..<120 {
             _ = try bench.round()
             bench.rig.time += 30_000
-            let size = bench.rig.log.compacted.count
+            let size = bench.rig.streams.compacted.count
             if round >= 40 { largest = max(largest, size) }
         }
         // 10 minutes of ids at most, each used by ten devices, beside the keys and three records of bookkeeping.
-        #expect(bench.rig.log.ledger.count > 2 * 120 * 10)
+        #expect(bench.rig.streams.ledger.count > 2 * 120 * 10)
         #expect(largest <= 10 + 3 + 2 * 10 * 12)
         #expect(bench.rig.loop.ledgers[0]?.consumedCount ?? .max <= 2 * 10 * 12)
         bench.rig.time += 400_000
@@ -65,7 +65,7 @@ import Testing
         #expect(Self.count(bench.rig, LedgerTypes.token) == 0)
         #expect(bench.rig.loop.ledgers[0]?.consumedCount == 0)
         // Keys, stream time and the sealing key in use are all that is left.
-        #expect(bench.rig.log.compacted.count == 12)
+        #expect(bench.rig.streams.compacted.count == 12)
     }
 
     @Test func `used challenges and tokens stay in the ledger until they expire, in a new worker's too`() throws {
@@ -102,7 +102,7 @@ import Testing
     @Test func `also with at-least-once a forgotten challenge stays forgotten, whatever the last batch had`() throws {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
-        rig.log.isAtomic = false
+        rig.streams.isAtomic = false
         let challenge = try rig.challenge()
         let artifact = bench.devices[0].artifact
         func use() -> ExchangeRequest {
@@ -123,13 +123,13 @@ import Testing
     @Test func `with at-least-once the topic's applied offset never goes back while old records are replayed`() throws {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
-        rig.log.isAtomic = false
+        rig.streams.isAtomic = false
         for _ in 0..<3 { _ = try bench.round() }
-        let (end, written) = (rig.log.end(of: 0), rig.log.ledger.count)
-        rig.log.loseOffsets()
-        rig.log.mostRecords = 1
+        let (end, written) = (rig.streams.end(of: 0), rig.streams.ledger.count)
+        rig.streams.loseOffsets()
+        rig.streams.mostRecords = 1
         try rig.restart()
-        let offsets = try rig.log.ledger[written...].compactMap { record -> Int64? in
+        let offsets = try rig.streams.ledger[written...].compactMap { record -> Int64? in
             let change = try LedgerCodec.decode(key: record.key, value: record.value)
             if case .mark(let mark) = change { return mark.position.appliedOffset }
             return nil
@@ -141,7 +141,7 @@ import Testing
     func `with at-least-once a crash after the key's record leaves its challenge used`(isAssertion: Bool) throws {
         var bench = try Bench(devices: 1)
         let rig = bench.rig
-        rig.log.isAtomic = false
+        rig.streams.isAtomic = false
         let challenge = try rig.challenge()
         let artifact = bench.devices[0].artifact
         func use() -> ExchangeRequest {
@@ -149,11 +149,11 @@ import Testing
         }
         let attested = ExchangeRequest.attestation(of: bench.devices[0].device, challenge: challenge)
         let request = (isAssertion ? use() : attested).with(id: "r1")
-        let written = rig.log.ledger.count
+        let written = rig.streams.ledger.count
         #expect(try rig.send(request).verdict == "accepted")
         // Keys are written first.
-        #expect(rig.log.ledger[written].key.count == 33)
-        rig.log.cutLedger(to: written + 1)
+        #expect(rig.streams.ledger[written].key.count == 33)
+        rig.streams.cutLedger(to: written + 1)
         try rig.restart()
         #expect(rig.loop.ledgers[0]?.challenges.count == 1)
         #expect(try rig.send(request).isDuplicate)

@@ -3,17 +3,17 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
-/// `forget`: nothing of the key is left, in memory and on the topic, and what comes back is the device's own deed.
+/// `forget`: nothing of the key is left, in memory and on the topic, and what comes back is the device's own doing.
 @Suite("Forgotten keys")
 struct ForgottenKeyTests {
     private static func send(
-        _ verb: OperatorCommand.Verb,
+        _ verb: OperatorCommand.Action,
         _ device: FakeDevice,
         to rig: ExchangeRig,
         seed: UInt8,
@@ -30,7 +30,7 @@ struct ForgottenKeyTests {
 
     /// The ledger's records that hold these bytes.
     private static func traces(_ bytes: [UInt8], _ rig: ExchangeRig) -> Int {
-        rig.log.compacted.count { $0.key.contains(bytes) || ($0.value ?? []).contains(bytes) }
+        rig.streams.compacted.count { $0.key.contains(bytes) || ($0.value ?? []).contains(bytes) }
     }
 
     @Test func `a forgotten key is unknown, and the compacted topic has no trace of it`() throws {
@@ -63,7 +63,7 @@ struct ForgottenKeyTests {
         #expect(rig.key(device) == nil)
     }
 
-    @Test func `the device's own artifact brings the key back where apps.json restores, as a new deed`() throws {
+    @Test func `the device's own artifact brings the key back where apps.json restores, as a new record`() throws {
         let rig = try Self.rig(.restore)
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
@@ -102,7 +102,7 @@ struct ForgottenKeyTests {
         #expect(rig.key(device)?.counter == 0)
         // A restore never lowers a counter: without the tombstone between them the old record would win.
         var whole = PartitionLedger()
-        for record in rig.log.ledger {
+        for record in rig.streams.ledger {
             whole.apply(try LedgerCodec.decode(key: record.key, value: record.value))
         }
         #expect(whole.keys[device.keyID] == rig.key(device))

@@ -2,8 +2,8 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 

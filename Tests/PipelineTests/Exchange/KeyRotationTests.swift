@@ -2,9 +2,9 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -53,7 +53,7 @@ import Testing
             let fresh = FakeDevice(ExchangeKit.model, seed: UInt64(100 + round))
             requests.append(.attestation(of: fresh, challenge: challenges[0]))
             requests += tokens.map { .verification(of: $0) }
-            let before = rig.log.outputs.count
+            let before = rig.streams.outputs.count
             let half = requests.count / 2
             for request in requests[..<half] { _ = rig.put(request) }
             // The batch is polled and somewhere in the lanes when the files change.
@@ -61,7 +61,7 @@ import Testing
             if round % 4 == 2 { rig.replaceLater(try ExchangeKit.settings(keys: steps[min(1 + round / 4, 2)])) }
             for request in requests[half...] { _ = rig.put(request) }
             try rig.settle()
-            let outputs = rig.log.outputs[before...]
+            let outputs = rig.streams.outputs[before...]
             let results = outputs.filter { $0.stream == .results }
             #expect(results.count == requests.count)
             for result in results { #expect(try ReadResult(result).code == 200) }

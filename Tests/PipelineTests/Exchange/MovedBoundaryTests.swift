@@ -2,15 +2,15 @@ import AppAttest
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
 /// Signed bytes cut at another place: verifyAttestation and verifyAssertion take the hash as bytes.
 @Suite struct MovedBoundaryTests {
     private static func send(
-        _ verb: Method,
+        _ verb: Verb,
         _ object: [UInt8],
         of device: FakeDevice,
         hash: [UInt8],
@@ -75,7 +75,7 @@ import Testing
         let (ca, appID) = (ExchangeKit.ca, ExchangeKit.appleAppID)
         for (seed, shape) in [DeviceShape.ios27_0, .ios27_0_1, .ios26_3].enumerated() {
             let device = FakeDevice(ca: ca, appID: appID, shape: shape, seed: UInt64(seed) + 10)
-            func evidence(_ verb: Method, _ object: [UInt8]) throws -> JSONNode? {
+            func evidence(_ verb: Verb, _ object: [UInt8]) throws -> JSONNode? {
                 try Self.send(verb, object, of: device, hash: Self.hash, rig).result?["evidence"]
             }
             let attested = try evidence(.verifyAttestation, device.attest(clientDataHash: Self.hash, at: Self.time))

@@ -103,7 +103,7 @@ import Testing
         )
         let encoded = try #require(ledger[Self.device.keyID])
         let (key, value) = LedgerCodec.encode(.key(Self.device.keyID, encoded))
-        rig.log.addLedger(key: key, value: value)
+        rig.streams.addLedger(key: key, value: value)
         try rig.restart()
         #expect(try rig.send(Self.request(2, after: 5000)).summary == "accepted")
         #expect(rig.key(Self.device)?.counter == 7)

@@ -1,8 +1,8 @@
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -79,7 +79,7 @@ import Testing
     @Test func `a result names a request without an id by its place, and the trace stands behind the status`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let trace = [RecordHeader("tracestate", "a=b"), RecordHeader("traceparent", "00-1-2-03")]
-        let offset = rig.log.end(of: 0)
+        let offset = rig.streams.end(of: 0)
         let record = InboundRecord(
             topic: "q",
             partition: 0,
@@ -89,9 +89,9 @@ import Testing
             value: ExchangeRequest.value("v1/projects/p/apps/x:y", body: nil),
             headers: trace
         )
-        rig.log.add(record)
+        rig.streams.add(record)
         try rig.settle()
-        let result = try #require(rig.log.outputs.first { $0.stream == .results })
+        let result = try #require(rig.streams.outputs.first { $0.stream == .results })
         let named = [RecordHeader("request-id", "q/0/\(offset)"), RecordHeader("status", "400")]
         #expect(result.headers == named + trace)
     }

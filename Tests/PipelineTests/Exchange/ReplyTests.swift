@@ -1,9 +1,9 @@
 import AppCheck
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 

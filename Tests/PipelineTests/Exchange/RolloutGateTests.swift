@@ -3,9 +3,9 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 

@@ -3,8 +3,8 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -117,7 +117,7 @@ import Testing
         let traffic = try Self.traffic()
         #expect(traffic.tokens.count >= 8 && traffic.artifacts.count >= 8 && traffic.secrets.count > 200)
         var seen: Set<OutputTopic> = []
-        for output in traffic.rig.log.outputs where output.stream != .tokens {
+        for output in traffic.rig.streams.outputs where output.stream != .tokens {
             seen.insert(output.stream)
             var texts = output.headers.flatMap { [$0.name, $0.value ?? []] } + [output.key ?? []]
             if output.stream != .deadLetters { texts.append(output.value ?? []) }
@@ -127,21 +127,21 @@ import Testing
             }
         }
         #expect(seen == [.results, .events, .deadLetters])
-        let letters = traffic.rig.log.outputs.filter { $0.stream == .deadLetters }
+        let letters = traffic.rig.streams.outputs.filter { $0.stream == .deadLetters }
         #expect(letters.allSatisfy { letter in traffic.requests.contains { $0.value == letter.value } })
     }
 
     @Test func `the ledger topic has no secret`() throws {
         let traffic = try Self.traffic()
-        #expect(!traffic.rig.log.ledger.isEmpty)
-        for record in traffic.rig.log.ledger {
+        #expect(!traffic.rig.streams.ledger.isEmpty)
+        for record in traffic.rig.streams.ledger {
             #expect(traffic.secrets.firstFound(in: record.key + (record.value ?? [])) == nil)
         }
     }
 
     @Test func `the search finds the secrets on the tokens topic: every token, artifact and challenge`() throws {
         let traffic = try Self.traffic()
-        let answers = traffic.rig.log.outputs.filter { $0.stream == .tokens }.compactMap(\.value)
+        let answers = traffic.rig.streams.outputs.filter { $0.stream == .tokens }.compactMap(\.value)
         #expect(answers.allSatisfy { traffic.secrets.firstFound(in: $0) != nil })
         var one = Secrets()
         let secret = ExchangeKit.secretBytes(9)

@@ -127,7 +127,7 @@ import Testing
                 return ExchangeRequest.verification(of: token).at(ExchangeKit.start + time)
             }
             rig.time += 2_000_000
-            rig.log.mostRecords = most
+            rig.streams.mostRecords = most
             return try rig.send(requests).map(\.summary)
         }
         let expected = try summaries(.max)

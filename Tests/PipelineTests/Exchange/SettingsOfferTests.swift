@@ -1,8 +1,8 @@
 import AppAttest
 import AppCheck
 import DeviceLab
-import Log
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 internal import Threads
@@ -66,14 +66,14 @@ internal import Threads
         let challenge = try rig.challenge()
         let (next, answer) = (try Self.settings(sealing: [5]), Answer())
         rig.loop.offer(next, judged: answer.set)
-        let before = rig.log.outputs.count
+        let before = rig.streams.outputs.count
         _ = rig.put(.attestation(of: FakeDevice(ExchangeKit.model, seed: 3), challenge: challenge))
         for _ in 0..<200 { _ = try rig.loop.tick(waitMilliseconds: 0) }
         #expect(answer.value == .some(nil), "no artifact is sealed with key 1")
-        #expect(rig.log.outputs.count == before, "the next batch would be the first")
+        #expect(rig.streams.outputs.count == before, "the next batch would be the first")
         rig.loop.take(next) {}
         try rig.settle()
-        let answers = try ExchangeAnswers(rig.log.outputs[before...].filter { $0.stream != .ledger })
+        let answers = try ExchangeAnswers(rig.streams.outputs[before...].filter { $0.stream != .ledger })
         #expect(Self.key(of: try #require(answers.artifact)) != Self.key(of: [UInt8](repeating: 0, count: 37)))
         #expect(try rig.replace(Self.settings(sealing: [1]))?.ids == [SealingKeyID(of: "key-5").value])
     }

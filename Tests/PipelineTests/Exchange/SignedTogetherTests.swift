@@ -47,7 +47,7 @@ import Testing
         #expect(library.isStopped)
     }
 
-    @Test(.enabled(if: BatchArithmetic.featureMissingForLanes == nil))
+    @Test(.enabled(if: BatchArithmetic.featureMissingForIFMA == nil))
     func `ES256 tokens that a library signed verify`() throws {
         let watch = EngineWatch(crossCheck: 0, key: 0) { Issue.record("\($0)") }
         let library = SigningLibrary(FakeGroupSigner(), engine: watch) { Issue.record("\($0)") }

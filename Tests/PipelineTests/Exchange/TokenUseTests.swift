@@ -3,9 +3,9 @@ import AppCheck
 import Crypto
 import DeviceLab
 import JSON
-import Log
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -42,11 +42,11 @@ import Testing
         #expect(answers.result?["keyId"]?.kind == .null)
         let second = ExchangeRequest.verification(of: token).with(id: "v2")
         #expect(try Self.consumed(bench.rig.send(second)) == true)
-        let writes = bench.rig.log.ledger.count
+        let writes = bench.rig.streams.ledger.count
         let again = try bench.rig.send(first)
         #expect(Self.consumed(again) == false && again.isDuplicate)
         #expect(try Self.consumed(bench.rig.send(second)) == true)
-        #expect(bench.rig.log.ledger.count == writes)
+        #expect(bench.rig.streams.ledger.count == writes)
         // The next worker remembers too.
         try bench.rig.restart()
         #expect(try Self.consumed(bench.rig.send(first)) == false)
@@ -81,10 +81,10 @@ import Testing
             let keys = try ExchangeKit.keys(tokens: [ExchangeKit.rs256("N3w_Kd", key: ExchangeKit.otherRSA)])
             #expect(try rig.replace(ExchangeKit.settings(keys: keys)) == nil)
         }
-        let writes = rig.log.ledger.count
+        let writes = rig.streams.ledger.count
         let answers = try rig.send(request)
         #expect(answers.reason == "token-invalid" && answers.code == 403)
-        #expect(rig.log.ledger[writes...].allSatisfy { $0.key.first != LedgerTypes.token || $0.value == nil })
+        #expect(rig.streams.ledger[writes...].allSatisfy { $0.key.first != LedgerTypes.token || $0.value == nil })
     }
 
     @Test func `an expired used token is invalid, for its own request too`() throws {

@@ -1,5 +1,5 @@
 internal import DeviceLab
-internal import Log
+internal import Streams
 
 /// Partitions inside librdkafka 2.0.2 under a seed, as read in `rdkafka_partition.c` and `rdkafka_assignment.c`.
 ///

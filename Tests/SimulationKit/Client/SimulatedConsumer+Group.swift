@@ -1,6 +1,6 @@
 internal import DeviceLab
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 extension SimulatedConsumer {
     /// What the library's own thread learns of the group. While a change is unanswered it goes no further, and the group

@@ -1,6 +1,6 @@
 internal import DeviceLab
 internal import KafkaPorts
-internal import Log
+internal import Streams
 internal import TestKit
 
 /// A membership of the group as librdkafka's consumer shows it, eager protocol: between the broker's group and a member.
@@ -157,7 +157,7 @@ final class SimulatedConsumer: GroupConsumer {
         broker.counts.note("\(broker.now) \(process.name) hears: \(due.change)")
         switch due.change {
         case .assigned(let partitions):
-            process.hasNews = true
+            process.hasChanged = true
             return .assigned(partitions)
         case .revoked(let partitions):
             noteGone(.revoked)

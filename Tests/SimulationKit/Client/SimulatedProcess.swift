@@ -1,7 +1,7 @@
 internal import DeviceLab
 package import KafkaPorts
-internal import Log
 package import Member
+internal import Streams
 
 /// The process's fault in the middle of a call.
 package enum Interlude: Sendable { case slow, paused }
@@ -24,7 +24,7 @@ package final class SimulatedProcess {
     package private(set) var isDead = false
     /// Whether a job of the writer is under way.
     package internal(set) var isWriting = false
-    /// Whether units are transactions.
+    /// Whether transactions are transactions.
     private(set) var isAtomic = true
     /// The brokers answer no query of this process until the world is calm.
     var isBrokerSilent = false
@@ -33,7 +33,7 @@ package final class SimulatedProcess {
     /// The world has given the process a reason to end.
     package internal(set) var mayEnd = false
     /// The member has heard of an assignment since its last question: it asks at once.
-    var hasNews = false
+    var hasChanged = false
     weak var consumer: SimulatedConsumer?
     weak var reader: SimulatedReader?
     /// Which membership polled which requests: by partition, in the order of offsets.
@@ -67,7 +67,7 @@ package final class SimulatedProcess {
     }
 
     /// All that a member needs.
-    package func ports(_ settings: UnitWriter.Settings) -> MemberPorts {
+    package func ports(_ settings: OutputWriter.Settings) -> MemberPorts {
         isAtomic = settings.delivery == .transaction
         let queries = SimulatedQueries(self)
         #if DEBUG
@@ -88,7 +88,7 @@ package final class SimulatedProcess {
     }
 
     /// A producer for the writer.
-    package func makeProducer(_ settings: UnitWriter.Settings) throws(KafkaFault) -> UnitWriter.Producer {
+    package func makeProducer(_ settings: OutputWriter.Settings) throws(KafkaFault) -> OutputWriter.Producer {
         try noteClient()
         switch settings.delivery {
         case .transaction: return .transactional(SimulatedTransactionProducer(self, settings.transactionalID))

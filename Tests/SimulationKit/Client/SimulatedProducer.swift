@@ -1,6 +1,6 @@
 internal import DeviceLab
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 /// An idempotent producer as librdkafka has it: it queues records, and delivers them while a call waits.
 class SimulatedProducer: RecordProducer {
@@ -41,7 +41,7 @@ class SimulatedProducer: RecordProducer {
             queue += records.prefix(process.random.below(records.count))
             // Without transactions it may be the configuration's fault, and ends the process.
             if epoch == nil { process.mayEnd = true }
-            throw KafkaFault(.unknownPartition, "a record was not taken").judged(isFatal: false, requiresAbort: true)
+            throw KafkaFault(.unknownPartition, "a record was not taken").with(isFatal: false, requiresAbort: true)
         }
         if let refused = records.firstIndex(where: isRefused) {
             queue += records[..<refused]

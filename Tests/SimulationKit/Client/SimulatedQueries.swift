@@ -1,7 +1,7 @@
 internal import DeviceLab
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// One query after the other, answered by jobs whenever the seed picks them.
 final class SimulatedQueries: BrokerQueries {
@@ -56,7 +56,7 @@ final class SimulatedQueries: BrokerQueries {
 
     /// A question that has failed is asked again after a pause, which grows.
     private func noteRetry(of query: BrokerQuery) {
-        if process.hasNews { (process.hasNews, failed) = (false, nil) }
+        if process.hasChanged { (process.hasChanged, failed) = (false, nil) }
         guard let failed, failed.query == query else { return }
         if broker.now - failed.at >= Self.leastPause { return self.failed = nil }
         self.failed?.hasty += 1

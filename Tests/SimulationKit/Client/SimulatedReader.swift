@@ -1,5 +1,5 @@
 internal import KafkaPorts
-internal import Log
+internal import Streams
 
 /// Reads the ledger topic without a group: committed records, up to the last stable offset.
 final class SimulatedReader: TopicReading {

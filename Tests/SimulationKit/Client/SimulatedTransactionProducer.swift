@@ -1,7 +1,7 @@
 internal import DeviceLab
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// A transactional producer: the library's calls as they are. It refuses little of what must not be done, and says little of
 /// what has gone wrong.
@@ -37,7 +37,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     private func fatal(_ kind: FaultKind, _ fault: KafkaFault) -> KafkaFault {
         broker.counts.add(kind)
         if kind == .fencedProducer || kind == .fatal { process.mayEnd = true }
-        fatalFault = fault.judged(isFatal: true, requiresAbort: false)
+        fatalFault = fault.with(isFatal: true, requiresAbort: false)
         return fatalFault ?? fault
     }
 
@@ -134,7 +134,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         broker.counts.add(.abortable)
         fail(
             queue.count,
-            KafkaFault(.msgTimedOut, "a batch before these was refused").judged(isFatal: false, requiresAbort: true)
+            KafkaFault(.msgTimedOut, "a batch before these was refused").with(isFatal: false, requiresAbort: true)
         )
         queue = []
         return false
@@ -161,7 +161,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     /// A failed delivery makes the transaction abortable in the library's eyes.
     override func fail(_ count: Int, _ fault: KafkaFault) {
         super.fail(count, fault)
-        if fatalFault == nil { abortable = abortable ?? fault.judged(isFatal: false, requiresAbort: true) }
+        if fatalFault == nil { abortable = abortable ?? fault.with(isFatal: false, requiresAbort: true) }
     }
 
     override func serve(limit milliseconds: Int) {
@@ -239,7 +239,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
                 try? broker.addOffsets(name, epoch: ownEpoch ?? 0, positions, stamp)
             }
         }
-        fatalFault = KafkaFault.timedOut("sending offsets was given up").judged(isFatal: true, requiresAbort: false)
+        fatalFault = KafkaFault.timedOut("sending offsets was given up").with(isFatal: true, requiresAbort: false)
         return fatalFault ?? .ofDeadProcess
     }
 

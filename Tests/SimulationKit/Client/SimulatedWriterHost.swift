@@ -4,12 +4,13 @@ internal import Member
 /// Runs a real writer on simulated producers: one step a job, and between two of them anything may happen.
 final class SimulatedWriterHost: WriterHost {
     private unowned let process: SimulatedProcess
-    private let writer: UnitWriter
+    private let writer: OutputWriter
     private var outcomes: [WriterOutcome] = []
 
-    init(_ process: SimulatedProcess, _ settings: UnitWriter.Settings) {
+    init(_ process: SimulatedProcess, _ settings: OutputWriter.Settings) {
         self.process = process
-        writer = UnitWriter(settings) { [unowned process] () throws(KafkaFault) in try process.makeProducer(settings) }
+        writer = OutputWriter(settings) { [unowned process] () throws(KafkaFault) in try process.makeProducer(settings)
+        }
     }
 
     func submit(_ job: WriterJob) {
@@ -45,7 +46,7 @@ extension WriterJob {
     fileprivate var name: String {
         switch self {
         case .takeOver: "a take-over"
-        case .write: "a unit"
+        case .write: "a transaction"
         case .abort: "an abort"
         case .close: "its end"
         }

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 package import DeviceLab
-internal import Log
+internal import Streams
 package import TestKit
 
 /// Google's stock client in front of the rig, with a gateway between them.

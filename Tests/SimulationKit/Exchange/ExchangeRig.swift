@@ -2,15 +2,15 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 package import DeviceLab
-internal import Log
 package import Pipeline
+internal import Streams
 package import TestKit
 
 /// The real loop over topics in memory, driven request by request: each request is answered before the next one.
 package final class ExchangeRig {
     package struct Stuck: Error {}
 
-    package let log: MemoryLog
+    package let streams: MemoryStreams
     package private(set) var loop: BatchLoop
     package private(set) var settings: PipelineSettings
     private let clock: RigClock
@@ -23,9 +23,9 @@ package final class ExchangeRig {
         let verifier = ObjectVerifier(anchors: try ExchangeKit.ca.anchors(), limits: settings.objectLimits)
         lanes = SimulatedLanes(scratch: LaneScratch(verifier: verifier, engine: OpenSSLEngine()), seed: seed)
         clock = RigClock(isLive: isLive)
-        log = MemoryLog(partitions: partitions)
+        streams = MemoryStreams(partitions: partitions)
         self.settings = Self.own(settings, random)
-        loop = Self.loop(log, self.settings, lanes, clock)
+        loop = Self.loop(streams, self.settings, lanes, clock)
         try settle()
     }
 
@@ -37,13 +37,13 @@ package final class ExchangeRig {
     }
 
     private static func loop(
-        _ log: MemoryLog,
+        _ streams: MemoryStreams,
         _ settings: PipelineSettings,
         _ lanes: SimulatedLanes,
         _ clock: RigClock
     ) -> BatchLoop {
         BatchLoop(
-            log: LogRoles(source: log, unit: log, hasLedgers: true),
+            streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
             settings: settings,
             lanes: lanes,
             post: lanes.post,
@@ -59,16 +59,16 @@ package final class ExchangeRig {
 
     /// A worker dies and another one comes, with the compacted ledger topic alone.
     package func restart(_ settings: PipelineSettings? = nil) throws {
-        log.restart()
+        streams.restart()
         self.settings = settings.map { Self.own($0, random) } ?? self.settings
-        loop = Self.loop(log, self.settings, lanes, clock)
+        loop = Self.loop(streams, self.settings, lanes, clock)
         try settle()
     }
 
     /// As ``restart(_:)`` with the settings that were, until the ledger is being read.
     package func restartRestoring() throws {
-        log.restart()
-        loop = Self.loop(log, settings, lanes, clock)
+        streams.restart()
+        loop = Self.loop(streams, settings, lanes, clock)
         while loop.restoring == nil { _ = try loop.tick(waitMilliseconds: 0) }
     }
 
@@ -99,10 +99,10 @@ package final class ExchangeRig {
     package func put(_ request: ExchangeRequest) -> (partition: Int32, offset: Int64) {
         sent += 1
         let partition =
-            request.partition ?? request.key.map { ExchangeKit.partition(of: $0, log.partitions) } ?? 0
-        let offset = log.end(of: partition)
+            request.partition ?? request.key.map { ExchangeKit.partition(of: $0, streams.partitions) } ?? 0
+        let offset = streams.end(of: partition)
         let id = RecordHeader("request-id", request.id ?? "request-\(sent)")
-        log.add(
+        streams.add(
             InboundRecord(
                 topic: "appattest.requests",
                 partition: partition,
@@ -118,10 +118,10 @@ package final class ExchangeRig {
 
     /// All in one batch, or in a few.
     package func send(_ requests: [ExchangeRequest]) throws -> [ExchangeAnswers] {
-        let before = log.outputs.count
+        let before = streams.outputs.count
         let places = requests.map(put)
         try settle()
-        let outputs = log.outputs[before...]
+        let outputs = streams.outputs[before...]
         return try places.map { place in
             try ExchangeAnswers(
                 outputs.filter { output in
@@ -190,7 +190,7 @@ extension ExchangeRig {
 
     /// The ledger's record of a key.
     package func key(_ device: FakeDevice) -> KeyRecord? {
-        let partition = ExchangeKit.partition(of: device.keyID.recordKey, log.partitions)
+        let partition = ExchangeKit.partition(of: device.keyID.recordKey, streams.partitions)
         return loop.ledgers[settings.ledgerPartition(partition)]?.keys[device.keyID]
     }
 }

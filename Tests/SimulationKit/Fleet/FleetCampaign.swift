@@ -1,5 +1,5 @@
-internal import Log
 internal import Pipeline
+internal import Streams
 
 /// Many seeds over a few streams of requests, whose calm answers are found once.
 package final class FleetCampaign {

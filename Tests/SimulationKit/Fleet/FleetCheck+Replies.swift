@@ -1,4 +1,4 @@
-internal import Log
+internal import Streams
 
 extension FleetCheck {
     /// What a reply must agree with: its request and the status of the result. A record key says the source's partition.

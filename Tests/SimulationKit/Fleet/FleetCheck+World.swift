@@ -1,4 +1,4 @@
-internal import Log
+internal import Streams
 
 /// What may differ from a calm run where the world has taken records away, and what may not.
 extension FleetCheck {

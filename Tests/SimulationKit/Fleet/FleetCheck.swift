@@ -2,8 +2,8 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
-package import Log
 package import Pipeline
+package import Streams
 
 /// The topics as read_committed readers see them once everything is drained.
 package struct FleetReading: Sendable {

@@ -1,16 +1,16 @@
 internal import KafkaPorts
-package import Log
 internal import Member
+package import Streams
 
 /// A process's membership: the member that production runs, on a simulated client library.
 package final class FleetMember {
     let process: SimulatedProcess
-    private let log: MemberLog
+    private let streams: MemberStreams
 
     init(_ process: SimulatedProcess, _ plan: SimulationPlan, partitions: Int) throws {
         self.process = process
-        let delivery: UnitWriter.Settings.Delivery = plan.delivery == .exactlyOnce ? .transaction : .atLeastOnce
-        var writer = UnitWriter.Settings(
+        let delivery: OutputWriter.Settings.Delivery = plan.delivery == .exactlyOnce ? .transaction : .atLeastOnce
+        var writer = OutputWriter.Settings(
             delivery: delivery,
             transactionalID: process.name,
             isStaticMember: plan.isStatic
@@ -23,7 +23,7 @@ package final class FleetMember {
             ledger: OutputTopic.ledger.rawValue
         )
         settings.partitions = Int32(partitions)
-        settings.unitMilliseconds = plan.limits.transactionTimeout
+        settings.outputMilliseconds = plan.limits.transactionTimeout
         // So few that streams of a few requests fill the room.
         settings.mostPending = 3
         settings.countsChanged = { counts, started in
@@ -39,22 +39,24 @@ package final class FleetMember {
             (writer.sabotage, settings.sabotage) = (plan.memberSabotage, plan.memberSabotage)
         #endif
         let core = try KafkaMember(settings, process.ports(writer), at: process.now)
-        log = MemberLog(core) { process.now }
+        streams = MemberStreams(core) { process.now }
     }
 
-    package var roles: LogRoles { LogRoles(source: log, unit: OrderedUnit(log), hasLedgers: true) }
+    package var roles: StreamRoles {
+        StreamRoles(source: streams, transaction: OrderedTransaction(streams), hasLedgers: true)
+    }
     /// This member's id in the group; nil = not a member.
     package var groupID: Int? { process.groupID }
     /// The restored partitions of this member; nil = none (yet).
-    package var settled: [Int32]? { log.core.settled }
+    package var settled: [Int32]? { streams.core.settled }
     /// The client has partitions that the member neither asks about nor reads.
     var hasForgottenPartitions: Bool {
         guard let consumer = process.consumer, consumer.hasAnsweredAssignment else { return false }
-        return log.core.settled == nil && !log.core.isAwaiting
+        return streams.core.settled == nil && !streams.core.isAwaiting
     }
     /// Partitions that the member has resumed.
     var resumed: [Int32] { process.consumer?.watch.resumed ?? [] }
-    /// A unit is being written.
+    /// A transaction is being written.
     var isWriting: Bool { process.isWriting }
     /// The process has crashed in a call.
     package var isDead: Bool { process.isDead }
@@ -62,5 +64,5 @@ package final class FleetMember {
     func kill() { process.kill() }
     /// No fault comes any more.
     func calm() { process.chances = .none }
-    func close() { log.core.close(at: process.now) }
+    func close() { streams.core.close(at: process.now) }
 }

@@ -2,8 +2,8 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 package import DeviceLab
-package import Log
 package import Pipeline
+package import Streams
 internal import TestKit
 
 /// Requests of a few devices, made once for all seeds: signing is what costs.
@@ -111,7 +111,7 @@ package final class FleetTraffic: Sendable {
     }
 
     private func command(on keyID: KeyID, seed: UInt8, _ random: inout SeededRandom) throws -> [UInt8] {
-        let verb = OperatorCommand.Verb.allCases.randomElement(using: &random) ?? .ban
+        let verb = OperatorCommand.Action.allCases.randomElement(using: &random) ?? .ban
         var command = OperatorCommand.sample(verb, .key(keyID), at: RequestRecords.time, seed: seed)
         if verb == .forget { command.keepsBan = Bool.random(using: &random) }
         return try ExchangeRequest.command(command, settings.exchange.keys).value

@@ -1,4 +1,4 @@
-package import Log
+package import Streams
 
 /// One partition of an output topic as the broker holds it: records, transactions' markers, what of it is visible.
 package struct PartitionLog: Sendable {

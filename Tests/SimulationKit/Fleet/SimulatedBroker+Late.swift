@@ -1,4 +1,4 @@
-internal import Log
+internal import Streams
 
 extension SimulatedBroker {
     /// A request that the library has repeated inside a call: the repeat was answered, the first copy comes late.
@@ -20,19 +20,19 @@ extension SimulatedBroker {
     }
 
     /// A request that arrives after its client has given up waiting for it.
-    struct Arrival {
+    struct LateEffect {
         let due: Int64
         let effect: () -> Void
     }
 
     func arriveLater(after milliseconds: Int64, _ effect: @escaping () -> Void) {
-        arrivals.append(Arrival(due: now + milliseconds, effect: effect))
+        lateEffects.append(LateEffect(due: now + milliseconds, effect: effect))
     }
 
     func arrive() {
-        let due = arrivals.filter { $0.due <= now }
-        arrivals.removeAll { $0.due <= now }
-        for arrival in due { arrival.effect() }
+        let due = lateEffects.filter { $0.due <= now }
+        lateEffects.removeAll { $0.due <= now }
+        for late in due { late.effect() }
     }
 
     var transactionCount: Int { transactions.count }

@@ -1,5 +1,5 @@
-package import Log
 internal import Pipeline
+package import Streams
 
 /// A careless operator's actions on a stopped group.
 package enum OperatorAction: String, CaseIterable, Sendable {

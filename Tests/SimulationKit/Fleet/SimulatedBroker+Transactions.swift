@@ -1,5 +1,5 @@
-package import Log
 internal import Pipeline
+package import Streams
 
 /// Why the broker refuses a call of a producer.
 package enum BrokerRefusal: Error, Equatable, Sendable {

@@ -1,6 +1,6 @@
 internal import DeviceLab
-package import Log
 internal import Pipeline
+package import Streams
 
 /// One Kafka cluster in memory under a seed, shared by all members of a fleet: requests, outputs, the ledger topic, a
 /// group and a transaction coordinator. Time is simulated, in milliseconds since the start.
@@ -64,7 +64,7 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// Copies of requests that were answered already, still on their way.
     var late: [LateRequest] = []
     /// Requests of given-up calls, and when they arrive.
-    var arrivals: [Arrival] = []
+    var lateEffects: [LateEffect] = []
     /// What the world has done: ledgers that were cut, and to which length; requests that are others, or gone unread.
     var cutLedgers: [Int32: CutLedger] = [:]
     var recreatedRequests: Set<Int32> = []

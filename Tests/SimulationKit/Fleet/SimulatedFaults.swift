@@ -1,4 +1,4 @@
-internal import Log
+internal import Streams
 
 /// The faults that a fleet meets. A fault that no seed met is not tested.
 package enum FaultKind: String, CaseIterable, Sendable {
@@ -10,7 +10,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
     case revoked, lost, restoreInterrupted, restoreWaited, startedWhileRestoring, restoredTail, announcedAnew
     case slowLedger, restoredFurther
     case unstableOffsets, hiddenRepeat, lateRefused
-    /// While a unit was written away from the loop's thread.
+    /// While a transaction was written away from the loop's thread.
     case polledInCommit, revokedInCommit, lostInCommit, faultInCommit
     case slowMarkers, concurrentTransactions, compaction, redelivered, appliedSkipped, halfFlushed
     /// Of the client library: its steps of a partition,
@@ -66,7 +66,7 @@ package final class FaultCounts: @unchecked Sendable {
 }
 
 /// A fault of the simulated world.
-package struct SimulatedFault: LogFault, CustomStringConvertible {
+package struct SimulatedFault: SourceFault, CustomStringConvertible {
     package let kind: FaultKind
 
     package init(_ kind: FaultKind) { self.kind = kind }

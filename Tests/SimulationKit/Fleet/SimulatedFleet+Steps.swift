@@ -1,6 +1,6 @@
 internal import AppAttest
-internal import Log
 internal import Pipeline
+internal import Streams
 
 extension SimulatedFleet {
     /// Some time passes, perhaps something happens, one process moves.
@@ -72,7 +72,7 @@ extension SimulatedFleet {
             }
         } catch is SimulatedCrash {
             restart(remove(worker))
-        } catch let fault as any LogFault where fault.endsLoop {
+        } catch let fault as any SourceFault where fault.endsLoop {
             counts.note("\(broker.now) \(worker.name) ends: \(fault)")
             if !worker.member.process.mayEnd, !worker.member.isDead {
                 broker.violations.append("\(worker.name) ends without a cause: \(fault)")

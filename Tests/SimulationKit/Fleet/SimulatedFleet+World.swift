@@ -1,4 +1,4 @@
-internal import Log
+internal import Streams
 
 /// What operators, disks and machines do under running workers: at most one kind for each seed.
 extension SimulatedFleet {

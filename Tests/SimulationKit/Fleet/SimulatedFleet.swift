@@ -1,8 +1,8 @@
 internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
-package import Log
 package import Pipeline
+package import Streams
 internal import TestKit
 
 #if DEBUG
@@ -73,7 +73,8 @@ package struct SimulationPlan: Sendable {
     }
 }
 
-/// Several workers, each a real loop on its own simulated lanes and log, on one thread in an order that the seed picks.
+/// Several workers, each a real loop on its own simulated lanes and streams, on one thread in an order that the seed
+/// picks.
 package final class SimulatedFleet {
     let plan: SimulationPlan
     package let broker: SimulatedBroker
@@ -239,7 +240,7 @@ package final class SimulatedFleet {
     }
 
     /// A loss is reported once.
-    private func notice() -> @Sendable (any LogFault) -> Void {
+    private func notice() -> @Sendable (any SourceFault) -> Void {
         let told = Told()
         return { [broker] fault in
             guard let notice = fault as? PartitionNotice, !notice.isHeld, !told.sentences.insert("\(notice)").inserted
@@ -260,7 +261,7 @@ package final class SimulatedFleet {
             options.sabotage = plan.sabotage
         #endif
         return BatchLoop(
-            log: member.roles,
+            streams: member.roles,
             settings: settings,
             lanes: lanes,
             options: options,

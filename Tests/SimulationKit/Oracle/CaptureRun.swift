@@ -2,8 +2,8 @@ package import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import DeviceLab
-package import Log
 package import Pipeline
+package import Streams
 
 /// How a capture is cut, which must never change an answer.
 package struct CaptureLayout: Sendable, CustomStringConvertible {
@@ -37,7 +37,7 @@ package struct CaptureRun: Equatable {
         records: [InboundRecord]? = nil,
         observer: Observer? = nil
     ) throws {
-        let log = CutLog(records ?? capture.records, ledger: capture.ledger, batch: layout.batch)
+        let streams = CutStreams(records ?? capture.records, ledger: capture.ledger, batch: layout.batch)
         let anchors = try RandomCapture.ca.anchors()
         let lanes = GrainLanes(
             (0..<layout.lanes).map { _ in
@@ -53,7 +53,7 @@ package struct CaptureRun: Equatable {
         options.batch.records = Int.max
         options.observer = observer
         let loop = BatchLoop(
-            log: LogRoles(source: log, unit: log, hasLedgers: true),
+            streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
             settings: capture.settings,
             lanes: lanes,
             options: options,
@@ -61,19 +61,19 @@ package struct CaptureRun: Equatable {
             wallClock: { now }
         )
         guard try lanes.run(loop) else { throw LoopRun.Unfinished() }
-        outputs = Dictionary(grouping: log.outputs.filter { $0.stream != .ledger }, by: \.stream)
+        outputs = Dictionary(grouping: streams.outputs.filter { $0.stream != .ledger }, by: \.stream)
         var (keys, state): ([Int32: [KeyID: KeyRecord]], [String]) = ([:], [])
         for (partition, ledger) in loop.ledgers {
             ledger.keys.forEach { keys[partition, default: [:]][$0] = $1 }
-            state += try Self.state(of: partition, log, at: ledger.streamTime)
+            state += try Self.state(of: partition, streams, at: ledger.streamTime)
         }
         (self.keys, self.state) = (keys, state.sorted())
     }
 
     /// A restore's state besides the keys. When an expired id is removed depends on the batches.
-    private static func state(of partition: Int32, _ log: CutLog, at time: EvaluationTime) throws -> [String] {
+    private static func state(of partition: Int32, _ streams: CutStreams, at time: EvaluationTime) throws -> [String] {
         var lines: [String] = ["\(partition) \(time.milliseconds)"]
-        for record in log.compacted where record.partition == partition {
+        for record in streams.compacted where record.partition == partition {
             switch try LedgerCodec.decode(key: record.key, value: record.value) {
             case .challenge(let id, let used) where used.expiresAt > time:
                 lines.append("\(partition) \(id.bytes) \(used)")
@@ -105,8 +105,8 @@ package struct CaptureRun: Equatable {
     }
 }
 
-/// A capture as a log: batches of one size, and a ledger topic.
-private final class CutLog: RequestSource, RecordUnit {
+/// A capture as streams: batches of one size, and a ledger topic.
+private final class CutStreams: RequestSource, RecordTransaction {
     private let memory = MemoryMember()
     private let records: [InboundRecord]
     private let batch: Int

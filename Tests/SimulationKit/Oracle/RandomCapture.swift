@@ -2,8 +2,8 @@ package import AppAttest
 internal import AppCheck
 internal import Crypto
 package import DeviceLab
-package import Log
 package import Pipeline
+package import Streams
 internal import TestKit
 
 /// A random capture with the ledger that it meets: every verb, several apps, keys that are known, lost or imported
@@ -185,7 +185,7 @@ extension RandomCapture {
         let issued = ExchangeKit.start + (random.below(8) == 0 ? -900_000 : 0)
         let seed = UInt8(truncatingIfNeeded: records.count)
         func made(
-            _ verb: OperatorCommand.Verb,
+            _ verb: OperatorCommand.Action,
             _ subject: OperatorCommand.Subject,
             _ partition: Int32? = nil
         ) -> OperatorCommand { .sample(verb, subject, at: issued, seed: seed, on: partition) }

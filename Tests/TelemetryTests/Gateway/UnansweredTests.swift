@@ -23,7 +23,7 @@ struct UnansweredTests {
     }
 
     @Test(arguments: ["appattest.replies", nil])
-    func `It says so after three calls, and names topics.replies where it reads that topic`(topic: String?) throws {
+    func `it says so after three calls, and names topics.replies where it reads that topic`(topic: String?) throws {
         let (time, outlet) = (Locked<Int64>(ExchangeKit.start), Outlet())
         var configuration = Configuration()
         configuration.registry = try ExchangeKit.registry()
@@ -42,7 +42,7 @@ struct UnansweredTests {
                 properties: KafkaProperties(),
                 replyTo: topic == nil ? nil : 0
             ),
-            world: Gateway.World(
+            dependencies: Gateway.Dependencies(
                 wallClock: { time.withLock { $0 } },
                 uptime: { time.withLock { $0 } },
                 randomBytes: { count in
@@ -52,7 +52,7 @@ struct UnansweredTests {
             outlet: outlet
         )
         gateway.open()
-        var news = GatewayNews(replies: topic)
+        var reporter = GatewayReporter(replies: topic)
         let challenge = [UInt8](repeating: 7, count: 59)
         for seed: UInt64 in 1...3 {
             let request = ExchangeRequest.attestation(of: .init(ExchangeKit.model, seed: seed), challenge: challenge)
@@ -69,13 +69,13 @@ struct UnansweredTests {
             let ticket = try #require(outlet.tickets.withLock { $0.last })
             gateway.note([DeliveryReport(ticket: ticket, outcome: .written)])
             time.withLock { $0 += 30_000 }
-            gateway.look()
-            let events = news.look(gateway.unfitness, gateway.counts)
+            gateway.poll()
+            let events = reporter.poll(gateway.unfitness, gateway.counts)
             #expect(events.map(\.name) == (seed == 3 ? [.gatewayUnanswered] : []))
             guard seed == 3 else { continue }
             #expect(events[0].level == .error)
             #expect(events[0].message.contains("topics.replies") == (topic != nil), "\(events)")
         }
-        #expect(news.look(gateway.unfitness, gateway.counts).isEmpty, "nothing has changed")
+        #expect(reporter.poll(gateway.unfitness, gateway.counts).isEmpty, "nothing has changed")
     }
 }

@@ -80,7 +80,7 @@ struct EndpointsTests {
         }
     }
 
-    @Test func `the last fault is an outage or another fault, and no news of an ordinary start`() throws {
+    @Test func `the last fault is an outage or another fault, and nothing of an ordinary start`() throws {
         let monitor = try Self.monitor()
         let log = EventLog(LogSettings(), .plain, write: { _ in })
         monitor.watch(log)
@@ -102,7 +102,7 @@ struct EndpointsTests {
     @Test func `the status has the group, and the held partitions with their sentence`() throws {
         let monitor = try Self.monitor()
         var snapshot = SnapshotSamples.full(apps: 1, partitions: 2, reasons: [])
-        snapshot.sights[0].partitions[1].hold = "partition 1 is held: no mark"
+        snapshot.loops[0].partitions[1].hold = "partition 1 is held: no mark"
         let root = try JSONDocument(parsing: StatusReport.write(monitor, snapshot)).root
         #expect(root["group"]?.string == "attest")
         #expect(root["held"]?.elements.map(\.integer) == [1])

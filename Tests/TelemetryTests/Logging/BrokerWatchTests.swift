@@ -20,62 +20,62 @@ struct BrokerWatchTests {
     @Test func `one broker of two that is away is one line with its name and the reason, its return another`() {
         var watch = BrokerWatch()
         let why = ConnectionWords("b2:9092/2: Connect to ipv4#10.0.0.2:9092 failed: Connection refused")
-        #expect(watch.look(Self.brokers(Self.up), why: nil, at: 0).isEmpty)
-        #expect(watch.look(Self.brokers(Self.away), why: why, at: 1_000).isEmpty)
-        let lost = watch.look(Self.brokers(Self.away), why: why, at: 4_000)
+        #expect(watch.poll(Self.brokers(Self.up), why: nil, at: 0).isEmpty)
+        #expect(watch.poll(Self.brokers(Self.away), why: why, at: 1_000).isEmpty)
+        let lost = watch.poll(Self.brokers(Self.away), why: why, at: 4_000)
         #expect(lost.map(\.name) == [.brokerLost] && lost[0].level == .warning && lost[0].isFault)
         #expect(
             lost[0].message.hasPrefix("broker 2 (b2:9092) is away for 3 s: Connection refused; its partitions wait")
         )
-        #expect(watch.look(Self.brokers(Self.away), why: why, at: 90_000).isEmpty)
-        let back = watch.look(Self.brokers(Self.up), why: why, at: 91_000)
+        #expect(watch.poll(Self.brokers(Self.away), why: why, at: 90_000).isEmpty)
+        let back = watch.poll(Self.brokers(Self.up), why: why, at: 91_000)
         #expect(back.map(\.name) == [.brokerBack] && back[0].message == "broker 2 (b2:9092) is back, after 90 s")
-        #expect(watch.look(Self.brokers(Self.up), why: why, at: 99_000).isEmpty)
+        #expect(watch.poll(Self.brokers(Self.up), why: why, at: 99_000).isEmpty)
     }
 
     @Test func `the fault of another broker is no reason`() {
         var watch = BrokerWatch()
-        _ = watch.look(Self.brokers(Self.away), why: nil, at: 0)
-        let lost = watch.look(Self.brokers(Self.away), why: ConnectionWords("b1:9092/1: Disconnected"), at: 3_000)
+        _ = watch.poll(Self.brokers(Self.away), why: nil, at: 0)
+        let lost = watch.poll(Self.brokers(Self.away), why: ConnectionWords("b1:9092/1: Disconnected"), at: 3_000)
         #expect(lost.first?.message.hasPrefix("broker 2 (b2:9092) is away for 3 s; its partitions wait") == true)
     }
 
     @Test(arguments: [Broker(id: 2, isUp: false, attempts: 1), Broker(id: 2, isUp: false, attempts: 0)])
-    private func `a connection that closes because nobody needs it is no news`(idle: Broker) {
+    private func `a connection that closes because nobody needs it is not reported`(idle: Broker) {
         var watch = BrokerWatch()
-        _ = watch.look(Self.brokers(Self.up), why: nil, at: 0)
+        _ = watch.poll(Self.brokers(Self.up), why: nil, at: 0)
         for second in 1...60 as ClosedRange<Int64> {
-            #expect(watch.look(Self.brokers(idle), why: nil, at: second * 1_000).isEmpty)
+            #expect(watch.poll(Self.brokers(idle), why: nil, at: second * 1_000).isEmpty)
         }
     }
 
-    @Test func `a broker that comes back at once is no news`() {
+    @Test func `a broker that comes back at once is not reported`() {
         var watch = BrokerWatch()
         for second in 0..<60 as Range<Int64> {
             let broker = Broker(id: 2, isUp: second % 4 == 0, attempts: second)
-            #expect(watch.look(Self.brokers(broker), why: nil, at: second * 1_000).isEmpty)
+            #expect(watch.poll(Self.brokers(broker), why: nil, at: second * 1_000).isEmpty)
         }
     }
 
     /// A new client counts its attempts from 0.
     @Test func `a loss after a client was replaced is told too`() {
         var watch = BrokerWatch()
-        _ = watch.look(Self.brokers(Broker(id: 2, isUp: true, attempts: 900)), why: nil, at: 0)
-        #expect(watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 1)), why: nil, at: 1_000).isEmpty)
-        #expect(watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 2)), why: nil, at: 2_000).isEmpty)
-        let lost = watch.look(Self.brokers(Broker(id: 2, isUp: false, attempts: 3)), why: nil, at: 5_000)
+        _ = watch.poll(Self.brokers(Broker(id: 2, isUp: true, attempts: 900)), why: nil, at: 0)
+        #expect(watch.poll(Self.brokers(Broker(id: 2, isUp: false, attempts: 1)), why: nil, at: 1_000).isEmpty)
+        #expect(watch.poll(Self.brokers(Broker(id: 2, isUp: false, attempts: 2)), why: nil, at: 2_000).isEmpty)
+        let lost = watch.poll(Self.brokers(Broker(id: 2, isUp: false, attempts: 3)), why: nil, at: 5_000)
         #expect(lost.map(\.name) == [.brokerLost])
     }
 
     @Test func `while all are away another line says so; who comes back later has a line of its own`() {
         var watch = BrokerWatch()
         let first = Broker(id: 1, isUp: false, attempts: 4)
-        #expect(watch.look(Self.brokers(Self.up), why: nil, at: 0).isEmpty)
+        #expect(watch.poll(Self.brokers(Self.up), why: nil, at: 0).isEmpty)
         for second in 1...10 as ClosedRange<Int64> {
-            #expect(watch.look(Self.brokers(Self.away, first), why: nil, at: second * 1_000).isEmpty)
+            #expect(watch.poll(Self.brokers(Self.away, first), why: nil, at: second * 1_000).isEmpty)
         }
-        #expect(watch.look(Self.brokers(Self.away), why: nil, at: 11_000).isEmpty)
-        let back = watch.look(Self.brokers(Self.up), why: nil, at: 21_000)
+        #expect(watch.poll(Self.brokers(Self.away), why: nil, at: 11_000).isEmpty)
+        let back = watch.poll(Self.brokers(Self.up), why: nil, at: 21_000)
         #expect(back.map(\.message) == ["broker 2 (b2:9092) is back, after 20 s"])
     }
 

@@ -128,22 +128,22 @@ struct ClientEventTests {
 }
 
 /// What a worker says of its own accord.
-struct RunNewsTests {
+struct RunReporterTests {
     private static func brokers(_ isUp: Bool) -> [String: BrokerFigures.Broker] {
         ["b1:9092": .init(id: 1, isUp: isUp, attempts: 2), "b2:9092": .init(id: 2, isUp: false, attempts: 9)]
     }
 
     @Test func `a lost connection is one event, and its return another`() {
         var link = BrokerLink()
-        #expect(link.look(Self.brokers(true), reason: nil, at: 0).isEmpty)
-        let lost = link.look(Self.brokers(false), reason: "connection refused", at: 1_000).first
+        #expect(link.poll(Self.brokers(true), reason: nil, at: 0).isEmpty)
+        let lost = link.poll(Self.brokers(false), reason: "connection refused", at: 1_000).first
         #expect(lost?.name == .brokerLost && lost?.message.contains("connection refused") == true)
-        #expect(link.look(Self.brokers(false), reason: nil, at: 2_000).isEmpty)
-        let back = link.look(Self.brokers(true), reason: nil, at: 61_000).first
+        #expect(link.poll(Self.brokers(false), reason: nil, at: 2_000).isEmpty)
+        let back = link.poll(Self.brokers(true), reason: nil, at: 61_000).first
         #expect(back?.name == .brokerBack && back?.counts == [LogEvent.Count("seconds", 60)])
         #expect(lost?.message.hasPrefix("no broker is connected (b1:9092, b2:9092): connection refused; ") == true)
         #expect(back?.message == "broker 1 (b1:9092) is back, after 60 s")
-        #expect(link.look([:], reason: nil, at: 62_000).isEmpty)
+        #expect(link.poll([:], reason: nil, at: 62_000).isEmpty)
     }
 
     /// A client certificate that the brokers refuse, and a broker's certificate that is to be renewed there.
@@ -151,19 +151,19 @@ struct RunNewsTests {
     func `only a refusal of what is read at the start ends the worker, after 15 s of it`(isOld: Bool) {
         let fault = KafkaFault(code: -169, name: "_AUTHENTICATION", message: "refused").suspecting(oldClient: isOld)
         var link = BrokerLink()
-        #expect(link.look(Self.brokers(false), reason: nil, at: 0).count == 1)
-        let said = link.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 1, at: 1_000)
+        #expect(link.poll(Self.brokers(false), reason: nil, at: 0).count == 1)
+        let said = link.poll(Self.brokers(false), reason: "refused", refusal: fault, refusals: 1, at: 1_000)
         #expect(said.map(\.name) == [.brokerLost] && said[0].message.contains("refused"))
-        #expect(link.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 3, at: 15_999).isEmpty)
+        #expect(link.poll(Self.brokers(false), reason: "refused", refusal: fault, refusals: 3, at: 15_999).isEmpty)
         #expect(link.lockout == nil)
         var (returned, old) = (link, link)
         // An outage after one refusal: the brokers are gone, and refuse nothing.
-        #expect(old.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 1, at: 16_000).isEmpty)
+        #expect(old.poll(Self.brokers(false), reason: "refused", refusal: fault, refusals: 1, at: 16_000).isEmpty)
         #expect(old.lockout == nil)
-        #expect(link.look(Self.brokers(false), reason: "refused", refusal: fault, refusals: 3, at: 16_000).isEmpty)
+        #expect(link.poll(Self.brokers(false), reason: "refused", refusal: fault, refusals: 3, at: 16_000).isEmpty)
         #expect((link.lockout != nil) == isOld && link.lockout?.contains("refused") ?? true)
-        #expect(returned.look(Self.brokers(true), reason: nil, refusal: fault, at: 16_000).map(\.name) == [.brokerBack])
-        _ = returned.look(Self.brokers(false), reason: nil, refusal: fault, at: 17_000)
+        #expect(returned.poll(Self.brokers(true), reason: nil, refusal: fault, at: 16_000).map(\.name) == [.brokerBack])
+        _ = returned.poll(Self.brokers(false), reason: nil, refusal: fault, at: 17_000)
         #expect(returned.lockout == nil)
     }
 

@@ -28,7 +28,7 @@ struct RepeatFilterTests {
         #expect(filter.flush(at: RepeatFilter.window + 2).isEmpty)
     }
 
-    @Test func `news of a change is never held back`() {
+    @Test func `a change is never held back`() {
         var filter = RepeatFilter()
         for second in 0..<5 as Range<Int64> {
             let event = LogEvent(.info, .brokerBack, "broker 1 (a:9092) is back, after 3 s")

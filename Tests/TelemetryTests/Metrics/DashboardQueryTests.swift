@@ -27,7 +27,7 @@ struct DashboardQueryTests {
         ("State by gateway", 0, 1, #"{labels: '{instance="g"}', value: 5}"#),
         ("State by gateway", 0, 3, #"{labels: '{instance="g"}', value: -1}"#),
     ])
-    func `Each panel has its own kind`(title: String, number: Int, minute: Int, sample: String) throws {
+    func `each panel has its own kind`(title: String, number: Int, minute: Int, sample: String) throws {
         let test = """
             tests:
               - interval: 1m

@@ -1,8 +1,8 @@
 import AppAttest
 import AppCheck
 import Foundation
-import Log
 import Pipeline
+import Streams
 import Testing
 
 @testable import Telemetry

@@ -60,7 +60,7 @@ struct MetricsPageTests {
 
     @Test func `the library's statistics give brokers and lag`() {
         var snapshot = Self.full
-        (snapshot.logs[0].committed[0], snapshot.logs[0].positions[0]) = (100, 100)
+        (snapshot.members[0].committed[0], snapshot.members[0].positions[0]) = (100, 100)
         let lines = Self.text(snapshot).split(separator: "\n")
         #expect(lines.contains(#"attest_consumer_lag_records{partition="0"} 21"#))
         #expect(lines.contains(#"attest_partition_unstable_records{partition="0"} 1"#))
@@ -70,7 +70,7 @@ struct MetricsPageTests {
             ]
         )
         #expect(lines.contains(#"attest_broker_errors_total{code="_TRANSPORT"} 3"#))
-        (snapshot.logs[0].committed[0], snapshot.logs[0].positions[0]) = (nil, nil)
+        (snapshot.members[0].committed[0], snapshot.members[0].positions[0]) = (nil, nil)
         // Nothing was committed: everything from the beginning on waits.
         #expect(Self.text(snapshot).contains("attest_consumer_lag_records{partition=\"0\"} 116\n"))
         #expect(BrokerFigures([Array("{".utf8), Array("[]".utf8), []], topic: "requests").brokers.isEmpty)

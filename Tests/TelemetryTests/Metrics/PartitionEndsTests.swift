@@ -58,41 +58,41 @@ struct UnstableWatchTests {
     }
 
     /// With everything before the last stable offset answered.
-    private static func look(
+    private static func poll(
         _ watch: inout UnstableWatch,
         _ ends: [Int32: PartitionEnds],
         at now: Int64
-    ) -> [LogEvent] { watch.look(ends, positions: ends.mapValues(\.stable), at: now) }
+    ) -> [LogEvent] { watch.poll(ends, positions: ends.mapValues(\.stable), at: now) }
 
     /// A full queue: nothing is fetched, and the ends are as old as the last fetch.
     @Test func `a worker that has something left to answer says nothing of open transactions`() {
         var watch = UnstableWatch()
         let ends = [1: Self.ends(10, 211)] as [Int32: PartitionEnds]
         for second in 0...100 as ClosedRange<Int64> {
-            #expect(watch.look(ends, positions: [1: second % 10], at: second * 1_000).isEmpty)
-            #expect(watch.look(ends, positions: [:], at: second * 1_000).isEmpty, "everything is left")
+            #expect(watch.poll(ends, positions: [1: second % 10], at: second * 1_000).isEmpty)
+            #expect(watch.poll(ends, positions: [:], at: second * 1_000).isEmpty, "everything is left")
         }
         // The time counts from here.
-        #expect(watch.look(ends, positions: [1: 10], at: 101_000).isEmpty)
-        #expect(watch.look(ends, positions: [1: 10], at: 115_999).isEmpty)
-        #expect(watch.look(ends, positions: [1: 10], at: 116_000).map(\.name) == [.partitionUnstable])
+        #expect(watch.poll(ends, positions: [1: 10], at: 101_000).isEmpty)
+        #expect(watch.poll(ends, positions: [1: 10], at: 115_999).isEmpty)
+        #expect(watch.poll(ends, positions: [1: 10], at: 116_000).map(\.name) == [.partitionUnstable])
         // Reading again what was read before ends no transaction.
-        #expect(watch.look(ends, positions: [1: 4], at: 117_000).isEmpty)
-        #expect(watch.look([1: Self.ends(211, 211)], positions: [1: 4], at: 118_000).map(\.name) == [.partitionStable])
+        #expect(watch.poll(ends, positions: [1: 4], at: 117_000).isEmpty)
+        #expect(watch.poll([1: Self.ends(211, 211)], positions: [1: 4], at: 118_000).map(\.name) == [.partitionStable])
     }
 
     @Test func `an open transaction at a partition's very beginning is told though nothing was committed`() {
         var watch = UnstableWatch()
         let ends = [1: PartitionEnds(low: 10, stable: 10, high: 12)] as [Int32: PartitionEnds]
-        #expect(watch.look(ends, positions: [:], at: 0).isEmpty)
-        #expect(watch.look(ends, positions: [:], at: 15_000).map(\.name) == [.partitionUnstable])
+        #expect(watch.poll(ends, positions: [:], at: 0).isEmpty)
+        #expect(watch.poll(ends, positions: [:], at: 15_000).map(\.name) == [.partitionUnstable])
     }
 
     @Test func `a last stable offset that stands still is told once, and again when it moves`() {
         var watch = UnstableWatch()
-        #expect(Self.look(&watch, [1: Self.ends(10, 211), 2: Self.ends(5, 5)], at: 0).isEmpty)
-        #expect(Self.look(&watch, [1: Self.ends(10, 300), 2: Self.ends(5, 5)], at: 14_999).isEmpty)
-        let begin = Self.look(&watch, [1: Self.ends(10, 310), 2: Self.ends(5, 5)], at: 15_000)
+        #expect(Self.poll(&watch, [1: Self.ends(10, 211), 2: Self.ends(5, 5)], at: 0).isEmpty)
+        #expect(Self.poll(&watch, [1: Self.ends(10, 300), 2: Self.ends(5, 5)], at: 14_999).isEmpty)
+        let begin = Self.poll(&watch, [1: Self.ends(10, 310), 2: Self.ends(5, 5)], at: 15_000)
         #expect(begin.map(\.name) == [.partitionUnstable] && begin[0].level == .warning)
         #expect(begin[0].partition == 1 && begin[0].offset == 10 && begin[0].counts == [.init("unstable", 300)])
         for words in [
@@ -100,27 +100,27 @@ struct UnstableWatchTests {
         ] {
             #expect(begin[0].message.contains(words), "\(begin[0].message)")
         }
-        #expect(Self.look(&watch, [1: Self.ends(10, 320), 2: Self.ends(5, 5)], at: 600_000).isEmpty)
-        let end = Self.look(&watch, [1: Self.ends(320, 320), 2: Self.ends(5, 5)], at: 601_000)
+        #expect(Self.poll(&watch, [1: Self.ends(10, 320), 2: Self.ends(5, 5)], at: 600_000).isEmpty)
+        let end = Self.poll(&watch, [1: Self.ends(320, 320), 2: Self.ends(5, 5)], at: 601_000)
         #expect(end.map(\.name) == [.partitionStable] && end[0].level == .info && end[0].partition == 1)
         #expect(end[0].counts == [.init("seconds", 601)])
-        #expect(Self.look(&watch, [1: Self.ends(320, 320)], at: 700_000).isEmpty)
+        #expect(Self.poll(&watch, [1: Self.ends(320, 320)], at: 700_000).isEmpty)
     }
 
-    @Test func `transactions that end in time are no news, however many there are`() {
+    @Test func `transactions that end in time are not reported, however many there are`() {
         var watch = UnstableWatch()
         for second in 0..<100 as Range<Int64> {
-            #expect(Self.look(&watch, [1: Self.ends(10 * (second / 10), 10 * second + 5)], at: second * 1_000).isEmpty)
+            #expect(Self.poll(&watch, [1: Self.ends(10 * (second / 10), 10 * second + 5)], at: second * 1_000).isEmpty)
         }
     }
 
     @Test func `a partition that was given away is forgotten`() {
         var watch = UnstableWatch()
-        _ = Self.look(&watch, [1: Self.ends(10, 211)], at: 0)
-        #expect(Self.look(&watch, [1: Self.ends(10, 211)], at: 15_000).count == 1)
-        #expect(Self.look(&watch, [:], at: 16_000).isEmpty)
-        #expect(Self.look(&watch, [1: Self.ends(10, 211)], at: 17_000).isEmpty)
-        #expect(Self.look(&watch, [1: Self.ends(10, 211)], at: 32_000).count == 1)
+        _ = Self.poll(&watch, [1: Self.ends(10, 211)], at: 0)
+        #expect(Self.poll(&watch, [1: Self.ends(10, 211)], at: 15_000).count == 1)
+        #expect(Self.poll(&watch, [:], at: 16_000).isEmpty)
+        #expect(Self.poll(&watch, [1: Self.ends(10, 211)], at: 17_000).isEmpty)
+        #expect(Self.poll(&watch, [1: Self.ends(10, 211)], at: 32_000).count == 1)
     }
 }
 
@@ -143,21 +143,21 @@ struct UnreadWatchTests {
 
     @Test func `a worker that does not become ready says why, once, and when that is over`() {
         var watch = UnreadWatch()
-        #expect(watch.look([], at: 0).isEmpty && watch.look([4, 2], at: 1_000).isEmpty)
-        #expect(watch.look([2], at: 10_999).isEmpty)
-        let told = watch.look([2], at: 11_000)
+        #expect(watch.poll([], at: 0).isEmpty && watch.poll([4, 2], at: 1_000).isEmpty)
+        #expect(watch.poll([2], at: 10_999).isEmpty)
+        let told = watch.poll([2], at: 11_000)
         #expect(told.map(\.name) == [.partitionsUnread] && told[0].level == .warning && told[0].isFault)
         #expect(told[0].message.hasPrefix("the worker is not ready after 10 s: \(WorkerSnapshot.text(unread: [2]));"))
-        #expect(told[0].counts == [.init("partitions", 1)] && watch.look([2], at: 99_000).isEmpty)
-        let read = watch.look([], at: 101_000)
+        #expect(told[0].counts == [.init("partitions", 1)] && watch.poll([2], at: 99_000).isEmpty)
+        let read = watch.poll([], at: 101_000)
         #expect(read.map(\.message) == ["all partitions are read, after 100 s"] && read[0].name == .partitionsRead)
-        #expect(watch.look([], at: 102_000).isEmpty && watch.look([1], at: 103_000).isEmpty)
+        #expect(watch.poll([], at: 102_000).isEmpty && watch.poll([1], at: 103_000).isEmpty)
     }
 
-    @Test func `partitions that are read in time are no news`() {
+    @Test func `partitions that are read in time are not reported`() {
         var watch = UnreadWatch()
         for second in 0..<100 as Range<Int64> {
-            #expect(watch.look(second % 9 == 8 ? [] : [1], at: second * 1_000).isEmpty)
+            #expect(watch.poll(second % 9 == 8 ? [] : [1], at: second * 1_000).isEmpty)
         }
     }
 }

@@ -1,8 +1,8 @@
 import AppAttest
 import AppCheck
-import Log
 import Member
 import Pipeline
+import Streams
 
 @testable import Telemetry
 
@@ -37,7 +37,7 @@ enum SnapshotSamples {
         let places = tally.places(of: snapshot.apps)
         var counts = AnswerCounts()
         for app in places.indices {
-            for verb in Method.allCases {
+            for verb in Verb.allCases {
                 let key = { (event: AnswerCounts.Event) in AnswerCounts.Key(app: Int32(app), verb: verb, event: event) }
                 for reason in reasons { counts.add(key(.refused(reason))) }
                 for event in [
@@ -50,20 +50,20 @@ enum SnapshotSamples {
         tally.add(counts, places)
         snapshot.tally.answers = tally
         snapshot.tally.answerAge.add(40)
-        var (sight, log) = (LoopSight(), LogSight())
-        sight.condition = .running
-        sight.clockOffset = -12
-        sight.partitions = (0..<partitions).map { number in
-            var partition = LoopSight.Partition(number: number)
+        var (loop, member) = (LoopSnapshot(), MemberSnapshot())
+        loop.condition = .running
+        loop.clockOffset = -12
+        loop.partitions = (0..<partitions).map { number in
+            var partition = LoopSnapshot.Partition(number: number)
             (partition.keys, partition.challenges, partition.tokens) = (5_000_000, 40_000, 3)
             partition.streamTime = 1_790_000_000_123
             return partition
         }
-        log.committed = Dictionary(uniqueKeysWithValues: (0..<partitions).map { ($0, Int64(10_000_000 + Int($0))) })
-        log.positions = log.committed
-        log.errors = ["_TRANSPORT": 3]
-        log.statistics = statistics
-        (snapshot.sights, snapshot.logs) = ([sight], [log])
+        member.committed = Dictionary(uniqueKeysWithValues: (0..<partitions).map { ($0, Int64(10_000_000 + Int($0))) })
+        member.positions = member.committed
+        member.errors = ["_TRANSPORT": 3]
+        member.statistics = statistics
+        (snapshot.loops, snapshot.members) = ([loop], [member])
         snapshot.brokers = BrokerFigures([statistics], topic: "requests")
         snapshot.lanes = 8
         snapshot.signatures = [.init(curve: "P-256", engine: "ifma", count: 12)]

@@ -41,13 +41,13 @@ struct GatewayWatchTests {
         }
     }
 
-    @Test func `Unchanged files cause none`() throws {
+    @Test func `unchanged files cause none`() throws {
         let bench = try Bench()
         for _ in 0..<3 { bench.settle() }
         #expect(bench.lines.isEmpty && bench.applied == 0)
     }
 
-    @Test func `A changed apps.json is taken, and its debug tokens are warned of once`() throws {
+    @Test func `a changed apps.json is taken, and its debug tokens are warned of once`() throws {
         let bench = try Bench()
         let token = #"{"sha256":"\#(String(repeating: "0a", count: 32))","name":"ci","until":"9999-01-01T00:00:00Z"}"#
         for ttl in ["2h", "3h"] {
@@ -59,7 +59,7 @@ struct GatewayWatchTests {
         #expect(bench.lines.count == 3 && bench.lines[1].hasPrefix("warning: apps.json: projects/"))
     }
 
-    @Test func `Changed Kafka properties wait for a restart, and are named`() throws {
+    @Test func `changed Kafka properties wait for a restart, and are named`() throws {
         let bench = try Bench()
         let text = try bench.directory.text("kafka.properties")
         try bench.directory.files.write("kafka.properties", text + "\nlinger.ms=7\n")
@@ -68,7 +68,7 @@ struct GatewayWatchTests {
         #expect(bench.lines.last == "warning: also changed, but needs a restart: kafka.properties")
     }
 
-    @Test func `An invalid file is refused, and the next valid one is taken`() throws {
+    @Test func `an invalid file is refused, and the next valid one is taken`() throws {
         let bench = try Bench()
         try bench.directory.files.write("apps.json", "{")
         bench.settle()

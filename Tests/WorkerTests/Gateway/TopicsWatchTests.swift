@@ -11,32 +11,32 @@ struct TopicsWatchTests {
 
     private func watch() -> TopicsWatch { TopicsWatch(Self.expected, now: 0) { _ in .present } }
 
-    @Test func `Brokers that do not answer are lost in less than 3 s, and back with one answer`() {
+    @Test func `brokers that do not answer are lost in less than 3 s, and back with one answer`() {
         let watch = watch()
         // As it is asked: a question each half second, and a second for its answer.
         for time: Int64 in [1_000, 2_500] { watch.note(.away("connection refused"), at: time) }
-        #expect(watch.hindrance(now: 1_000 + TopicsWatch.patience) == nil)
-        #expect(watch.hindrance(now: 1_001 + TopicsWatch.patience) == "no broker answers: connection refused")
-        #expect(TopicsWatch.patience + TopicsWatch.pause < 3_000)
+        #expect(watch.hindrance(now: 1_000 + TopicsWatch.grace) == nil)
+        #expect(watch.hindrance(now: 1_001 + TopicsWatch.grace) == "no broker answers: connection refused")
+        #expect(TopicsWatch.grace + TopicsWatch.pause < 3_000)
         watch.note(.present, at: 5_000)
         #expect(watch.hindrance(now: 5_000) == nil)
         // Whoever asked nothing for a while, since it stood still, has no broker to blame.
         #expect(watch.hindrance(now: 60_000) == nil)
     }
 
-    @Test func `A question that nobody answers counts from when it was asked`() {
+    @Test func `a question that nobody answers counts from when it was asked`() {
         let gate = DispatchSemaphore(value: 0)
         let watch = TopicsWatch(Self.expected, now: 0) { _ in
             gate.wait()
             return .present
         }
-        watch.look(now: { 40_000 })
-        #expect(watch.hindrance(now: 40_000 + TopicsWatch.patience) == nil)
-        #expect(watch.hindrance(now: 40_001 + TopicsWatch.patience) == "no broker answers")
+        watch.poll(now: { 40_000 })
+        #expect(watch.hindrance(now: 40_000 + TopicsWatch.grace) == nil)
+        #expect(watch.hindrance(now: 40_001 + TopicsWatch.grace) == "no broker answers")
         gate.signal()
     }
 
-    @Test func `Another number of partitions is for good, until it is the old one again`() {
+    @Test func `another number of partitions is for good, until it is the old one again`() {
         let watch = watch()
         watch.note(.partitions(GatewayPartitions(requests: 12, replies: nil)), at: 1)
         #expect(
@@ -49,7 +49,7 @@ struct TopicsWatchTests {
         #expect(watch.hindrance(now: 6) == nil)
     }
 
-    @Test func `A topic that is missing counts once it is missed twice: a broker that starts knows none`() {
+    @Test func `a topic that is missing counts once it is missed twice: a broker that starts knows none`() {
         let watch = watch()
         watch.note(.unfit("no such topic"), at: 1)
         #expect(watch.hindrance(now: 2) == nil)

@@ -1,8 +1,8 @@
 internal import AppCheck
 internal import DeviceLab
 internal import JSON
-internal import Log
 internal import Reports
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -59,7 +59,7 @@ struct ReplayDiagnosisTests {
         return (String(decoding: try fixture.bytes("report.html"), as: UTF8.self), root, schema)
     }
 
-    @Test func `Devices of another App ID, from a time on, are the first sentence of the report`() throws {
+    @Test func `devices of another App ID, from a time on, are the first sentence of the report`() throws {
         let (page, root, schema) = try Self.replay(others: 150)
         let sentence =
             "All 150 devices that present the App ID \(Self.wrong) were refused with app-id-mismatch, from 14:40 on; "
@@ -78,7 +78,7 @@ struct ReplayDiagnosisTests {
         #expect(page.firstRange(of: "<section")?.lowerBound == first.lowerBound)
     }
 
-    @Test func `Refusals that have nothing in common are said to be so`() throws {
+    @Test func `refusals that have nothing in common are said to be so`() throws {
         let (page, root, schema) = try Self.replay(others: 0)
         #expect(root["diagnosis"]?["findings"]?.elements.isEmpty == true && schema == nil)
         #expect(page.contains("Refusals do not depend on app, App ID, version, system, category, environment or time"))

@@ -1,10 +1,10 @@
 internal import AppCheck
 internal import Foundation
 internal import JSON
-internal import Log
 internal import Pipeline
 internal import Reports
 internal import Settings
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -67,7 +67,7 @@ struct ReplayReportTests {
         "\(count.grouped) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    @Test func `The tiles have the sums of the results and dead letters`() throws {
+    @Test func `the tiles have the sums of the results and dead letters`() throws {
         let capture = try Self.capture.get()
         let all = capture.outcomes.values
         #expect(try capture.tile("Records") == all.count.grouped)
@@ -81,7 +81,7 @@ struct ReplayReportTests {
         #expect(try capture.tile("Refused") == refused.grouped)
     }
 
-    @Test func `Each reason has the records and devices that the results have, and its text`() throws {
+    @Test func `each reason has the records and devices that the results have, and its text`() throws {
         let capture = try Self.capture.get()
         let reasons = Dictionary(grouping: capture.outcomes.values.filter { $0.reason != nil }) { $0.reason ?? "" }
         #expect(reasons.count > 60)
@@ -97,7 +97,7 @@ struct ReplayReportTests {
         }
     }
 
-    @Test func `Each reason has a record with the command that explains it, and the command works`() throws {
+    @Test func `each reason has a record with the command that explains it, and the command works`() throws {
         let capture = try Self.capture.get()
         for (offset, outcome) in capture.outcomes {
             guard let reason = outcome.reason else { continue }
@@ -112,7 +112,7 @@ struct ReplayReportTests {
         #expect(code == 0 && transcript.output.contains("FAILED"), "\(line): \(transcript.error)")
     }
 
-    @Test func `No token, artifact or challenge is in the page`() throws {
+    @Test func `no token, artifact or challenge is in the page`() throws {
         let capture = try Self.capture.get()
         var checked = 0
         for record in capture.lab.records {
@@ -132,7 +132,7 @@ struct ReplayReportTests {
         #expect(checked > 20)
     }
 
-    @Test func `The page is well-formed, loads nothing, runs its own script alone, and is small`() throws {
+    @Test func `the page is well-formed, loads nothing, runs its own script alone, and is small`() throws {
         let capture = try Self.capture.get()
         let markup = StrictMarkup(Array(capture.page.utf8))
         #expect(markup.fault == nil)
@@ -143,7 +143,7 @@ struct ReplayReportTests {
         #expect(capture.page.utf8.count < 1_000_000)
     }
 
-    @Test func `On paper a list of records is cut, and says so`() throws {
+    @Test func `on paper a list of records is cut, and says so`() throws {
         let page = try Self.capture.get().page
         let most = PageTemplate.paperRecords
         #expect(page.contains("records li:nth-child(n+\(most + 1)){display:none}"))
@@ -153,7 +153,7 @@ struct ReplayReportTests {
         #expect(page.components(separatedBy: "<li class=\"entry\">").count > most)
     }
 
-    @Test func `The same capture gives the same page, but for the seconds`() throws {
+    @Test func `the same capture gives the same page, but for the seconds`() throws {
         let capture = try Self.capture.get()
         try ReportedCapture.replay(capture.lab, "out2", ["--report", capture.lab.file("again.html"), "--lanes", "1"])
         let again = String(decoding: try capture.lab.bytes("again.html"), as: UTF8.self)
@@ -164,7 +164,7 @@ struct ReplayReportTests {
         #expect(timeless(again).count < again.count)
     }
 
-    @Test func `The results are the same with a report and without`() throws {
+    @Test func `the results are the same with a report and without`() throws {
         let capture = try Self.capture.get()
         try ReportedCapture.replay(capture.lab, "bare", [])
         #expect(try capture.lab.bytes("bare/results.ndjson") == capture.lab.bytes("out/results.ndjson"))
@@ -190,7 +190,7 @@ struct ReplayReportTests {
         #expect(transcript.error.contains("requests"), "the table is for people")
     }
 
-    @Test func `A capture without a record has a page too`() throws {
+    @Test func `a capture without a record has a page too`() throws {
         let capture = try Self.capture.get()
         try capture.lab.write("", to: "empty.ndjson")
         let (code, transcript) = Transcript.run([
@@ -207,7 +207,7 @@ struct ReplayReportTests {
 
 @Suite("The report of a changed configuration")
 struct ReplayDiffTests {
-    @Test func `It counts each verdict that changed, from the old one to the new one`() throws {
+    @Test func `it counts each verdict that changed, from the old one to the new one`() throws {
         let lab = try EveryReason()
         try ReportedCapture.replay(lab, "old", [])
         let apps = lab.config + "/apps.json"
@@ -239,7 +239,7 @@ struct ReplayDiffTests {
         #expect(StrictMarkup(Array(page.utf8)).fault == nil)
     }
 
-    @Test func `The same configuration changes nothing, and a file without results is refused`() throws {
+    @Test func `the same configuration changes nothing, and a file without results is refused`() throws {
         let lab = try EveryReason()
         try ReportedCapture.replay(lab, "old", [])
         try ReportedCapture.replay(
@@ -268,7 +268,7 @@ struct ReplayDiffTests {
             (["--report", "r", "--diff", "OUT/results.ndjson"], "would be overwritten"),
         ]
     )
-    func `Wrong usage ends with one line and exit code 2`(more: [String], expected: String) throws {
+    func `wrong usage ends with one line and exit code 2`(more: [String], expected: String) throws {
         let folder = try ConfigurationDirectory()
         try folder.write("capture", [])
         let output = folder.path + "/out"

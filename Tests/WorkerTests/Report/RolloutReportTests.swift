@@ -43,7 +43,7 @@ struct RolloutReportTests {
         return facts
     }
 
-    @Test func `A device counts once: a success makes up for failures, whatever their order`() throws {
+    @Test func `a device counts once: a success makes up for failures, whatever their order`() throws {
         let events = [
             Self.failure(1, "b"), Self.failure(1, "a"), Self.success(1), Self.failure(2, "b"), Self.failure(2, "a"),
             Self.failure(3, "b"), Self.event("AppAttestNotAdmitted", 3), Self.event("AppAttestNotAdmitted", 4),
@@ -59,7 +59,7 @@ struct RolloutReportTests {
         }
     }
 
-    @Test func `Each day counts a device once, and has its highest share`() throws {
+    @Test func `each day counts a device once, and has its highest share`() throws {
         let events = [
             Self.failure(1, "a", day: 20), Self.failure(1, "a", day: 20), Self.success(1, day: 21),
             Self.success(2, day: 21), Self.event("AppAttestSuccess", 3, day: 23, percent: "25"),
@@ -71,7 +71,7 @@ struct RolloutReportTests {
         #expect(columns.axis.label(0) == "2026-11-20")
     }
 
-    @Test func `Devices are counted by version, those with most failures first`() throws {
+    @Test func `devices are counted by version, those with most failures first`() throws {
         let events =
             (0..<20).map { Self.success($0, version: "1.0") } + (20..<24).map { Self.failure($0, "a", version: "2.0") }
             + [Self.success(24, version: "2.0"), Self.success(25)]
@@ -91,7 +91,7 @@ struct RolloutReportTests {
         return (directory, code, transcript.output, transcript.error)
     }
 
-    @Test func `The page has the figures, is well-formed, and runs its own script alone`() throws {
+    @Test func `the page has the figures, is well-formed, and runs its own script alone`() throws {
         let events =
             (0..<298).map { Self.success($0) } + [Self.failure(300, "nonce-mismatch"), Self.failure(301, "chain")]
         let (directory, code, output, _) = try run(events, "--report", "DIR/page.html", "--json")
@@ -112,7 +112,7 @@ struct RolloutReportTests {
         #expect(root["sections"]?.elements.map { $0["title"]?.string } == [KeyDirectory.app, "About this page"])
     }
 
-    @Test func `Hostile texts of events come out inert`() throws {
+    @Test func `hostile texts of events come out inert`() throws {
         let hostile = "<script>\u{202E}\"'&\u{0}" + String(repeating: "x", count: 60_000)
         let events = [
             Self.failure(1, hostile, version: hostile), MadeEvent(app: hostile, at: "2026-11-20T12:00:00.000Z"),
@@ -125,7 +125,7 @@ struct RolloutReportTests {
         #expect(page.contains("&lt;script&gt;[U+202E]"))
     }
 
-    @Test func `Events before the time of --since do not count`() throws {
+    @Test func `events before the time of --since do not count`() throws {
         let events = [Self.success(1, day: 19), Self.success(2, day: 20), Self.failure(3, "a", day: 21)]
         for (since, expected) in [
             ("2026-11-20T12:00:00Z", (1, 1)), ("2026-11-20T12:00:00.001Z", (0, 1)), ("0", (2, 1)),
@@ -137,7 +137,7 @@ struct RolloutReportTests {
         }
     }
 
-    @Test func `An app without an event has a page too`() throws {
+    @Test func `an app without an event has a page too`() throws {
         let events = [MadeEvent(app: "projects/9/apps/z")]
         let (directory, code, output, _) = try run(events, "--report", "DIR/page.html")
         let page = try String(contentsOfFile: directory.path + "/page.html", encoding: .utf8)
@@ -152,7 +152,7 @@ struct RolloutReportTests {
             (["--report", "DIR/events"], "would be overwritten"),
         ]
     )
-    func `Wrong usage ends with exit code 2`(arguments: [String], expected: String) throws {
+    func `wrong usage ends with exit code 2`(arguments: [String], expected: String) throws {
         let directory = try KeyDirectory()
         try directory.write("events", MadeEvent.capture([]))
         let named = arguments.map { $0.replacing("DIR", with: directory.path) }
@@ -167,13 +167,13 @@ struct RolloutReportTests {
             "2100-03-01T00:00:00.001Z", "9999-12-31T23:59:59.999Z",
         ]
     )
-    func `Times of events are read as the calendar says`(text: String) {
+    func `times of events are read as the calendar says`(text: String) {
         #expect(EventTime.milliseconds(text) == TimeText.milliseconds(text))
         #expect(EventTime.milliseconds(String(text.dropLast())) == nil)
         #expect(EventTime.milliseconds(text.replacing("T", with: " ")) == nil)
     }
 
-    @Test func `The share grows by steps to the whole`() {
+    @Test func `the share grows by steps to the whole`() {
         #expect(
             [0, 999_999, 1_000_000, 10_000_000, 50_000_000].map { GrowthRule.next(after: $0) }
                 == [1_000_000, 1_000_000, 5_000_000, 25_000_000, 100_000_000]

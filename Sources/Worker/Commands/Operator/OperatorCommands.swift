@@ -23,7 +23,7 @@ extension Command {
             installation-id, and the ledger has only its hash.
             """
     ) { arguments, console in
-        try OperatorDeed(.ban, arguments).write(console)
+        try OperatorAction(.ban, arguments).write(console)
         return ExitCode.done
     }
 
@@ -35,7 +35,7 @@ extension Command {
             As ban writes, so does unban. A key that is not banned stays as it is.
             """
     ) { arguments, console in
-        try OperatorDeed(.unban, arguments).write(console)
+        try OperatorAction(.unban, arguments).write(console)
         return ExitCode.done
     }
 }
@@ -59,7 +59,7 @@ extension Command {
             them, and exports that were made before keep their line of the key: delete them, or the line.
             """
     ) { arguments, console in
-        try OperatorDeed(.forget, arguments, keepsBan: arguments.has("--keep-ban")).write(console)
+        try OperatorAction(.forget, arguments, keepsBan: arguments.has("--keep-ban")).write(console)
         return ExitCode.done
     }
 }

@@ -1,7 +1,7 @@
 internal import Dispatch
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 /// Writes a capture, a chunk of records at a time; several threads encode it.

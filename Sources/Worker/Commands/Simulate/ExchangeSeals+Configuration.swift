@@ -5,13 +5,13 @@ internal import Traffic
 
 extension ExchangeSeals {
     /// - Throws: a fault that names a key which the verbs need and worker.json does not give.
-    init(_ configuration: Configuration, verbs: Set<Method>, apps: [SimulatedApp]) throws {
+    init(_ configuration: Configuration, verbs: Set<Verb>, apps: [SimulatedApp]) throws {
         let rings = try ExchangeKeys.load(configuration).rings
         let isSealed = configuration.challenges.mode == .sealed
         if verbs.contains(.generateAppAttestChallenge), !isSealed {
             throw UsageFault(
                 "--verbs: challenges.mode is external: the gateway makes challenges, so leave out "
-                    + "\(Method.generateAppAttestChallenge.rawValue)."
+                    + "\(Verb.generateAppAttestChallenge.rawValue)."
             )
         }
         if isSealed, rings.challenges.active == nil { throw Self.missing("challenge key") }

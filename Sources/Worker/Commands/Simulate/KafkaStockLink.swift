@@ -2,8 +2,8 @@ internal import Broker
 internal import JSON
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Settings
+internal import Streams
 internal import Traffic
 
 /// A gateway's part: calls go onto the requests topic, answers come from the results and tokens topics, by readers

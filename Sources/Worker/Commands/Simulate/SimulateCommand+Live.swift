@@ -15,7 +15,7 @@ extension SimulateCommand {
         let rate: Double?
 
         /// The time without an answer after which no worker is assumed to be running.
-        private static let patience = Duration.seconds(60)
+        private static let timeBudget = Duration.seconds(60)
         /// Clients that all back off for longer than this, in milliseconds, are not waited for.
         private static let longestSilence: Int64 = 60_000
         /// A handshake; every other wish takes two calls, and a limited-use token two more for its checks.
@@ -98,7 +98,7 @@ extension SimulateCommand {
                 // Paced clients, and clients that back off, do not wait for an answer.
                 let isResting = !fleet.isWaiting && fleet.tally.broken.isEmpty
                 if fleet.answers != progress || isResting { (progress, lastProgress) = (fleet.answers, .now) }
-                guard ContinuousClock.now - lastProgress < Self.patience else {
+                guard ContinuousClock.now - lastProgress < Self.timeBudget else {
                     let cause = fleet.tally.broken.keys.min().map { " (\($0))" } ?? ""
                     throw CommandFault(
                         "no answer within 60 s\(cause): start \(AttestWorker.name) run on this configuration."

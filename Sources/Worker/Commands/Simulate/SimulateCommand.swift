@@ -4,9 +4,9 @@ internal import Broker
 internal import DeviceLab
 internal import Kafka
 internal import KafkaPorts
-internal import Log
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Telemetry
 internal import Traffic
 
@@ -155,11 +155,11 @@ struct SimulateCommand {
         }
     }
 
-    private static func verbs(_ arguments: Arguments) throws(UsageFault) -> Set<SimulationSettings.Verb> {
+    private static func verbs(_ arguments: Arguments) throws(UsageFault) -> Set<Verb> {
         guard let text = arguments.string("--verbs") else { return SimulationSettings.plainVerbs }
-        var chosen: Set<SimulationSettings.Verb> = []
+        var chosen: Set<Verb> = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let verbs = SimulationSettings.Verb.simulated
+            let verbs = Verb.simulated
             guard let verb = verbs.first(where: { $0.rawValue == name }) else {
                 let known = verbs.map(\.rawValue)
                 throw UsageFault(

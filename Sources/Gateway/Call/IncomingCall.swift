@@ -1,0 +1,29 @@
+internal import AppAttest
+internal import HTTP
+
+/// A call on its way through the gateway.
+struct IncomingCall {
+    let http: HTTPCall
+    let target: CallTarget
+    let caller: Caller
+    let rules: GatewayRules
+    let responder: any HTTPResponder
+    let since: Int64
+}
+
+extension IncomingCall {
+    /// The header that an app's own hook sends.
+    var installationID: ExactText? {
+        guard let id = http.values("x-installation-id").last, (1...256).contains(id.count) else { return nil }
+        return ExactText(validating: id)
+    }
+
+    /// Whether the challenge is for an attestation.
+    var isAttestationHandshake: Bool {
+        http.values("x-app-attest-handshake").last?.elementsEqual("attestation".utf8) ?? false
+    }
+
+    var isOAuthClient: Bool {
+        target.path.split(separator: UInt8(ascii: "/")).dropFirst().first?.elementsEqual("oauthClients".utf8) ?? false
+    }
+}

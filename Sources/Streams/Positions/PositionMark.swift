@@ -1,0 +1,51 @@
+/// How far the requests of a partition were applied, and by which group: what a partition's ledger says of positions.
+/// Older versions wrote less of it.
+package struct PositionMark: Hashable, Sendable {
+    package enum Delivery: UInt8, Sendable {
+        /// Offsets, outputs and ledger became durable together.
+        case transaction
+        /// The ledger was written before the offset was committed.
+        case atLeastOnce
+        /// The same as ``atLeastOnce``, by a worker that had found no offset committed by a worker, and had not
+        /// committed one yet.
+        case atLeastOnceUncommitted
+    }
+
+    /// The offset after the last applied request; nil = not written (an older version's transactions).
+    package var appliedOffset: Int64?
+    /// `group.id` in UTF-8, never compared as text; nil = an older version's mark.
+    package var group: [UInt8]?
+    /// nil = an older version's mark.
+    package var delivery: Delivery?
+
+    package init(appliedOffset: Int64? = nil, group: [UInt8]? = nil, delivery: Delivery? = nil) {
+        self.appliedOffset = appliedOffset
+        self.group = group
+        self.delivery = delivery
+    }
+
+    /// Requests before this offset were applied and answered, though their offset may not have been committed. If a
+    /// transaction wrote the mark, the committed offset itself says so, and the mark skips nothing.
+    package var skipsBefore: Int64 {
+        // In a mark of an older version (nil) only at-least-once delivery wrote an offset.
+        delivery == .transaction ? 0 : appliedOffset ?? 0
+    }
+}
+
+/// A partition and the next offset to read of it.
+package struct PartitionPosition: Sendable, Equatable {
+    package var partition: Int32
+    package var offset: Int64
+
+    package init(partition: Int32, offset: Int64) {
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
+/// The assignment under which records were polled, as numbered by the source. A commit carries its batch's number, so a
+/// member that lost its partitions is fenced, even if it got new ones since (KIP-447).
+package struct Generation: Hashable, Sendable {
+    package let number: Int
+    package init(_ number: Int) { self.number = number }
+}

@@ -1,0 +1,35 @@
+/// A record read from the source. `timestamp` is in milliseconds, −1 where the source has none.
+package struct InboundRecord: Sendable, Equatable {
+    package var topic: String
+    package var partition: Int32
+    package var offset: Int64
+    package var timestamp: Int64
+    package var key: [UInt8]?
+    package var value: [UInt8]?
+    package var headers: [RecordHeader]
+    /// False if the source could not read them; ``headers`` is then empty, which does not mean that there were none.
+    package var hasReadableHeaders = true
+    /// The broker wrote the timestamp when it appended the record; else its sender may have chosen it.
+    package var hasLogAppendTime = false
+
+    /// The timestamps that RFC 3339 can express.
+    package static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
+
+    package init(
+        topic: String,
+        partition: Int32,
+        offset: Int64,
+        timestamp: Int64,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: [RecordHeader] = []
+    ) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+}

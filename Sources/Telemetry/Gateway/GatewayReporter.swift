@@ -1,0 +1,58 @@
+package import Gateway
+internal import Settings
+
+/// Log lines of a running gateway: changes of its readiness, and workers that lag behind its files.
+package struct GatewayReporter {
+    /// Calls without any answer that are not chance.
+    static let mostUnanswered = 3
+
+    /// The topic of replies; nil = the gateway reads results and tokens.
+    let replies: String?
+    private var said: String?
+    private var workerBehind = 0
+    private var unanswered = 0
+
+    package init(replies: String?) { self.replies = replies }
+
+    /// - Parameter unfitness: why the gateway is not ready; nil = it is.
+    /// - Returns: the events of changes.
+    package mutating func poll(_ unfitness: String?, _ counts: GatewayCounts) -> [LogEvent] {
+        var events: [LogEvent] = []
+        // The kind of a fault counts: seconds and connection errors in it change.
+        if let unfitness, said.map(Self.kind) != Self.kind(unfitness) {
+            let sentence = unfitness.hasSuffix(".") ? String(unfitness.dropLast()) : unfitness
+            events.append(LogEvent(.error, .gatewayNotReady, "\(sentence); calls get 503"))
+        }
+        if unfitness == nil, said != nil { events.append(LogEvent(.info, .gatewayReady, "the gateway is ready again")) }
+        said = unfitness
+        if counts.workerBehind > workerBehind {
+            events.append(
+                LogEvent(
+                    .warning,
+                    .gatewayContradicted,
+                    "a worker does not know an app or a verb that this gateway serves, and its calls get 503: give workers "
+                        + "the same apps.json and version"
+                )
+            )
+        }
+        workerBehind = counts.workerBehind
+        if counts.unanswered < Self.mostUnanswered { unanswered = 0 }
+        // Each line is for twice as many as the one before: a fleet without workers counts hundreds a second.
+        if counts.unanswered >= max(Self.mostUnanswered, 2 * unanswered) {
+            events.append(LogEvent(.error, .gatewayUnanswered, unanswered(counts.unanswered)))
+            unanswered = counts.unanswered
+        }
+        return events
+    }
+
+    private func unanswered(_ count: Int) -> String {
+        let begin = "\(count) calls in a row were written and got no answer"
+        guard let replies else { return "\(begin): see whether workers run and read these partitions" }
+        return "\(begin) on \(replies): see whether workers run, and whether topics.replies of their worker.json is "
+            + "\(replies), which they read at their start"
+    }
+
+    private static func kind(_ sentence: String) -> String {
+        String(sentence.prefix { $0 != ":" }.filter { !$0.isNumber })
+    }
+}

@@ -1,0 +1,112 @@
+internal import AppAttest
+internal import AppCheck
+internal import Broker
+internal import Crypto
+internal import JSON
+internal import Kafka
+internal import KafkaPorts
+internal import Pipeline
+internal import Settings
+internal import Streams
+
+/// Writes an operator's command to the requests topic, where it is applied in order with the requests around it: by the
+/// running worker with its next batch, or by the one that comes.
+struct OperatorAction {
+    private static let deliveryMilliseconds = 30_000
+
+    private let configuration: Configuration
+    private let key: OperatorKey
+    private let command: OperatorCommand
+    private let subject: String
+
+    /// - Parameter keepsBan: of `forget`.
+    init(_ verb: OperatorCommand.Action, _ arguments: Arguments, keepsBan: Bool = false) throws {
+        configuration = try Configuration.load(directory: try arguments.required("--config"))
+        let (subject, name) = try Self.subject(arguments)
+        self.subject = name
+        guard let key = try ExchangeKeys.operatorKeys(configuration).active else {
+            throw ConfigurationFault(
+                "worker.json lists no sealing key, and no challenge key in its place: the workers know an operator's "
+                    + "command by one. Make a sealing key with \(AttestWorker.name) new-keys, and list it for them too."
+            )
+        }
+        self.key = key
+        var command = Self.fresh(verb, subject)
+        command.keepsBan = keepsBan
+        self.command = command
+    }
+
+    private static func fresh(_ verb: OperatorCommand.Action, _ subject: OperatorCommand.Subject) -> OperatorCommand {
+        let now = EvaluationTime(milliseconds: WallClock.milliseconds())
+        let nonce = SecureRandom.bytes(OperatorCommand.nonceBytes)
+        return OperatorCommand(verb, subject, issuedAt: now, nonce: nonce)
+    }
+
+    private static func subject(_ arguments: Arguments) throws -> (OperatorCommand.Subject, name: String) {
+        let (key, installation) = (arguments.string("--key-id"), arguments.string("--installation"))
+        switch (key, installation) {
+        case (let text?, nil):
+            guard let keyID = Base64.decode(Array(text.utf8)).flatMap({ KeyID($0.span) }) else {
+                throw UsageFault("--key-id must be a key ID, 44 characters of base64, not '\(text.printable)'.")
+            }
+            return (.key(keyID), "key \(keyID.text)")
+        case (nil, let text?):
+            guard (1...HeaderReading.installationIDBytes).contains(text.utf8.count) else {
+                throw UsageFault("--installation must have 1 to \(HeaderReading.installationIDBytes) bytes.")
+            }
+            return (.installation(BanID.installation(ExactText(text))), "the installation")
+        default: throw UsageFault("name one: --key-id KEYID or --installation ID.")
+        }
+    }
+
+    /// - Returns: when all replicas have the command.
+    func write(_ console: Console) throws {
+        let topic = configuration.topics.requests
+        let access = try LedgerAccess(configuration)
+        let commands = placed(try access.partitionCount())
+        let properties = access.properties.pairs.map { ($0.name, $0.value) }
+        var (rest, options) = (commands[...], CapturePublisher.Options())
+        (options.keepsPartitions, options.deliveryMilliseconds) = (true, Self.deliveryMilliseconds)
+        let report = try CommandFault.explaining("cannot write to \(topic)", by: \.description) {
+            try CapturePublisher(properties: properties, topic: topic, options: options)
+                .publish { rest.popFirst().map { record($0.command, on: $0.partition) } }
+        }
+        guard report.isComplete else {
+            throw CommandFault(
+                "\(report.acknowledged) of \(commands.count.counted("partition")) have the command: "
+                    + "\(report.firstFailure ?? "no reason was given"). Run it again."
+            )
+        }
+        let places = commands.count == 1 ? "partition \(commands[0].partition)" : commands.count.counted("partition")
+        console.print("\(command.verb.rawValue) of \(subject) written to \(topic), \(places)")
+        for (command, partition) in commands {
+            console.print("partition \(partition): the result's request-id is \(Self.requestID(command))")
+        }
+    }
+
+    /// One command for the partition of the key; one for each partition where an installation's requests may be, or
+    /// where a key's are unknown.
+    private func placed(_ count: Int32) -> [(command: OperatorCommand, partition: Int32)] {
+        if let required = command.requiredRecordKey, let partitioner = configuration.partitioner.partitioner {
+            return [(command, partitioner.partition(of: required, count: count))]
+        }
+        return (0..<count).map { partition in
+            var own = Self.fresh(command.verb, command.subject)
+            (own.keepsBan, own.partition) = (command.keepsBan, partition)
+            return (own, partition)
+        }
+    }
+
+    private func record(_ command: OperatorCommand, on partition: Int32) -> PublishRecord {
+        PublishRecord(
+            key: command.requiredRecordKey,
+            value: OperatorRequest.value(command, key),
+            headers: [RecordHeader("request-id", Self.requestID(command))],
+            partition: partition
+        )
+    }
+
+    private static func requestID(_ command: OperatorCommand) -> String {
+        "operator-" + command.nonce.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}

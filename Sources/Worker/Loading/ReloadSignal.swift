@@ -1,0 +1,37 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// SIGHUP: asks to read the configuration again.
+package final class ReloadSignal: @unchecked Sendable {
+    private let asked = Atomic<Bool>(false)
+    private let source: any DispatchSourceSignal
+
+    /// Made on the process's first thread, before any other starts: all threads leave the signal to the source.
+    package init() {
+        // A source starts listening only a moment after `activate` has returned: blocked, a signal waits for it.
+        Self.mask(SIG_BLOCK)
+        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(owner: "reload"))
+        source.setEventHandler { [weak self] in self?.asked.store(true, ordering: .relaxed) }
+        source.activate()
+    }
+
+    /// Whether the signal has come since the last call.
+    package func take() -> Bool { asked.exchange(false, ordering: .relaxed) }
+
+    /// Restores the signal's default action.
+    package func cancel() {
+        source.cancel()
+        signal(SIGHUP, SIG_DFL)
+        Self.mask(SIG_UNBLOCK)
+    }
+
+    private static func mask(_ how: Int32) {
+        var set = sigset_t()
+        // The set lives on this stack, and no call keeps it.
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, SIGHUP)
+        unsafe pthread_sigmask(how, &set, nil)
+    }
+}

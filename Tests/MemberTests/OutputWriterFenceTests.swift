@@ -1,0 +1,61 @@
+import KafkaPorts
+import Testing
+
+@testable import Member
+
+@Suite("Output writer: fencing and repeats")
+struct OutputWriterFenceTests {
+    @Test(arguments: [false, true])
+    func `fenced too often within a minute means a second process`(isStatic: Bool) {
+        let bench = WriterBench(isStatic: isStatic)
+        let survived = isStatic ? 12 : 3
+        for round in 1...survived + 1 {
+            bench.run(.takeOver([:]))
+            bench.producer.script[.end] = [.fenced]
+            let fault = bench.run(.write(bench.batch())).fault
+            #expect(fault?.isFatal == (round > survived))
+            if round > survived {
+                let sentence =
+                    "another process uses the transactional id group-one (fenced): give every instance of the group a "
+                    + "name of its own with --instance"
+                #expect(fault?.message == sentence)
+            }
+            #expect(bench.run(.abort).isUnknown == true)
+        }
+    }
+
+    @Test func `an own request for the id without an answer excuses a fencing`() {
+        let bench = WriterBench { $0.unanswered.inits = 1 }
+        for _ in 1...8 {
+            bench.run(.takeOver([:]))
+            bench.producer.script[.end] = [.fenced]
+            #expect(bench.run(.write(bench.batch())).fault?.isFatal == false)
+            bench.run(.abort)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a producer with a copy on its way writes no other output`(isEnd: Bool) {
+        let requests = isEnd ? \UnansweredRequests.ends : \.additions
+        let bench = WriterBench()
+        bench.run(.takeOver([:]))
+        // After a commit.
+        bench.producer.onFlush = { $0.unanswered[keyPath: requests] = 1 }
+        #expect(bench.run(.write(bench.batch())).isWritten && bench.producer.isDiscarded)
+        // Before a begin.
+        #expect(bench.run(.write(bench.batch())).isWritten && !bench.producer.isDiscarded)
+        let second = bench.producer
+        second.unanswered[keyPath: requests] = 1
+        #expect(bench.run(.write(bench.batch())).isWritten && bench.producers.count == 3)
+        #expect(second.isDiscarded && second.calls.filter { $0 == "begin" }.count == 1)
+    }
+
+    @Test func `a transaction that was aborted with a repeat is known to be aborted`() {
+        let bench = WriterBench()
+        bench.run(.takeOver([:]))
+        bench.producer.script[.offsets] = [.abortable]
+        bench.run(.write(bench.batch()))
+        bench.producer.unanswered.ends = 1
+        #expect(bench.run(.abort).isUnknown == false && bench.producer.isDiscarded)
+    }
+}

@@ -1,0 +1,103 @@
+package import Streams
+
+/// Topics in memory, the ledger among them: the loop polls a test's records, and its commits are kept. It never
+/// fails, and outlives the loops that work on it.
+package final class MemoryStreams: RequestSource, RecordTransaction {
+    private struct LedgerKey: Hashable {
+        let partition: Int32
+        let key: [UInt8]
+    }
+
+    package let partitions: Int32
+    private let memory = MemoryMember()
+    private var input: [Int32: [InboundRecord]] = [:]
+    private var read: [Int32: Int] = [:]
+    private var committed: [Int32: Int] = [:]
+    private var isAssigned = false
+    private var restoring: [StoredRecord] = []
+
+    /// The output topics' records in the order that readers see.
+    package private(set) var outputs: [OutboundRecord] = []
+    /// The ledger topic before compaction, in offset order.
+    package private(set) var ledger: [StoredRecord] = []
+
+    package init(partitions: Int32) {
+        self.partitions = partitions
+        memory.restoring = { [unowned self] partitions, kept in
+            restoring = compacted.filter { partitions.contains($0.partition) && !kept.contains($0.partition) }
+        }
+        memory.reading = { [unowned self] most in memory.next(most, of: &restoring) }
+    }
+
+    /// Appends a record to the requests topic.
+    package func add(_ record: InboundRecord) { input[record.partition, default: []].append(record) }
+
+    /// Appends a record to the ledger topic's first partition, for the next loop to restore.
+    package func addLedger(key: [UInt8], value: [UInt8]?) {
+        ledger.append(StoredRecord(partition: 0, key: key, value: value))
+    }
+
+    /// The offset that the next record of a partition has.
+    package func end(of partition: Int32) -> Int64 { Int64(input[partition]?.count ?? 0) }
+
+    /// The ledger topic as compaction leaves it at best: the last value of each key, no tombstones.
+    package var compacted: [StoredRecord] {
+        var last: [LedgerKey: Int] = [:]
+        for (index, record) in ledger.enumerated() {
+            last[LedgerKey(partition: record.partition, key: record.key)] = index
+        }
+        return last.values.sorted().map { ledger[$0] }.filter { $0.value != nil }
+    }
+
+    /// Most records that a poll gives.
+    package var mostRecords = Int.max
+
+    /// The last commits of offsets are lost; outputs and ledger are not.
+    package func loseOffsets() { committed = [:] }
+
+    /// The ledger's last records never arrived: it has so many.
+    package func cutLedger(to count: Int) { ledger.removeLast(ledger.count - count) }
+
+    /// The member leaves, and another one joins.
+    package func restart() {
+        (read, isAssigned) = (committed, false)
+    }
+
+    package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        var round = PollRound()
+        if !isAssigned {
+            isAssigned = true
+            round.events = [memory.event(.assigned(Array(0..<partitions)))]
+            return round
+        }
+        for partition in 0..<partitions {
+            let records = input[partition] ?? []
+            while round.records.count < min(limits.records, mostRecords), read[partition, default: 0] < records.count {
+                round.records.append(.record(records[read[partition, default: 0]]))
+                read[partition, default: 0] += 1
+            }
+        }
+        return round
+    }
+
+    package func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
+        for record in records.joined() {
+            if record.stream == .ledger {
+                ledger.append(StoredRecord(partition: record.partition, key: record.key ?? [], value: record.value))
+            } else {
+                outputs.append(record)
+            }
+        }
+        for position in positions { committed[position.partition] = Int(position.offset) }
+    }
+
+    package func abort() -> Bool {
+        read = committed
+        return true
+    }
+
+    package var member: (any GroupMember)? { memory }
+    package let timeShare = 0.0
+    /// false = as in at-least-once delivery: the ledger gets the applied offset too.
+    package var isAtomic = true
+}
