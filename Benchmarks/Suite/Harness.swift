@@ -5,7 +5,7 @@ struct Candidate {
     let lanes: Int
     /// Who verifies, by the name that `engine.use` has for it; nil where the name says it.
     let engine: String?
-    /// Signatures that are verified together; nil where batches are no matter of the candidate.
+    /// Signatures that are verified together; nil where the candidate has no batches.
     let batch: Int?
     /// The candidate that it is compared with; nil = the first of its group.
     let baseline: String?
