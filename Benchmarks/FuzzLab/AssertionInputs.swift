@@ -46,7 +46,7 @@ extension DeviceInputs {
         let result = judge.assertion(damaged, by: device.publicKey, circumstances, way)
         tally.count(code(result))
         guard case .success(let evidence) = result, damaged != object else { return }
-        tally.countHarmless()
+        tally[.mutatedAccepted] += 1
         let original = judge.assertion(object, by: device.publicKey, circumstances, way)
         if original != .success(evidence) || device.shape != .ios18_5CDHash {
             tally.mistake("\(device.shape.rawValue): a damaged assertion is accepted: \(evidence)")

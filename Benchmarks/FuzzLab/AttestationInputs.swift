@@ -66,7 +66,7 @@ extension DeviceInputs {
         guard case .success(var original) = judge.attestation(object, of: device.keyID, circumstances, way) else {
             return tally.mistake("\(device.shape.rawValue): damage makes acceptable what was refused")
         }
-        tally.countHarmless()
+        tally[.mutatedAccepted] += 1
         (evidence.receipt, original.receipt) = (nil, nil)
         if evidence.ignoresExtensions {
             // The damaged receipt no longer vouches for the map.

@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import DeviceLab
 internal import Foundation
-internal import Synchronization
 
 /// Structured fuzzing: objects that are right but for one thing, signed again over it, so that damage reaches the
 /// check that is meant for it. Random bytes hardly ever get that far.
@@ -68,36 +67,21 @@ struct FuzzLab {
         let pool = try Pool(seed: seed, devicesPerShape: 4)
         let chunks = (inputs + Lane.chunk - 1) / Lane.chunk
         let start = ContinuousClock.now
-        let tally = Self.inParallel(lanes: lanes, chunks: chunks) { Lane(pool: pool, seed: seed) }
+        let tally = Tally.sum(lanes: lanes, chunks: chunks) { Lane(pool: pool, seed: seed).run }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         return report(tally, seconds)
     }
 
-    private static func inParallel(lanes: Int, chunks: Int, _ makeLane: @Sendable () -> Lane) -> Tally {
-        let next = Atomic<Int>(0)
-        let sum = NSLock()
-        // Guarded by `sum`.
-        nonisolated(unsafe) var total = Tally()
-        DispatchQueue.concurrentPerform(iterations: lanes) { _ in
-            let lane = makeLane()
-            while true {
-                let chunk = next.add(1, ordering: .relaxed).oldValue
-                guard chunk < chunks else { return }
-                let tally = lane.run(chunk: chunk)
-                sum.withLock { unsafe total.add(tally) }
-            }
-        }
-        return unsafe total
-    }
-
     private func report(_ tally: Tally, _ seconds: Double) -> Int32 {
-        for (reason, count) in tally.reasons.sorted(by: { $0.key < $1.key }) { print("\(count)\t\(reason)") }
-        print("\(tally.inputs) inputs, seed \(seed), \(lanes) lanes: \(Int(Double(tally.inputs) / seconds)) inputs/s")
-        print("\(tally.crossChecked) with real signatures; \(tally.mutatedAccepted) damaged where nothing is signed")
-        print("\(tally.resignedAccepted) damaged, signed again and accepted with the same evidence")
+        for (reason, count) in tally.reasons { print("\(count)\t\(reason)") }
+        let rate = Int(Double(tally[.inputs]) / seconds)
+        print("\(tally[.inputs]) inputs, seed \(seed), \(lanes) lanes: \(rate) inputs/s")
+        print("\(tally[.crossChecked]) with real signatures")
+        print("\(tally[.mutatedAccepted]) damaged where nothing is signed")
+        print("\(tally[.resignedAccepted]) damaged, signed again and accepted with the same evidence")
         for mistake in tally.mistakes { print("MISTAKE: \(mistake)") }
-        let rare = Self.reasons.filter { tally.reasons[$0, default: 0] < least }
-        for reason in rare { print("TOO RARE: \(reason), \(tally.reasons[reason, default: 0]) of \(least)") }
+        let rare = Self.reasons.filter { tally[.reason($0)] < least }
+        for reason in rare { print("TOO RARE: \(reason), \(tally[.reason(reason)]) of \(least)") }
         return tally.mistakes.isEmpty && rare.isEmpty ? 0 : 1
     }
 

@@ -29,7 +29,7 @@ final class Lane {
         for index in 0..<Self.chunk {
             // One in a thousand also with real signatures, one in a hundred with nothing cached.
             let way = Judge.Way(isReal: index == 0, isFresh: index % 100 == 1)
-            if way.isReal { tally.crossChecked += 1 }
+            if way.isReal { tally[.crossChecked] += 1 }
             input(&random, &tally, way)
         }
         return tally

@@ -34,7 +34,7 @@ extension DeviceInputs {
         let result = verdict(damaged, type, circumstances, way)
         tally.count(code(result))
         guard case .success(let found) = result, found.refusal == nil, damaged != object else { return }
-        tally.countHarmless()
+        tally[.mutatedAccepted] += 1
         if verdict(object, type, circumstances, way) != .success(found) {
             tally.mistake("\(device.shape.rawValue): a damaged receipt says something else: \(found)")
         }

@@ -18,7 +18,7 @@ extension DeviceInputs {
         let result = judge.attestation(object, of: device.keyID, circumstances, way)
         guard case .success(let evidence) = result else { return tally.count(code(result)) }
         tally.count("accepted")
-        tally.countResigned()
+        tally[.resignedAccepted] += 1
         let right = maker.attest(clientDataHash: circumstances.clientDataHash, at: circumstances.issued)
         guard case .success(let original) = judge.attestation(right, of: device.keyID, circumstances, way) else {
             return tally.mistake("\(device.shape.rawValue), \(family): damage makes acceptable what was refused")
@@ -68,7 +68,7 @@ extension DeviceInputs {
     private func judged(_ result: Result<AssertionEvidence, Refusal>, _ counter: UInt32, _ tally: inout Tally) {
         guard case .success(let evidence) = result else { return tally.count(code(result)) }
         tally.count("accepted")
-        tally.countResigned()
+        tally[.resignedAccepted] += 1
         if evidence.counter != counter || evidence.appID.text != device.appID {
             tally.mistake("\(device.shape.rawValue): another evidence: \(evidence)")
         }

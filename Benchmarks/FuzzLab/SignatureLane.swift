@@ -32,12 +32,12 @@ final class SignatureLane {
         seconds.removeAll(keepingCapacity: true)
         let cases = SignatureMenu(lab, &random).checks(SignatureLab.chunk, &random)
         compare(cases, &random, &tally)
-        tally.p256 += cases.count
+        tally[.p256] += cases.count
         let leaves = leaves(SignatureLab.chunk / 10, &random)
         compareLeaves(leaves, &random, &tally)
-        tally.p384 += leaves.count
+        tally[.p384] += leaves.count
         // Other lanes count for themselves.
-        tally.undecided = watch.undecidedCount - before
+        tally[.undecided] = watch.undecidedCount - before
         return tally
     }
 
@@ -49,7 +49,7 @@ final class SignatureLane {
             let size = random.next() % 2 == 0 ? 64 : 1 + Int(random.next() % 64)
             let group = Array(checks[start..<min(start + size, checks.count)])
             let expected = openSSL.verify(group)
-            tally.valid += expected.count { $0 }
+            tally[.valid] += expected.count { $0 }
             if random.next() % 8 == 0 {
                 for (name, engine) in engines { compareTwice(name, engine, group, expected, at: start, &tally) }
             } else {
@@ -100,8 +100,8 @@ final class SignatureLane {
             let group = Array(checks[start..<min(start + size, checks.count)])
             let isWithOpenSSL = random.next() % 5 == 0 || engines.count == 1
             let expected = isWithOpenSSL ? openSSL.verify(group) : engines[1].engine.verify(group)
-            if isWithOpenSSL { tally.p384WithOpenSSL += group.count }
-            tally.valid += expected.count { $0 }
+            if isWithOpenSSL { tally[.p384WithOpenSSL] += group.count }
+            tally[.valid] += expected.count { $0 }
             for (name, engine) in engines { note(name, engine.verify(group), expected, at: start, &tally) }
             start += group.count
         }

@@ -107,14 +107,8 @@ struct ExchangeCandidates {
     // MARK: Through the loop
 
     private func settings() throws -> PipelineSettings {
-        let app = RegisteredApp(
-            projectNumber: "123456789012",
-            projectID: "contract-test-1",
-            appID: "1:123456789012:ios:0123456789abcdef",
-            expectations: fixtures.expectations,
-            tokens: TokenSettings(algorithm: algorithm)
-        )
-        var settings = PipelineSettings(registry: try Registry(apps: [app]), partitionOfKey: { _ in 0 })
+        let registry = try fixtures.registry(TokenSettings(algorithm: algorithm))
+        var settings = PipelineSettings(registry: registry, partitionOfKey: { _ in 0 })
         settings.exchange = ExchangeSettings(keys: keys)
         settings.exchange.partitions = 1
         return settings
@@ -131,7 +125,7 @@ struct ExchangeCandidates {
         let scratch = LaneScratch(verifier: verifier, engine: engine)
         let (ledger, time) = (registered(), fixtures.time)
         return Candidate(name) {
-            let streams = RoundStreams(records)
+            let streams = StageStreams(records.map { .record($0) })
             let loop = BatchLoop(
                 streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
                 settings: settings,
@@ -149,15 +143,7 @@ struct ExchangeCandidates {
     private func registered() -> PartitionLedger {
         var keys = KeyLedger()
         for device in fixtures.devices {
-            let record = KeyRecord(
-                publicKey: device.publicKey,
-                counter: 0,
-                app: Self.app,
-                appleAppID: Fixtures.appID,
-                environment: .production,
-                registeredAt: fixtures.time
-            )
-            keys.set(device.keyID, record)
+            keys.set(device.keyID, fixtures.keyRecord(of: device))
             // As after a key's first request.
             let second = P256SecondPoint(of: device.publicKey)
             keys.setSecond(second, of: device.keyID, publicKey: device.publicKey)
@@ -195,38 +181,6 @@ struct ExchangeCandidates {
     }
 
     private func record(_ value: [UInt8], of device: FakeDevice, _ index: Int) -> InboundRecord {
-        InboundRecord(
-            topic: "appattest.requests",
-            partition: 0,
-            offset: Int64(index),
-            timestamp: fixtures.time.milliseconds,
-            key: device.keyID.recordKey,
-            value: value,
-            headers: [RecordHeader("request-id", "request-\(index)")]
-        )
+        fixtures.record(value, of: device, index, RecordPlace(partition: 0, offset: Int64(index)))
     }
-}
-
-/// Gives its records once and takes what comes of them; ends when all are committed.
-private final class RoundStreams: RequestSource, RecordTransaction {
-    private var written = 0
-    private var records: [PolledRecord]
-
-    init(_ records: [InboundRecord]) { self.records = records.map { .record($0) } }
-
-    func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
-        var round = PollRound()
-        round.records = Array(records.prefix(limits.records))
-        records.removeFirst(round.records.count)
-        round.ended = records.isEmpty
-        return round
-    }
-
-    func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) {
-        written += records.reduce(0) { $0 + $1.count }
-    }
-    func abort() -> Bool { preconditionFailure("nothing fails here") }
-    let member: (any GroupMember)? = nil
-    let isAtomic = true
-    let timeShare = 0.0
 }

@@ -3,6 +3,8 @@ internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import JSON
+internal import Pipeline
+internal import Streams
 
 /// Honest devices' objects with real signatures, and what they are verified by: made before any clock starts.
 struct Fixtures {
@@ -54,14 +56,39 @@ struct Fixtures {
         }
     }
 
-    func decoder() throws -> RequestDecoder {
+    func registry(_ tokens: TokenSettings = TokenSettings()) throws -> Registry {
         let app = RegisteredApp(
             projectNumber: "123456789012",
-            projectID: nil,
+            projectID: "contract-test-1",
             appID: "1:123456789012:ios:0123456789abcdef",
-            expectations: expectations
+            expectations: expectations,
+            tokens: tokens
         )
-        return RequestDecoder(registry: try Registry(apps: [app]), limits: RequestLimits())
+        return try Registry(apps: [app])
+    }
+
+    /// The key's record, as if by the device's attestation.
+    func keyRecord(of device: FakeDevice) -> KeyRecord {
+        KeyRecord(
+            publicKey: device.publicKey,
+            counter: 0,
+            app: Self.appPath,
+            appleAppID: Self.appID,
+            environment: .production,
+            registeredAt: time
+        )
+    }
+
+    func record(_ value: [UInt8], of device: FakeDevice, _ number: Int, _ place: RecordPlace) -> InboundRecord {
+        InboundRecord(
+            topic: "appattest.requests",
+            partition: place.partition,
+            offset: place.offset,
+            timestamp: time.milliseconds,
+            key: device.keyID.recordKey,
+            value: value,
+            headers: [RecordHeader("request-id", "request-\(number)")]
+        )
     }
 
     static func value(_ assertion: [UInt8], of device: FakeDevice, _ hash: [UInt8]) -> [UInt8] {

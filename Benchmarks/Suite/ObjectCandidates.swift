@@ -72,21 +72,22 @@ struct ObjectCandidates {
     }
 
     private func attestation(_ name: String, _ policy: ReceiptPolicy) -> Candidate {
-        let (fixtures, engine) = (fixtures, OpenSSLEngine())
-        let verifier = ObjectVerifier(anchors: fixtures.anchors)
+        let (engine, prepare) = (OpenSSLEngine(), prepareAttestation(policy))
+        return repeated(name, scale * 4) { Self.concluded($0.map(prepare), engine) }
+    }
+
+    private func prepareAttestation(_ policy: ReceiptPolicy) -> (Int) -> Prepared<AttestationEvidence> {
+        let (fixtures, verifier) = (fixtures, ObjectVerifier(anchors: fixtures.anchors))
         var expectations = fixtures.expectations
         expectations.receipt = policy
-        return repeated(name, scale * 4) { [expectations] range in
-            let prepared = range.map { index in
-                verifier.prepareAttestation(
-                    fixtures.attestations[index],
-                    clientDataHash: fixtures.clientDataHash,
-                    keyID: fixtures.devices[index].keyID,
-                    expectations: expectations,
-                    at: fixtures.time
-                )
-            }
-            return Self.concluded(prepared, engine)
+        return { [expectations] index in
+            verifier.prepareAttestation(
+                fixtures.attestations[index],
+                clientDataHash: fixtures.clientDataHash,
+                keyID: fixtures.devices[index].keyID,
+                expectations: expectations,
+                at: fixtures.time
+            )
         }
     }
 
@@ -113,19 +114,8 @@ struct ObjectCandidates {
 
     /// The leaf's signature alone: the floor of an attestation without its receipt.
     func p384() -> Candidate {
-        let (fixtures, engine) = (fixtures, OpenSSLEngine())
-        let verifier = ObjectVerifier(anchors: fixtures.anchors)
-        var expectations = fixtures.expectations
-        expectations.receipt = .ignore
-        let checks = fixtures.attestations.indices.flatMap { index in
-            verifier.prepareAttestation(
-                fixtures.attestations[index],
-                clientDataHash: fixtures.clientDataHash,
-                keyID: fixtures.devices[index].keyID,
-                expectations: expectations,
-                at: fixtures.time
-            ).checks
-        }
+        let (engine, prepare) = (OpenSSLEngine(), prepareAttestation(.ignore))
+        let checks = fixtures.attestations.indices.flatMap { prepare($0).checks }
         precondition(checks.count == fixtures.attestations.count, "one signature, the leaf's")
         return repeated("OpenSSL P-384 verify, bare", scale * 4, engine: EngineCandidates.openSSL) { range in
             precondition(!engine.verify(Array(checks[range])).contains(false), "valid signatures")
@@ -134,8 +124,8 @@ struct ObjectCandidates {
     }
 
     private func decode() throws -> Candidate {
-        let (fixtures, decoder) = (fixtures, try fixtures.decoder())
-        return repeated("decode: JSON, base64, CBOR", scale * 512) { range in
+        let decoder = RequestDecoder(registry: try fixtures.registry(), limits: RequestLimits())
+        return repeated("decode: JSON, base64, CBOR", scale * 512) { [fixtures] range in
             for index in range {
                 guard case .request(let request) = decoder.decode(fixtures.values[index]),
                     let object = request.assertion,

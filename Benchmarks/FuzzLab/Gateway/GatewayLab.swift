@@ -32,16 +32,14 @@ struct GatewayLab {
         report(total, (ContinuousClock.now - start) / .seconds(1))
         print("memory: \(before) MiB after a quarter of the time, \(after) MiB at the end")
         // Both must have been asked for, or nothing was tried.
-        let isEven = total.requests > total.inputs / 10 && total.refusals.values.reduce(0, +) > total.inputs / 10
+        let refused = total.refusals.reduce(0) { $0 + $1.count }
+        let isEven = min(total[.requests], refused) > total[.inputs] / 10
         if !isEven { print("MISTAKE: too few requests or too few refusals") }
         return total.mistakes.isEmpty && isEven ? 0 : 1
     }
 
     private func inParallel(_ seed: UInt64, until end: ContinuousClock.Instant) -> GatewayTally {
-        let sum = NSLock()
-        // Guarded by `sum`.
-        nonisolated(unsafe) var total = GatewayTally()
-        DispatchQueue.concurrentPerform(iterations: lanes) { number in
+        GatewayTally.sum(lanes: lanes) { number in
             // Neighbouring seeds would give one stream, shifted.
             var random = SeededRandom(seed: seed &+ UInt64(number))
             let lane = GatewayLane(seed: random.next())
@@ -52,18 +50,16 @@ struct GatewayLab {
                 tally.mistake("no server: \(error)")
             }
             tally.add(lane.tally)
-            sum.withLock { unsafe total.add(tally) }
+            return tally
         }
-        return unsafe total
     }
 
     private func report(_ tally: GatewayTally, _ seconds: Double) {
-        let rate = Int(Double(tally.inputs) / seconds)
-        print("\(tally.inputs) hostile connections, seed \(seed), \(lanes) lanes: \(rate)/s, \(tally.lives) servers")
-        print(
-            "\(tally.requests) requests served; refused: \(tally.refusals.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" })"
-        )
-        print("\(tally.aborted) aborted, \(tally.hidden) with a hidden line end, \(tally.retried) tried again")
+        let rate = Int(Double(tally[.inputs]) / seconds)
+        print("\(tally[.inputs]) hostile connections, seed \(seed), \(lanes) lanes: \(rate)/s")
+        print("\(tally[.lives]) servers")
+        print("\(tally[.requests]) requests served; refused: \(tally.refusals.map { "\($0.count) × \($0.status)" })")
+        print("\(tally[.aborted]) aborted, \(tally[.hidden]) with a hidden line end, \(tally[.retried]) tried again")
         for mistake in tally.mistakes { print("MISTAKE: \(mistake)") }
     }
 

@@ -15,34 +15,34 @@ final class GatewayLane {
     /// - Throws: where no server can be started.
     func run(until end: ContinuousClock.Instant) throws {
         while ContinuousClock.now < end, tally.mistakes.isEmpty {
-            let dependencies = try HostileWorld(isStepped: false)
+            let world = try HostileWorld(isStepped: false)
             let isStoppedAmid = random.below(2) == 0
             for batch in 0..<Self.batches where ContinuousClock.now < end {
                 // Those that hold their connections wait for the server's deadlines, which takes long.
-                play(dependencies, isHeld: batch % 3 == 0, isStopping: isStoppedAmid && batch == Self.batches - 1)
+                play(world, isHeld: batch % 3 == 0, isStopping: isStoppedAmid && batch == Self.batches - 1)
             }
-            if !isStoppedAmid, let rest = dependencies.leftOpen(beside: 0) { tally.mistake(rest) }
-            dependencies.stop()
-            tally.lives += 1
+            if !isStoppedAmid, let rest = world.leftOpen(beside: 0) { tally.mistake(rest) }
+            world.stop()
+            tally[.lives] += 1
         }
     }
 
-    private func play(_ dependencies: HostileWorld, isHeld: Bool, isStopping: Bool) {
+    private func play(_ world: HostileWorld, isHeld: Bool, isStopping: Bool) {
         var clients: [(visit: HostileVisit, client: HostileClient?)] = []
         for _ in 0..<Self.clients {
             let visit = randomVisit(isHeld: isHeld)
-            dependencies.expect(visit)
-            clients.append((visit, HostileClient(port: dependencies.port, from: visit.source)))
+            world.expect(visit)
+            clients.append((visit, HostileClient(port: world.port, from: visit.source)))
         }
         send(&clients)
         if isStopping {
-            dependencies.stop()
-        } else if !Self.isServed(dependencies) {
+            world.stop()
+        } else if !Self.isServed(world) {
             tally.mistake("a healthy client is not served beside: \(clients.map(\.visit.text).prefix(3))")
         }
         for (visit, client) in clients {
-            judge(dependencies, visit, client, isStopping: isStopping)
-            dependencies.forget(visit.source)
+            judge(world, visit, client, isStopping: isStopping)
+            world.forget(visit.source)
         }
     }
 
@@ -67,32 +67,31 @@ final class GatewayLane {
 
     // MARK: Judgement
 
-    private func judge(_ dependencies: HostileWorld, _ visit: HostileVisit, _ client: HostileClient?, isStopping: Bool)
-    {
-        tally.inputs += 1
-        if visit.isHidden { tally.hidden += 1 }
+    private func judge(_ world: HostileWorld, _ visit: HostileVisit, _ client: HostileClient?, isStopping: Bool) {
+        tally[.inputs] += 1
+        if visit.isHidden { tally[.hidden] += 1 }
         guard visit.ending != .abort else {
-            tally.aborted += 1
-            let found = visit.outcome(dependencies)
-            tally.requests += found.seen
+            tally[.aborted] += 1
+            let found = visit.outcome(world)
+            tally[.requests] += found.seen
             if let crime = found.crime { tally.mistake("\(crime): \(visit.text)") }
             return
         }
         guard let client else { return tally.mistake("a client cannot connect") }
-        let found = visit.outcome(dependencies, client, isStopping: isStopping)
-        tally.requests += found.seen
-        if let refusal = found.refusal { tally.refusals[refusal, default: 0] += 1 }
+        let found = visit.outcome(world, client, isStopping: isStopping)
+        tally[.requests] += found.seen
+        if let refusal = found.refusal { tally[.refusals(refusal)] += 1 }
         if let crime = found.crime { return tally.mistake("\(crime): \(visit.text)") }
         guard let doubt = found.doubt, !isStopping else { return }
-        tally.retried += 1
+        tally[.retried] += 1
         for _ in 0..<3 {
             let again = HostileVisit(nextSource(), visit.bytes, visit.answering, visit.ending)
-            dependencies.expect(again)
-            guard let client = HostileClient(port: dependencies.port, from: again.source) else { continue }
+            world.expect(again)
+            guard let client = HostileClient(port: world.port, from: again.source) else { continue }
             client.write(again.bytes[...])
             if again.ending == .halfClose { client.finishWriting() }
-            let found = again.outcome(dependencies, client)
-            dependencies.forget(again.source)
+            let found = again.outcome(world, client)
+            world.forget(again.source)
             if found.crime == nil, found.doubt == nil { return }
         }
         tally.mistake("\(doubt): \(visit.text)")
@@ -108,8 +107,8 @@ final class GatewayLane {
         return HostileVisit(nextSource(), bytes, answering, ending, cuts: cuts)
     }
 
-    private static func isServed(_ dependencies: HostileWorld) -> Bool {
-        HostileClient(port: dependencies.port, from: [127, 0, 0, 1])?.isServed() ?? false
+    private static func isServed(_ world: HostileWorld) -> Bool {
+        HostileClient(port: world.port, from: [127, 0, 0, 1])?.isServed() ?? false
     }
 
     /// An address of 127.0.0.0/8 that no client had lately.

@@ -6,7 +6,7 @@ internal import HostileHTTP
 /// What the handler sees must be what a strict reader sees; every connection ends; a well-behaved client on a connection
 /// of its own is served all the while.
 final class GatewayTarget {
-    private let dependencies: HostileWorld
+    private let world: HostileWorld
     private let neighbour: HostileClient
     private var number = 0
 
@@ -14,8 +14,8 @@ final class GatewayTarget {
     private static let hastyShare = 64
 
     init() throws {
-        dependencies = try HostileWorld(isStepped: true)
-        guard let neighbour = HostileClient(port: dependencies.port, from: [127, 0, 0, 3]) else {
+        world = try HostileWorld(isStepped: true)
+        guard let neighbour = HostileClient(port: world.port, from: [127, 0, 0, 3]) else {
             preconditionFailure("the server takes a connection")
         }
         self.neighbour = neighbour
@@ -28,8 +28,8 @@ final class GatewayTarget {
 
     func run(_ input: [UInt8]) {
         let visit = visit(input)
-        dependencies.expect(visit)
-        guard let client = HostileClient(port: dependencies.port, from: visit.source) else {
+        world.expect(visit)
+        guard let client = HostileClient(port: world.port, from: visit.source) else {
             return insist(false, "the server takes a connection (errno \(errno))")
         }
         for (start, end) in zip(visit.cuts, visit.cuts.dropFirst()) {
@@ -37,12 +37,12 @@ final class GatewayTarget {
             insist(neighbour.isServed(), "a well-behaved neighbour is served")
         }
         if visit.ending == .halfClose { client.finishWriting() }
-        let found = visit.outcome(dependencies, client)
+        let found = visit.outcome(world, client)
         insist(found.crime == nil && found.doubt == nil, "\(found.crime ?? found.doubt ?? ""): \(visit.text)")
         insist(neighbour.isServed(), "a well-behaved neighbour is served")
-        let rest = dependencies.leftOpen(beside: 1)
+        let rest = world.leftOpen(beside: 1)
         insist(rest == nil, rest ?? "")
-        dependencies.forget(visit.source)
+        world.forget(visit.source)
     }
 
     /// The input itself chooses who answers, how the client ends, and whether it comes in two parts.

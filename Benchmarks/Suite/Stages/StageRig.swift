@@ -35,7 +35,9 @@ struct StageRig {
             let partition = Int(devices[index].keyID.digest[31]) % offsets.count
             defer { offsets[partition] += 1 }
             let place = RecordPlace(partition: Int32(partition), offset: offsets[partition])
-            return Self.record(number, place, devices[index], UInt32(counter), fixtures.time)
+            let hash = SHA256.hash(Array("request \(number)".utf8)).bytes
+            let object = devices[index].assertion(clientDataHash: hash, counter: UInt32(counter))
+            return fixtures.record(Fixtures.value(object, of: devices[index], hash), of: devices[index], number, place)
         }
         lines = Self.lines(records)
     }
@@ -66,13 +68,7 @@ struct StageRig {
     }
 
     private func settings(_ shape: Shape) -> PipelineSettings {
-        let app = RegisteredApp(
-            projectNumber: "123456789012",
-            projectID: "contract-test-1",
-            appID: "1:123456789012:ios:0123456789abcdef",
-            expectations: fixtures.expectations
-        )
-        guard let registry = try? Registry(apps: [app]) else { preconditionFailure("one app is a registry") }
+        guard let registry = try? fixtures.registry() else { preconditionFailure("one app is a registry") }
         var settings = PipelineSettings(registry: registry)
         settings.exchange.mints = shape == .run
         settings.sharesLedger = shape == .replay
@@ -84,37 +80,9 @@ struct StageRig {
         var keys: [Int32: KeyLedger] = [:]
         for device in fixtures.devices {
             let partition = shape == .replay ? 0 : Int32(device.keyID.digest[31]) % Self.partitions
-            let record = KeyRecord(
-                publicKey: device.publicKey,
-                counter: 0,
-                app: Fixtures.appPath,
-                appleAppID: Fixtures.appID,
-                environment: .production,
-                registeredAt: fixtures.time
-            )
-            keys[partition, default: KeyLedger()].set(device.keyID, record)
+            keys[partition, default: KeyLedger()].set(device.keyID, fixtures.keyRecord(of: device))
         }
         return keys.mapValues { PartitionLedger(keys: $0) }
-    }
-
-    private static func record(
-        _ number: Int,
-        _ place: RecordPlace,
-        _ device: FakeDevice,
-        _ counter: UInt32,
-        _ time: EvaluationTime
-    ) -> InboundRecord {
-        let hash = SHA256.hash(Array("request \(number)".utf8)).bytes
-        let object = device.assertion(clientDataHash: hash, counter: counter)
-        return InboundRecord(
-            topic: "appattest.requests",
-            partition: place.partition,
-            offset: place.offset,
-            timestamp: time.milliseconds,
-            key: device.keyID.recordKey,
-            value: Fixtures.value(object, of: device, hash),
-            headers: [RecordHeader("request-id", "request-\(number)")]
-        )
     }
 
     /// A capture in memory, in chunks as a reader of files gives them.

@@ -7,7 +7,7 @@ internal import Streams
 ///
 /// The first batch only warms up: what it costs is forgotten.
 final class StageStreams: RequestSource, RecordTransaction, PackedTransaction {
-    private let meter: StageMeter
+    private let meter: StageMeter?
     private let records: [PolledRecord]
     private var next = 0
     private var polls = 0
@@ -15,14 +15,14 @@ final class StageStreams: RequestSource, RecordTransaction, PackedTransaction {
     /// Records after the first batch.
     private(set) var measured = 0
 
-    init(_ records: [PolledRecord], _ meter: StageMeter) {
+    init(_ records: [PolledRecord], _ meter: StageMeter? = nil) {
         (self.records, self.meter) = (records, meter)
     }
 
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
-        meter.enter(.poll)
+        meter?.enter(.poll)
         polls += 1
-        if polls == 2 { meter.restart() }
+        if polls == 2 { meter?.restart() }
         var round = PollRound()
         let end = min(next + limits.records, records.count)
         round.records = Array(records[next..<end])
