@@ -68,7 +68,7 @@ let modules: [Target] = [
         dependencies: ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         swiftSettings: strict
     ),
-    // Kafka's side of the log, transactions, restores, topics, the ledger's commands.
+    // Kafka's side of the streams, transactions, restores, topics, the ledger's commands.
     .target(
         name: "Broker",
         dependencies: [
@@ -137,7 +137,7 @@ let tests: [Target] = [
         exclude: ["firebase-contract.json", "verify_tokens.py", "consume_token.py"],
         swiftSettings: whole
     ),
-    // The loop on logs and lanes in memory, under seeds.
+    // The loop on streams and lanes in memory, under seeds.
     .target(
         name: "SimulationKit",
         dependencies: [
@@ -154,7 +154,7 @@ let tests: [Target] = [
         path: "Tests/KafkaKit",
         swiftSettings: whole
     ),
-    // Logs on mock and real clusters, real brokers, the program as a process.
+    // Members on mock and real clusters, real brokers, the program as a process.
     .target(
         name: "BrokerKit",
         dependencies: [

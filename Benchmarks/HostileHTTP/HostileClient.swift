@@ -8,10 +8,10 @@ package final class HostileClient {
     package init?(port: UInt16, from source: [UInt8]) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
-        var timeBudget = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
+        var timeout = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
         // The value outlives the call.
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeBudget, socklen_t(MemoryLayout<timeval>.size))
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeBudget, socklen_t(MemoryLayout<timeval>.size))
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var yes: Int32 = 1
         // Each write is a segment of its own.
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))

@@ -6,7 +6,7 @@ internal import Foundation
 struct Machine {
     /// Model name, family and model number.
     let processor: String
-    /// What it does of the lanes' multiplication in a cycle: two on some, one on others, 0 without AVX-512 IFMA.
+    /// How many of IFMA's multiplications it does in a cycle: two on some, one on others, 0 without AVX-512 IFMA.
     let vpmadd52PerCycle: Double
     let cores: Int
     let openSSL: String

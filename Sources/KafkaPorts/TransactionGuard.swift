@@ -41,9 +41,9 @@ package struct TransactionGuard: Sendable, Equatable {
     /// Marks the transaction as one that cannot be committed, and returns the fault that says so. Any fault of a produce
     /// spoils it, but for a full queue; the library itself would commit what it has.
     package mutating func spoil(_ fault: KafkaFault) -> KafkaFault {
-        let judged = fault.with(isFatal: fault.isFatal, requiresAbort: true)
-        spoilage = spoilage ?? judged
-        return judged
+        let spoiling = fault.with(isFatal: fault.isFatal, requiresAbort: true)
+        spoilage = spoilage ?? spoiling
+        return spoiling
     }
 
     /// Notes that a call is about to put offsets into the transaction.

@@ -1,6 +1,6 @@
 package import Streams
 
-/// One output: its records become durable together with the offsets.
+/// A batch's output: its records become durable together with the offsets.
 package struct OutputBatch: Sendable {
     /// The records in the order in which they are to be written.
     package var records: [OutboundRecord]

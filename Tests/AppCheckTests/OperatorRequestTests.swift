@@ -37,7 +37,7 @@ struct OperatorRequestTests {
             return
         }
         #expect(found.command == command)
-        #expect(path.shown == "v1/operator:\(command.verb.rawValue)")
+        #expect(path.shown == "v1/operator:\(command.action.rawValue)")
         let slashed = String(decoding: value, as: UTF8.self).replacing(#""v1/op"#, with: #""/v1/op"#)
         guard case .command = try Self.decoder(keys).decode(Array(slashed.utf8)) else {
             Issue.record("no command with a slash in front")
@@ -49,7 +49,7 @@ struct OperatorRequestTests {
         let key = try #require(OperatorKeys(try ExchangeKit.keys()).active)
         let first = try #require(Self.commands.first)
         var others: [OperatorCommand] = [first]
-        for verb in OperatorCommand.Action.allCases where verb != first.verb {
+        for verb in OperatorCommand.Action.allCases where verb != first.action {
             others.append(.sample(verb, first.subject))
         }
         others += Self.commands.dropFirst(3)

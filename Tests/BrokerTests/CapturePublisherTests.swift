@@ -80,7 +80,7 @@ struct CapturePublisherTests {
         }
     }
 
-    @Test func `a broker that stays down is told once while it is waited for, and reported`() throws {
+    @Test func `a broker that stays down is named once while it is waited for, and in the report`() throws {
         try withMock { fixture in
             var options = CapturePublisher.Options()
             options.deliveryMilliseconds = 600

@@ -11,7 +11,7 @@ import TestKit
 import Testing
 internal import Threads
 
-/// Output on librdkafka, written on a thread of their own.
+/// Outputs on librdkafka, written on a thread of their own.
 @Suite(.waiting)
 struct WriterThreadTests {
     /// Kafka's protocol numbers.

@@ -46,7 +46,7 @@ private final class Alarms: Sendable {
         #expect(library.signedCount == byLibrary)
     }
 
-    @Test func `ES256 stays with OpenSSL where no engine verifies in lanes`() throws {
+    @Test func `ES256 stays with OpenSSL where no engine verifies in groups`() throws {
         let (key, fake) = (try SigningKey.generate(.p256), FakeGroupSigner())
         let signer = TokenSigner(SigningLibrary(fake, engine: nil) { Issue.record("\($0)") }, keys: [("k", key)])
         #expect(!signer.usesLibrary(for: key))

@@ -21,7 +21,7 @@ struct WycheproofTests {
         }
     }
 
-    /// Beside every case stands a signature that fills the lanes.
+    /// Beside every case stands a second signature: one alone is not verified with IFMA.
     @Test(arguments: Engine.usable)
     func `P-256 with SHA-256 accepts the valid signatures and nothing else`(kind: Engine) throws {
         let (engine, neighbour) = (kind.make(), SignatureCases(seed: 12).valid(0))

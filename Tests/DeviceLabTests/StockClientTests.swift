@@ -138,7 +138,7 @@ import Testing
         #expect(late.outcomes.isEmpty && late.call?.kind == .challengeForAssertion)
     }
 
-    @Test func `Limited-use tokens are not cached, and the session's cache does not serve them`() {
+    @Test func `limited-use tokens are not cached, and the session's cache does not serve them`() {
         var client = StockServer.client()
         _ = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon, token: "l1")
         let session = client.want(limitedUse: false, at: Lab.noon)

@@ -56,7 +56,7 @@ import Testing
         ";consume=2",
         ";app=", ";b", "?app=\(app);consume=1&x",
     ])
-    func `parameters that are mistyped are told, and never a silent no`(parameters: String) throws {
+    func `parameters that are mistyped are named, and never a silent no`(parameters: String) throws {
         let rig = try Self.single()
         let reply = try Self.call(rig, "/v1/verify" + parameters, nil, GatewayRig.bearer)
         #expect(reply?.status == 400 && rig.requests.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 struct CallEndTests {
     private static let request = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    @Test func `Draining answers end their connections, others go on`() throws {
+    @Test func `draining answers end their connections, others go on`() throws {
         let server = try EchoServer()
         let client = try #require(server.client())
         client.write(Self.request)

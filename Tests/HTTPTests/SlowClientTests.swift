@@ -120,7 +120,7 @@ struct SlowClientTests {
     }
 
     @Test(arguments: ["GET /a HTTP/1.1\r\nHost: h\r\nA: ", "GET /"])
-    func `Endless headers are refused`(start: String) throws {
+    func `endless headers are refused`(start: String) throws {
         let server = try EchoServer()
         let client = try #require(server.client())
         client.write(start)

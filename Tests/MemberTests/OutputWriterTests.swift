@@ -280,7 +280,7 @@ struct OutputWriterTests {
     }
 
     @Test(arguments: [OutputWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `an output without a topic ends the member, a record that is not taken ends the output`(
+    func `a record without a topic ends the member, one that is not taken ends the output`(
         delivery: OutputWriter.Settings.Delivery
     ) {
         let bench = WriterBench(delivery)

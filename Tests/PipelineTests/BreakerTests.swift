@@ -48,7 +48,7 @@ struct BreakerTests {
     }
 }
 
-@Suite("The search for a record that the output refuses")
+@Suite("The search for a record whose output is refused")
 struct BisectionTests {
     private static func positions(_ offset: Int64, _ partition: Int32 = 0) -> [PartitionPosition] {
         [PartitionPosition(partition: partition, offset: offset)]

@@ -112,7 +112,7 @@ private func record(
         }
     }
 
-    @Test func `Base64 members stand for bytes`() throws {
+    @Test func `base64 members stand for bytes`() throws {
         let record = try decode(
             #"{"partition":0,"offset":9,"keyBase64":"/w==","payloadBase64":"","headers":[{"base64":"/g"},{"base64":""}]}"#
         )

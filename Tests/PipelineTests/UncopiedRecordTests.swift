@@ -44,7 +44,7 @@ struct UncopiedRecordTests {
         #expect(uncopied.map(\.valueDigest) == copied.map(\.valueDigest))
     }
 
-    @Test func `Poisonous ones become dead letters with all their bytes`() throws {
+    @Test func `poisonous ones become dead letters with all their bytes`() throws {
         let polled = Self.records.map { PolledRecord.uncopied(of: $0) }
         let poison = Poison(
             refused: [RecordPlace(Self.records[0])],

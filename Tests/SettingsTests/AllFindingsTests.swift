@@ -79,7 +79,7 @@ struct PropertySpellingTests {
             ("group.id=#ten", "what follows # would be part of the value"),
         ]
     )
-    func `quotes and comments behind a value are told`(line: String, problem: String) throws {
+    func `quotes and comments behind a value are reported`(line: String, problem: String) throws {
         let fault = try ConfigurationDirectory(properties: "# a comment\n\(line)\n").fault()
         let name = line.prefix { $0 != "=" }
         #expect(fault?.hasPrefix("kafka.properties: line 2: \(name): \(problem)") == true, "\(fault ?? "none")")

@@ -47,7 +47,7 @@ struct KeyHistoryTests {
             (#""file": "c2""#, #""file": "other""#, "challenge key c2 is now a different key"),
         ]
     )
-    func `Removing a key that live tokens, artifacts or challenges need is refused by name`(
+    func `removing a key that live tokens, artifacts or challenges need is refused by name`(
         old: String,
         new: String,
         problem: String

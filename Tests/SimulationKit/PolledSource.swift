@@ -34,7 +34,7 @@ package final class MovedClock: @unchecked Sendable {
 /// A list of records as streams without a group: hands out again what was not committed.
 package final class ListStreams: RequestSource, RecordTransaction {
     private let records: [InboundRecord]
-    /// Takes a transaction's outputs, or throws what the output fails with.
+    /// Takes a transaction's outputs, or throws what the transaction fails with.
     package var take: (_ outputs: [OutboundRecord]) throws -> Void
     private var (read, committed) = (0, 0)
     private var isOpen = false

@@ -4,7 +4,7 @@ package import Streams
 internal import TestKit
 
 /// In-memory streams under a seed: random batch sizes, commits that fail before or after they took effect, faults
-/// of every other call, rebalances. It keeps delivered and visible records for the test.
+/// of every other call, rebalances. They keep delivered and visible records for the test.
 package final class SimulatedStreams: RequestSource, RecordTransaction {
     /// The state after a commit's fault.
     package enum CommitFault: CaseIterable, Sendable {

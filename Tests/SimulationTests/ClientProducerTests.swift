@@ -81,7 +81,7 @@ struct ClientProducerTests {
     @Test func `an init without an answer may come late, and fences the owner once`() throws {
         let world = ClientWorld()
         let process = world.process("one")
-        var wasFenced: [Int] = []
+        var fenced: [Int] = []
         for _ in 0..<20 {
             let producer = try world.producer(process)
             process.chances.client.initUnanswered = 1
@@ -93,11 +93,11 @@ struct ClientProducerTests {
             try producer.begin()
             _ = try producer.produce([ClientWorld.output("a")])
             let isFenced = (try? producer.flush(limit: 500)) == nil
-            wasFenced.append(isFenced ? 1 : 0)
+            fenced.append(isFenced ? 1 : 0)
             #expect((producer.fatalFault?.isFenced == true) == isFenced)
             producer.discard()
         }
-        #expect(wasFenced.contains(1) && wasFenced.contains(0))
+        #expect(fenced.contains(1) && fenced.contains(0))
     }
 
     @Test func `begin after a fatal fault hangs`() throws {

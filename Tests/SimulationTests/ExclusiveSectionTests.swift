@@ -38,12 +38,12 @@ struct ExclusiveSectionTests {
                     chances: chances
                 )
             }
-            loops = streams.enumerated().map { number, streams in
+            loops = streams.enumerated().map { number, own in
                 var options = BatchLoop.Options()
                 options.batch.records = 8
                 options.slot = section.slots[number]
                 options.suspects = CrashSuspects(Dictionary(uniqueKeysWithValues: counts))
-                let roles = StreamRoles(source: streams, transaction: streams)
+                let roles = StreamRoles(source: own, transaction: own)
                 return lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
             }
             (self.streams, self.lanes) = (streams, lanes)
@@ -57,12 +57,12 @@ struct ExclusiveSectionTests {
                 if Int.random(in: 0..<5, using: &random) < 2, lanes.finishOne() { continue }
                 let number = running[Int.random(in: 0..<running.count, using: &random)]
                 if try loops[number].tick(waitMilliseconds: 0) == .finished { running.removeAll { $0 == number } }
-                poll()
+                noteBreaches()
             }
             return running.isEmpty
         }
 
-        private func poll() {
+        private func noteBreaches() {
             for (number, loop) in loops.enumerated() {
                 for batch in loop.inFlight where batch.isAlone {
                     loneBatches.insert("\(number)/\(batch.number)")
@@ -97,12 +97,12 @@ struct ExclusiveSectionTests {
         #expect(two.start())
         #expect(!one.startExclusively(), "two has work in flight")
         #expect(!two.start() && !three.start() && !three.startExclusively(), "one waits")
-        two.rest(waitsForExclusive: false)
+        two.rest(waitsForOthers: false)
         #expect(one.startExclusively())
         #expect(!two.start())
-        one.rest(waitsForExclusive: false)
+        one.rest(waitsForOthers: false)
         #expect(three.startExclusively(), "the next in turn")
-        three.rest(waitsForExclusive: false)
+        three.rest(waitsForOthers: false)
         #expect(two.start())
     }
 
@@ -110,9 +110,9 @@ struct ExclusiveSectionTests {
         let section = ExclusiveSection(loops: 2)
         let (one, two) = (section.slots[0], section.slots[1])
         #expect(two.start() && !one.startExclusively())
-        one.rest(waitsForExclusive: true)
+        one.rest(waitsForOthers: true)
         #expect(!two.start(), "it still waits")
-        one.rest(waitsForExclusive: false)
+        one.rest(waitsForOthers: false)
         #expect(two.start())
     }
 

@@ -7,7 +7,7 @@ import Streams
 import TestKit
 import Testing
 
-/// The loop over streams whose every call may fail: each request still gets its one answer, and counters move once.
+/// The loop on streams whose every call may fail: each request still gets its one answer, and counters move once.
 @Suite("Faulty streams")
 struct FaultyStreamsTests {
     static let seeds: [UInt64] = Array(101...116)

@@ -7,7 +7,7 @@ import Streams
 import TestKit
 import Testing
 
-/// A record whose output the output will not take costs itself alone; no other fault costs a record.
+/// A record whose output is refused costs itself alone; no other fault costs a record.
 @Suite("Poison")
 struct PoisonTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
@@ -90,7 +90,7 @@ struct PoisonTests {
         #expect(Set(letters.keys) == Set(without.keys).union(refused))
     }
 
-    @Test func `streams that refuses even a dead letter ends the work, and the message names the record`() throws {
+    @Test func `a refusal of even a dead letter ends the work, and the message names the record`() throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let streams = ListStreams([RequestRecords.record([1], key: nil, partition: 3, offset: 17)]) { _ in

@@ -9,12 +9,12 @@ import Testing
 /// The built program, from its command line to its exit code.
 extension SmokeTests {
     /// Group and transactions outlive a loaded machine's pauses.
-    private static let timeBudget: [(name: String, value: String)] = [
+    private static let longTimeouts: [(name: String, value: String)] = [
         ("session.timeout.ms", String(sessionSeconds * 1_000)), ("transaction.timeout.ms", "120000"),
     ]
 
     private func workplace(_ prefix: String, members: String = "") throws -> ProgramWorkplace {
-        try ProgramWorkplace(prefix) { ($0.members, $0.kafka) = (members, Self.timeBudget) }
+        try ProgramWorkplace(prefix) { ($0.members, $0.kafka) = (members, Self.longTimeouts) }
     }
 
     @Test func `a restarted worker resumes where the stopped one committed, and judges nothing twice`() throws {
@@ -69,7 +69,7 @@ extension SmokeTests {
 
     @Test func `a stock client gets tokens and verdicts from a gateway`() throws {
         // As long as the clients wait.
-        let site = try GatewaySite("gateway", members: #""deadline": "60s", "#, kafka: Self.timeBudget)
+        let site = try GatewaySite("gateway", members: #""deadline": "60s", "#, kafka: Self.longTimeouts)
         let clients = try site.clients(devices: 1, records: 6)
         #expect(clients.waitForEnd() == .exit(0), "\(clients.output) \(clients.error)")
         for line in ["answers: 6 with 200", " 0 answers of another call", ": 3 tokens, 1 by attestation"] {

@@ -2,7 +2,7 @@ internal import Pipeline
 package import Streams
 internal import Threads
 
-/// A log's memory with one record in it, which is taken once.
+/// A source's memory with one record in it, which is taken once.
 private final class RecordInMemory: RecordMemory {
     private let record: Locked<InboundRecord?>
 
@@ -15,7 +15,7 @@ private final class RecordInMemory: RecordMemory {
 }
 
 extension PolledRecord {
-    /// As Kafka's log gives it.
+    /// As Kafka's consumer gives it.
     package static func uncopied(of record: InboundRecord) -> PolledRecord {
         .uncopied(UncopiedRecord(RecordStamp(record), 0, in: RecordInMemory(record)))
     }

@@ -9,7 +9,7 @@ internal import Worker
 struct PageTests {
     private static let readable: [String] = Page.names.filter { Page($0) != nil }
 
-    @Test func `Every page is there, and the root page lists it in order`() throws {
+    @Test func `every page is there, and the root page lists it in order`() throws {
         let folder = SourceTree.root.appending(path: Page.folder).path
         let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".md") }
         #expect(files.sorted() == Page.names.map { $0 + ".md" }.sorted())
@@ -80,7 +80,7 @@ struct PageTests {
     }
 
     @Test(arguments: PageTests.readable)
-    func `A command line in a page uses only its command's options`(name: String) throws {
+    func `a command line in a page uses only its command's options`(name: String) throws {
         let page = try #require(Page(name))
         #expect(ReadmeTests.mistakes(in: page.text, commands: AttestWorker.commands) == [])
     }
@@ -88,7 +88,7 @@ struct PageTests {
     @Test(
         arguments: PageTests.readable + ["README"]
     )
-    func `Pages and README have lines of 140 characters at most, and plain words`(name: String) throws {
+    func `pages and README have lines of 140 characters at most, and plain words`(name: String) throws {
         let readme = SourceTree.text("README.md").map { Page(name, text: $0) }
         let page = try #require(name == "README" ? readme : Page(name))
         // A command that is to be copied stays whole.
@@ -105,7 +105,7 @@ struct PageTests {
     }
 
     @Test(arguments: PageTests.readable.dropFirst())
-    func `A page says first whom it is for`(name: String) throws {
+    func `a page says first whom it is for`(name: String) throws {
         let first = try #require(Page(name)?.lines.dropFirst().first { !$0.isEmpty })
         #expect(first.hasPrefix("For ") || name == "Start" && first.hasPrefix("Read this page first."))
     }

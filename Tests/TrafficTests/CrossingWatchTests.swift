@@ -81,7 +81,7 @@ struct LatencyTallyTests {
         #expect(tally.longest == 4 * value && tally.quantile(1) == 4 * value)
     }
 
-    @Test func `Quantiles of a thousand durations are where they must be`() {
+    @Test func `quantiles of a thousand durations are where they must be`() {
         var tally = LatencyTally()
         for value in (1...1000).reversed() { tally.add(microseconds: Int64(value) * 1000) }
         #expect(tally.count == 1000 && (500_000...507_900).contains(tally.quantile(0.5)))

@@ -22,7 +22,7 @@ struct CheckConfigurationTests {
         try (old + "\n" + text).write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    @Test func `a lab authority's roots are told`() throws {
+    @Test func `a lab authority's roots are reported`() throws {
         let (code, lines) = try Self.check { _ in }
         #expect(code == 0)
         for list in ["anchors.attestation", "anchors.receipt"] {
@@ -30,7 +30,7 @@ struct CheckConfigurationTests {
         }
     }
 
-    @Test func `an apps.json without projects is told`() throws {
+    @Test func `an apps.json without projects is reported`() throws {
         let (code, lines) = try Self.check { config in
             try "{}".write(toFile: config + "/apps.json", atomically: true, encoding: .utf8)
         }

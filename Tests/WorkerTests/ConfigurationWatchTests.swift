@@ -302,7 +302,7 @@ struct ConfigurationWatchTests {
         #expect(bench.lines.last?.contains(line) == false)
     }
 
-    @Test func `each kind of key that is gone is told; a worker that never had any only verifies`() throws {
+    @Test func `each kind of key that is gone is reported; a worker that never had any only verifies`() throws {
         let (full, bare) = (
             try KeyDirectory.complete().load(), try KeyDirectory(app: #""tokenAlgorithm":"ES256""#).load()
         )

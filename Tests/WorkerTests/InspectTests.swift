@@ -253,7 +253,7 @@ struct InspectTests {
     @Test(
         arguments: [DeviceShape.ios14_0, .ios27_0_1]
     )
-    func `Truncated and damaged objects are explained as far as they can be read`(shape: DeviceShape) throws {
+    func `truncated and damaged objects are explained as far as they can be read`(shape: DeviceShape) throws {
         let bench = try Bench(shape)
         let objects = [
             bench.device.attest(clientDataHash: Self.hash, at: Self.time),

@@ -214,7 +214,7 @@ struct NewKeysTests {
         #expect(try directory.mode("b") == 0o666, "no mask takes anything away")
     }
 
-    @Test func `Replacing a file keeps its mode and leaves nothing else behind`() throws {
+    @Test func `replacing a file keeps its mode and leaves nothing else behind`() throws {
         let directory = try KeyDirectory()
         try directory.write("target", "old", mode: 0o640)
         let count = try FileManager.default.contentsOfDirectory(atPath: directory.path).count

@@ -42,7 +42,7 @@ struct RevokedKeyFileTests {
         )
     }
 
-    @Test func `Removing an active key from its list is refused, and the message names the remedy`() throws {
+    @Test func `removing an active key from its list is refused, and the message names the remedy`() throws {
         let directory = try KeyDirectory(Self.list(Self.entry("a", "active")))
         try directory.write("k.pem", KeyText.p256)
         let running = try directory.load()

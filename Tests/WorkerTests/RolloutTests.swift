@@ -44,7 +44,7 @@ struct RolloutTests {
         return directory
     }
 
-    @Test func `Successes, failures by reason, not admitted and rates are counted per app, under any of its names`()
+    @Test func `successes, failures by reason, not admitted and rates are counted per app, under any of its names`()
         throws
     {
         let root = try report(directory())

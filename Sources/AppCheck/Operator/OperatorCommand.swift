@@ -16,7 +16,7 @@ package struct OperatorCommand: Sendable, Equatable {
     /// A command's life from its issue, in stream time: a command that is written later is a copy.
     package static let lifeMilliseconds: Int64 = 900_000
 
-    package var verb: Action
+    package var action: Action
     package var subject: Subject
     /// `forget` only: the ban of the key stays.
     package var keepsBan = false
@@ -26,9 +26,9 @@ package struct OperatorCommand: Sendable, Equatable {
     /// Unpredictable, so that no two commands are alike.
     package var nonce: [UInt8]
 
-    package init(_ verb: Action, _ subject: Subject, issuedAt: EvaluationTime, nonce: [UInt8]) {
+    package init(_ action: Action, _ subject: Subject, issuedAt: EvaluationTime, nonce: [UInt8]) {
         precondition(nonce.count == Self.nonceBytes, "sixteen random bytes")
-        (self.verb, self.subject, self.issuedAt, self.nonce) = (verb, subject, issuedAt, nonce)
+        (self.action, self.subject, self.issuedAt, self.nonce) = (action, subject, issuedAt, nonce)
     }
 
     /// The record key that a key's command needs; nil = any, or none.
@@ -47,7 +47,7 @@ package struct OperatorCommand: Sendable, Equatable {
     /// The bytes that the code covers: 71, each member in its place, so that no two commands have the same.
     var message: [UInt8] {
         var bytes: [UInt8] = [1]
-        switch verb {
+        switch action {
         case .ban: bytes.append(1)
         case .unban: bytes.append(2)
         case .forget: bytes.append(keepsBan ? 4 : 3)

@@ -22,7 +22,7 @@ package enum OperatorRequest {
             json.base64(value)
         }
         json.beginObject()
-        json.member("path", path(command.verb))
+        json.member("path", path(command.action))
         json.key("body")
         json.beginObject()
         switch command.subject {
@@ -75,10 +75,10 @@ package enum OperatorRequest {
 
     /// Nothing but a key is forgotten, and an installation's command is for one partition.
     private static func isWhole(_ command: OperatorCommand) -> Bool {
-        if command.keepsBan, command.verb != .forget { return false }
+        if command.keepsBan, command.action != .forget { return false }
         switch command.subject {
         case .key: return true
-        case .installation: return command.verb != .forget && command.partition != nil
+        case .installation: return command.action != .forget && command.partition != nil
         }
     }
 }

@@ -17,9 +17,9 @@ package struct BrokerSettings: Sendable {
     package var membership: GroupMembership
     /// Partitions of each topic at the worker's start: if the count changes, the member ends. nil = any.
     package var partitions: Int32?
-    /// The longest that an output may take: see ``outputMilliseconds()``.
+    /// The longest that a batch's output may take: see ``outputMilliseconds()``.
     package var commitMilliseconds = 60_000
-    /// How long an abort waits for outputs in flight before it gives up its producer.
+    /// How long an abort waits for records in flight before it gives up its producer.
     package var abortMilliseconds = 2_000
     /// How long taking over a transactional id may take before it is tried again.
     package var prepareMilliseconds = 5_000
@@ -119,7 +119,7 @@ extension BrokerSettings {
     private static let statistics = "statistics.interval.ms"
     private static let topicRefresh = "topic.metadata.refresh.interval.ms"
 
-    /// Outputs in a transaction live as long as it does; it lives as long as a partition's change of leader may take.
+    /// Records in a transaction live as long as it does; it lives as long as a partition's change of leader may take.
     package func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }
 
     /// The properties for reading the ledger topic: no group, and none of the settings that only a consumer of requests

@@ -15,7 +15,7 @@ package enum GatewayVerb: Hashable, Sendable, CaseIterable {
 
     package var name: String {
         switch self {
-        case .exchange(let method): method.rawValue
+        case .exchange(let verb): verb.rawValue
         case .rollout: "rollout"
         case .verify: "verify"
         case .jwks: "jwks"

@@ -79,8 +79,8 @@ extension Gateway {
     /// A name that may only not be listed here yet gets 503: 404 would silence a stock client for a day.
     private func rejectUnknownApp(_ path: ExactText, _ named: Verb?, _ verb: GatewayVerb, _ call: IncomingCall) {
         let isAwaited = RequestDecoder.isAwaited(path, in: call.rules.registry)
-        let told = named?.tellsReason == true ? Reason.unknownApp.code : nil
-        reject(.app, isAwaited ? .unavailable : .notFound, verb, call, reason: isAwaited ? nil : told)
+        let code = named?.tellsReason == true ? Reason.unknownApp.code : nil
+        reject(.app, isAwaited ? .unavailable : .notFound, verb, call, reason: isAwaited ? nil : code)
     }
 
     // MARK: GET
@@ -125,8 +125,8 @@ extension Gateway {
             let account = RequestDecoder.account(of: path, in: call.rules.registry)
             let verb = account.verb.map { GatewayVerb.exchange($0) } ?? .other
             if reason == .unknownApp { return rejectUnknownApp(path, account.verb, verb, call) }
-            let told = account.verb?.tellsReason == true ? reason.code : nil
-            reject(.request, status, verb, call, reason: told)
+            let code = account.verb?.tellsReason == true ? reason.code : nil
+            reject(.request, status, verb, call, reason: code)
         case .request(let request): serve(request, value, call)
         }
     }

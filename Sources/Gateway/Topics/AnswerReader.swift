@@ -37,20 +37,20 @@ package final class AnswerReader: Sendable {
     /// these ends.
     package func start() throws(KafkaFault) {
         let opened = Locked<Result<Void, KafkaFault>?>(nil)
-        let wakeup = DispatchSemaphore(value: 0)
+        let begun = DispatchSemaphore(value: 0)
         DispatchQueue(owner: "gateway.reader").async {
             do throws(KafkaFault) {
                 var positions: [Int32: Int64] = [:]
                 let reader = try self.open(at: &positions)
                 opened.withLock { $0 = .success(()) }
-                wakeup.signal()
+                begun.signal()
                 self.work(reader, positions)
             } catch {
                 opened.withLock { $0 = .failure(error) }
-                wakeup.signal()
+                begun.signal()
             }
         }
-        wakeup.wait()
+        begun.wait()
         try opened.withLock { $0 }?.get()
     }
 

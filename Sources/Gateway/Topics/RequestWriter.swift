@@ -39,21 +39,21 @@ package final class RequestWriter: RequestOutlet, Sendable {
     /// - Throws: where no client can be made of the properties.
     package func start(report: @escaping Report) throws(KafkaFault) {
         let made = Locked<Result<Void, KafkaFault>?>(nil)
-        let wakeup = DispatchSemaphore(value: 0)
+        let begun = DispatchSemaphore(value: 0)
         DispatchQueue(owner: "gateway.writer").async {
             do throws(KafkaFault) {
                 let producer = try self.make()
                 // The port opens after this: no call waits for a connection.
                 producer.connect(to: self.counts.keys.sorted(), timeoutMilliseconds: Self.connectMilliseconds)
                 made.withLock { $0 = .success(()) }
-                wakeup.signal()
+                begun.signal()
                 self.work(producer, report)
             } catch {
                 made.withLock { $0 = .failure(error) }
-                wakeup.signal()
+                begun.signal()
             }
         }
-        wakeup.wait()
+        begun.wait()
         try made.withLock { $0 }?.get()
     }
 

@@ -48,7 +48,7 @@ internal import Threads
         calls = HTTPCallTable(limits: limits, connections: table, wakeup: wakeup, refuse: refuse, handler: handler)
         sweeper = try ConnectionSweeper(table, tickMilliseconds: UInt32(tick))
         listener = socket.release()
-        // The table outlives the daemon. The listener stays ours until the daemon has stopped.
+        // The table of calls outlives the daemon. The listener stays ours until the daemon has stopped.
         let started = unsafe CMicrohttpd_startServer(
             listener,
             UInt32(connectionLimit),

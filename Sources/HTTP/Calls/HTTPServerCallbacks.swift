@@ -1,7 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// Callbacks of the library, on its one thread. The context is the server's table, which outlives the library's daemon.
+/// Callbacks of the library, on its one thread. The context is the table of calls, which outlives the daemon.
 @safe enum HTTPServerCallbacks {
     /// A connection starts or ends.
     static var connection: MHD_NotifyConnectionCallback {

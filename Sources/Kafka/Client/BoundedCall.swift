@@ -8,7 +8,7 @@ internal import KafkaPorts
 @safe
 final class BoundedCall {
     private let body: () -> OpaquePointer?
-    /// Written by the call's thread before it signals the wakeup, read afterwards.
+    /// Written by the call's thread before it wakes the caller, read afterwards.
     private var error: OpaquePointer?
     /// A pipe, its reading end first: a byte in it wakes the waiting thread.
     private var wakeup: (Int32, Int32) = (-1, -1)

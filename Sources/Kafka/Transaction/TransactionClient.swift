@@ -58,7 +58,7 @@ final class TransactionClient {
 
     func initTransactions(limit milliseconds: Int) throws(KafkaFault) {
         producer.owner.check()
-        let timeout = timeBudget(milliseconds)
+        let timeout = clampedTimeout(milliseconds)
         // The library waits on this thread, and no longer than `timeout`.
         let error = unsafe rd_kafka_init_transactions(handle.pointer, timeout)
         try unsafe check(error, "taking over transactional id \(transactionalID)")
@@ -83,7 +83,7 @@ final class TransactionClient {
         goesOn: () -> Bool = { true }
     ) throws(KafkaFault) {
         producer.owner.check()
-        let (handle, timeout) = (handle, timeBudget(milliseconds))
+        let (handle, timeout) = (handle, clampedTimeout(milliseconds))
         let action = "sending offsets of \(sent.topic)"
         let bound = Int(timeout) + Self.graceMilliseconds
         let error: OpaquePointer?
@@ -111,14 +111,14 @@ final class TransactionClient {
     func commit(limit milliseconds: Int) throws(KafkaFault) {
         producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
-        let error = unsafe rd_kafka_commit_transaction(handle.pointer, timeBudget(milliseconds))
+        let error = unsafe rd_kafka_commit_transaction(handle.pointer, clampedTimeout(milliseconds))
         try unsafe check(error, "committing a transaction")
     }
 
     func abort(limit milliseconds: Int) throws(KafkaFault) {
         producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
-        let error = unsafe rd_kafka_abort_transaction(handle.pointer, timeBudget(milliseconds))
+        let error = unsafe rd_kafka_abort_transaction(handle.pointer, clampedTimeout(milliseconds))
         try unsafe check(error, "aborting a transaction")
     }
 
@@ -128,7 +128,7 @@ final class TransactionClient {
     // MARK: - Faults
 
     /// The library takes -1 as "for as long as the transaction may last"; zero would not even start.
-    private func timeBudget(_ milliseconds: Int) -> Int32 { max(1, clampedMilliseconds(milliseconds)) }
+    private func clampedTimeout(_ milliseconds: Int) -> Int32 { max(1, clampedMilliseconds(milliseconds)) }
 
     private func check(_ error: OpaquePointer?, _ action: String) throws(KafkaFault) {
         guard let error = unsafe error else { return }

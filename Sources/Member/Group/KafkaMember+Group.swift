@@ -159,7 +159,7 @@ extension KafkaMember {
     private func noteDamage(_ fault: KafkaFault) {
         guard let number = fault.partition, let partition = partitions[number] else { return rewindReading() }
         pending.drop([number])
-        // One damaged batch may be told of by several faults until it is read again.
+        // Several faults may report one damaged batch until it is read again.
         guard partition.state == .reading else { return }
         var isBeyondDoubt = false
         partitions.with(number) { isBeyondDoubt = $0.damage.note(at: $0.next ?? 0) }

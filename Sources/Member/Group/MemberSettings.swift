@@ -14,7 +14,7 @@ package struct MemberSettings: Sendable {
     package var partitions: Int32?
     /// The sentence about topics whose partition counts are others than at the start; nil = they are the same.
     package var countsChanged: @Sendable (_ counts: [String: Int], _ started: Int32) -> String? = { _, _ in nil }
-    /// The longest that an output may take.
+    /// The longest that a batch's output may take.
     package var outputMilliseconds: Int64 = 60_000
     /// How many records are kept while none can be handed out: two minutes' worth, more than an output's default time.
     package var mostPending = 512

@@ -71,7 +71,7 @@ struct Output {
     }
 
     mutating func begin(_ positions: [PartitionPosition], _ budget: CallBudget) {
-        assert(state == .idle, "one unit at a time")
+        assert(state == .idle, "one output at a time")
         take(.write)
         (self.positions, self.budget, ledgerEnds, fault) = (positions, budget, [:], nil)
     }

@@ -67,7 +67,7 @@ extension OutputWriter {
         return .again
     }
 
-    /// Gives outputs in flight a moment to finish in order, at least once; a producer that cannot finish them is
+    /// Gives records in flight a moment to finish in order, at least once; a producer that cannot finish them is
     /// replaced.
     ///
     /// How much of the output reached the ledger topic is not known here, so the ledger is read again.

@@ -8,9 +8,9 @@ extension OutputWriter {
         /// The name that sentences give.
         package var transactionalID: String
         package var isStaticMember: Bool
-        /// How long taking the id over may take in an output, and before it is reported.
+        /// How long taking the id over may take while an output waits, and before it is reported.
         package var takeOverMilliseconds: Int64 = 5_000
-        /// How long an abort waits for outputs in flight before it gives its producer up.
+        /// How long an abort waits for records in flight before it gives its producer up.
         package var abortMilliseconds: Int64 = 2_000
         /// Whether offsets are committed a second time, outside the transaction: the embedded broker drops those in it.
         package var commitsOffsetsAside = false

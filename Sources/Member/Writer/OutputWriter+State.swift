@@ -2,7 +2,7 @@ internal import KafkaPorts
 internal import Pipeline
 
 extension OutputWriter {
-    /// The calls of an output, in their order. In a transaction: produce, flush, offsets, end. At least once: produce
+    /// The calls for an output, in their order. In a transaction: produce, flush, offsets, end. At least once: produce
     /// and flush the outputs, then each part of the ledger's records, and marks that forget where the ledger was cut.
     enum Call: Equatable, CaseIterable {
         case produce, flush

@@ -1,10 +1,10 @@
 internal import KafkaPorts
 internal import Streams
 
-/// An output: its records, then what makes them count.
+/// A batch's output: its records, then what makes them count.
 ///
-/// In a transaction the outputs go first: offsets sent before these have arrived would wait for megabytes on the same
-/// connection, and while only outputs are in flight nothing is in doubt. At least once the ledger is written once the
+/// In a transaction the records go first: offsets sent before these have arrived would wait for megabytes on the same
+/// connection, and while only records are in flight nothing is in doubt. At least once the ledger is written once the
 /// outputs have arrived, with the applied offset last: every request that the ledger knows was answered.
 extension OutputWriter {
     /// No single call takes longer, so that the loop's changes count soon.

@@ -2,7 +2,7 @@ package import KafkaPorts
 internal import Pipeline
 internal import Streams
 
-/// Writes outputs, one step at a time; each step makes one call of the port, so that anything may happen between two.
+/// Writes batches' outputs, one step at a time. Each step makes one call of the port: anything may happen between two.
 /// Its host owns it, and hands time in.
 ///
 /// A transactional producer is discarded after everything that leaves its state in doubt, a fatal abort among it, and
@@ -134,7 +134,7 @@ extension KafkaFault {
     var mayBeRepeated: Bool { isRetriable && !isFatal && !requiresAbort }
 }
 
-/// An output that is being written.
+/// A batch's output that is being written.
 struct OpenOutput {
     /// The records of the present call that are not queued yet.
     var rest: ArraySlice<OutboundRecord>

@@ -44,7 +44,7 @@ extension AdmitStage {
 
     private func apply(_ command: OperatorCommand, at record: DecodedRecord, _ state: inout BatchState) {
         let partition = record.record.partition
-        switch (command.verb, command.subject) {
+        switch (command.action, command.subject) {
         case (.ban, .key):
             state.set(Ban(.key, since: record.time), of: command, on: partition)
         case (.ban, .installation):

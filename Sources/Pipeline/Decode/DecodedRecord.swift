@@ -44,7 +44,7 @@ package final class DecodedRecord: Sendable {
     package let replyTo: Int32?
     /// The challenge is for an attestation.
     package let isAttestationHandshake: Bool
-    /// The output refused an output of this record: only the shortest dead letter is tried.
+    /// An output of this record was refused: only the shortest dead letter is tried.
     package let isPoisonous: Bool
 
     init(
@@ -112,7 +112,7 @@ struct DecodedGrain {
 
 /// Records that become dead letters before they are looked at.
 struct Poison: Sendable {
-    /// The output refused their outputs: only the shortest dead letter is tried.
+    /// Their outputs were refused: only the shortest dead letter is tried.
     var refused: Set<RecordPlace> = []
     /// They crash the process.
     var crashing: Set<WorkItem> = []

@@ -115,7 +115,7 @@ final class Batch {
     }
 }
 
-/// A grain's outputs: records, or their bytes for an output that packs them.
+/// A grain's outputs: records, or their bytes for a transaction that takes them packed.
 struct EncodedGrain {
     var records: [OutboundRecord] = []
     var packed: [PackedOutput] = []

@@ -12,21 +12,21 @@ extension BatchLoop {
         assert(phase.isAbortDue)
     }
 
-    /// Drops what is in flight, but not what the transaction is writing: that has an outcome, which counts.
+    /// Drops what is in flight, but not what is being written: that has an outcome, which counts.
     func drop(_ cause: AbortCause) {
         inFlight = writing.batch.map { [$0] } ?? []
         pendingRound = .none
         // The records up to the input's end are read again; the source reports the end again when it gets there.
         if phase == .ended { phase = .reading }
-        assert(inFlight.count <= 1 && isWritingOldest, "nothing but the unit being written stays in flight")
+        assert(inFlight.count <= 1 && isWritingOldest, "nothing but what is being written stays in flight")
         tally.aborts += 1
         tally.abortCauses[cause, default: 0] += 1
     }
 
-    /// - Returns: false while the source is at it.
+    /// - Returns: false while the abort is under way.
     func abort() throws -> Bool {
         precondition(inFlight.isEmpty && writing.batch == nil, "an abort leaves nothing in flight")
-        assert(phase == .aborting, "only a unit that failed is aborted")
+        assert(phase == .aborting, "only a transaction that failed is aborted")
         guard try streams.transaction.abort() else { return false }
         phase = .reading
         return true

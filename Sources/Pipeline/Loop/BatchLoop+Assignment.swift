@@ -38,7 +38,7 @@ extension BatchLoop {
     private func begin(_ kind: Rebalance, _ partitions: [Int32], isNew: Bool = true) {
         pendingRound = .none
         forgetRestoration()
-        assert(assignment.restoration == nil && isWritingOldest, "a change takes back no unit")
+        assert(assignment.restoration == nil && isWritingOldest, "a change takes back nothing that is being written")
         guard isNew else { return }
         tally.rebalances[kind, default: 0] += 1
         notice(AssignmentNotice(kind, partitions))
@@ -47,7 +47,7 @@ extension BatchLoop {
     /// Gives up the batch that delays a revocation too long: the next owner does it again.
     func limitRevocation() {
         guard case .revoking(_, let end?) = assignment, !inFlight.isEmpty, let now = wallClock(), now >= end,
-            // The transaction hurries by itself.
+            // What is being written hurries by itself.
             writing.batch == nil
         else { return }
         drop(.rebalance)
@@ -59,7 +59,7 @@ extension BatchLoop {
         switch assignment {
         case .settled, .restoring: return false
         case .taking(let partitions, let announcement):
-            // The source may fail and be asked again: no state changes before it has begun.
+            // The member may fail and be asked again: no state changes before it has begun.
             try member?.restore(kept: Set(partitions.filter(isKnown)), of: announcement)
             for partition in partitions { openLedger(of: partition) }
             let restoration = Restoration(

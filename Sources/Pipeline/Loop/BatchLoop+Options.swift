@@ -42,7 +42,7 @@ extension BatchLoop {
         case worked
         /// Batches are with the lanes, or nothing came: call again when a result is posted, or after a while.
         case waiting
-        /// The source failed in a way that may pass, or the breaker is open: call again after a pause.
+        /// The streams failed in a way that may pass, or the breaker is open: call again after a pause.
         case backOff
         /// The input has ended and everything is committed.
         case finished

@@ -32,7 +32,7 @@ extension BatchLoop {
 
     /// Starts reading a partition whose ledger is whole, even while others wait for theirs.
     ///
-    /// - Returns: false where the announcement is over: the source says next what follows.
+    /// - Returns: false where the announcement is over: the member says next what follows.
     private func start(_ partition: Int32, of restoration: Restoration) throws -> Bool {
         assert(restoration.waiting.contains(partition), "a partition starts once")
         assert(!restoration.isReading(partition), "a partition starts once its ledger was given")
@@ -51,7 +51,7 @@ extension BatchLoop {
             if let missing = missingSealingKeys(in: settings, before: partition) { throw missing }
             guard let event = try answer(partition, of: restoration) else { return false }
             _ = take([event])
-            // After the source has agreed that the partition is still ours: else the mark may be another owner's.
+            // After the member has agreed that the partition is still ours: else the mark may be another owner's.
             countDoubted(partition)
         }
         restoration.waiting.removeAll { $0 == partition }

@@ -239,7 +239,7 @@ extension BatchLoop {
     }
 }
 
-/// The output does not even accept the shortest dead letter of a record.
+/// Even the shortest dead letter of a record was refused.
 package struct RefusedRecordFault: Error, CustomStringConvertible {
     package let fault: any SourceFault
     package let positions: [PartitionPosition]

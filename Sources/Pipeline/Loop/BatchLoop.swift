@@ -71,7 +71,7 @@ package final class BatchLoop: @unchecked Sendable {
     /// Partitions that are not read, each with a sentence that says why and what helps.
     package var held: [Int32: String] { member?.holds ?? [:] }
 
-    /// What the transaction is writing is the oldest batch in flight, whatever happens to the others.
+    /// What is being written is the oldest batch in flight, whatever happens to the others.
     var isWritingOldest: Bool { writing.batch.map { $0 === inFlight.first } ?? true }
 
     /// Whether the next tick waits in a poll.
@@ -79,7 +79,7 @@ package final class BatchLoop: @unchecked Sendable {
         inFlight.isEmpty && !awaitsOthers && !isAwaiting && assignment.restoration?.mayRead ?? true
     }
 
-    /// Whether only an answer to the source is waited for, which wakes the driver.
+    /// Whether only an answer to the member is waited for, which wakes the driver.
     package var isAwaiting: Bool {
         inFlight.isEmpty && (phase == .aborting || member?.isAwaiting ?? false)
     }
@@ -109,19 +109,19 @@ package final class BatchLoop: @unchecked Sendable {
         owner.check()
         if !phase.isStopped { phase = phase == .aborting ? .abandoned : .stopping }
         if wallClock() != nil { inFlight.removeLast(max(0, inFlight.count - 1)) }
-        assert(phase.isStopped && isWritingOldest, "a stop takes back no unit")
+        assert(phase.isStopped && isWritingOldest, "a stop takes back nothing that is being written")
     }
 
     /// Does the work that needs no waiting for a lane.
     ///
     /// - Parameter waitMilliseconds: how long a poll may wait when there is nothing else to do.
-    /// - Throws: a fault of the world that the source could not ride out, or of a capture that cannot be read.
+    /// - Throws: a fault of the world that the streams could not ride out, or of a capture that cannot be read.
     package func tick(waitMilliseconds: Int) throws -> Progress {
         owner.check()
         awaitsOthers = false
         defer { noteRest() }
         do {
-            // What the transaction is writing may become durable all the same: its outcome comes first.
+            // What is being written may become durable all the same: its outcome comes first.
             if phase.isAbortDue, let batch = writing.batch, try !settle(batch) {
                 return try serve() ? .worked : .waiting
             }

@@ -59,11 +59,11 @@ package final class ExclusiveSection: Sendable {
 
         /// Notes that this loop has nothing in flight.
         ///
-        /// - Parameter waitsForExclusive: whether it goes on waiting for the others.
-        func rest(waitsForExclusive: Bool) {
+        /// - Parameter waitsForOthers: whether it goes on waiting for the others.
+        func rest(waitsForOthers: Bool) {
             state.withLock { state in
                 state.isBusy[number] = false
-                if state.exclusiveLoop == number, !waitsForExclusive { state.exclusiveLoop = nil }
+                if state.exclusiveLoop == number, !waitsForOthers { state.exclusiveLoop = nil }
             }
         }
     }
@@ -77,7 +77,7 @@ extension BatchLoop {
 
     /// Tells the other loops that nothing is in flight here; at the end of every tick.
     func noteRest() {
-        if inFlight.isEmpty { slot.rest(waitsForExclusive: hasExclusivePiece) }
+        if inFlight.isEmpty { slot.rest(waitsForOthers: hasExclusivePiece) }
     }
 
     /// Whether a batch of so many records may start while the other loops work.

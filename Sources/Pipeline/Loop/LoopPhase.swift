@@ -11,7 +11,7 @@ enum LoopPhase: DrawnState, CaseIterable {
     case reading
     /// All polled records are finished; nothing more comes.
     case ended
-    /// The output must drop its transaction before anything else; nothing is in flight.
+    /// The transaction must be dropped before anything else; nothing is in flight.
     case aborting
     /// Polls no more: the oldest batch is being finished.
     case stopping
@@ -79,8 +79,8 @@ enum PendingRound: DrawnState {
 ///
 ///     none ── handed over ──▶ underWay ── outcome taken ──▶ none
 ///
-/// Nothing takes back what was handed to the transaction: the batch stays in flight until the outcome is known, through
-/// aborts and lost partitions too. Its changes are applied after a success, and only then.
+/// Nothing takes back what was handed over: the batch stays in flight until the outcome is known, through aborts and
+/// lost partitions too. Its changes are applied after a success, and only then.
 enum Writing: DrawnState {
     case none
     case underWay(Batch)

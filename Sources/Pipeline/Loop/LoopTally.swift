@@ -92,7 +92,7 @@ package enum AbortCause: String, Sendable, CaseIterable {
     /// Another process acts under this one's name.
     case fenced
     case rebalance
-    /// The output refuses one of the records.
+    /// One of the records is refused.
     case record
 }
 

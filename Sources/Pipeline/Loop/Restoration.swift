@@ -21,11 +21,11 @@ final class Restoration {
     }
 
     let partitions: [Int32]
-    /// The number under which the source announced them.
+    /// The number under which the member announced them.
     let announcement: Generation
-    /// Partitions that the source was not asked to start yet.
+    /// Partitions that the member was not asked to start yet.
     var waiting: [Int32]
-    /// Partitions that the source has given completely, with the number of chunks that hold them.
+    /// Partitions that the member has given completely, with the number of chunks that hold them.
     private var given: [Int32: Int] = [:]
     /// Offsets left to read.
     var remaining: Int64 = 0
@@ -43,7 +43,7 @@ final class Restoration {
         self.ledgerPartition = ledgerPartition
     }
 
-    /// Partitions of whose ledgers nothing counts: the source cannot read them.
+    /// Partitions of whose ledgers nothing counts: the member cannot read them.
     private(set) var unusable: Set<Int32> = []
 
     /// Whether requests of a partition are read while the ledgers of others still are.
@@ -52,13 +52,13 @@ final class Restoration {
     /// Once everything is read, only the lanes have records left.
     var mayRead: Bool { given.count < partitions.count && inFlight < Self.recordsInFlight }
 
-    /// Notes that the source has given these partitions completely.
+    /// Notes that the member has given these partitions completely.
     func noteGiven(_ partitions: [Int32]) {
         for partition in partitions { given[partition] = given[partition] ?? chunks }
         assert(given.count <= self.partitions.count, "no other ledger is given than those that were announced")
     }
 
-    /// Whether the source still gives records of a partition's ledger.
+    /// Whether the member still gives records of a partition's ledger.
     func isReading(_ partition: Int32) -> Bool { waiting.contains(partition) && given[partition] == nil }
 
     /// Notes that no more comes of a partition's ledger, and what came does not count.

@@ -22,7 +22,7 @@ extension ReplayReport {
             let more = smaller.count > names.count ? ", …" : ""
             parts.append(.text("And \(smaller.count.counted("smaller one")): \(names.joined(separator: ", "))\(more)."))
         }
-        return parts + [.text(verb(diagnosis))]
+        return parts + [.text(method(diagnosis))]
     }
 
     private func nothing(_ diagnosis: Diagnosis) -> String {
@@ -34,7 +34,7 @@ extension ReplayReport {
         }
     }
 
-    private func verb(_ diagnosis: Diagnosis) -> String {
+    private func method(_ diagnosis: Diagnosis) -> String {
         let refused = facts.population.devices.devices.count { $0.refused > 0 }
         let hasValues = diagnosis.findings.contains { $0.subject != .time }
         let named = "\(diagnosis.named.grouped) of \(refused.counted("refused device")) have a value named here. "

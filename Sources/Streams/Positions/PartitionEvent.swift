@@ -39,7 +39,7 @@ package enum PartitionStart {
         package var note: String?
         /// The group has an offset of the partition that a worker committed; if not, at-least-once delivery marks that.
         package var hasCommitted = true
-        /// An offset after the group's, up to which everything is answered: the ledger's mark. The source commits it
+        /// An offset after the group's, up to which everything is answered: the ledger's mark. The member commits it
         /// before it reads, because no later request may arrive whose batch would commit it. Where retention has taken
         /// more, reading starts after it; but an offset of ours that no mark belongs to would look like a lost ledger.
         package var uncommitted: Int64?

@@ -43,7 +43,7 @@ package struct PartitionPosition: Sendable, Equatable {
     }
 }
 
-/// The assignment under which records were polled, as numbered by the source. A commit carries its batch's number, so a
+/// The assignment under which records were polled, as numbered by the member. A commit carries its batch's number, so a
 /// member that lost its partitions is fenced, even if it got new ones since (KIP-447).
 package struct Generation: Hashable, Sendable {
     package let number: Int

@@ -34,11 +34,11 @@ package struct StreamRoles {
 
 /// A fault of the world behind the streams. All other faults end the loop.
 package protocol SourceFault: Error {
-    /// The source cannot go on, whatever is retried.
+    /// The streams cannot go on, whatever is retried.
     var endsLoop: Bool { get }
     /// The work in progress must be aborted; otherwise the same call may be made again.
     var requiresAbort: Bool { get }
-    /// The output refuses one of the appended records on every try: too large, for example.
+    /// One of the written records is refused on every try: too large, for example.
     var isRecordFault: Bool { get }
     /// Another process acts under this one's name.
     var isFenced: Bool { get }

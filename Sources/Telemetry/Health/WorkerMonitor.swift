@@ -49,7 +49,7 @@ package final class WorkerMonitor: Sendable {
 
     private static var now: Int64 { WallClock.milliseconds() }
 
-    // MARK: State
+    // MARK: Notes
 
     /// A configuration is in use.
     package func note(_ loaded: LoadedConfiguration) {

@@ -36,7 +36,7 @@ struct BrokerWatch {
             guard broker.attempts > attempts[name] ?? 0 else { return nil }
             let absence = absences[name] ?? Absence(since: now)
             absences[name] = absence
-            // Told with the others.
+            // Reported with the others.
             if areAllAway { absences[name]?.isReported = true }
             guard !absence.isReported, !areAllAway, now - absence.since >= Self.grace else { return nil }
             absences[name]?.isReported = true

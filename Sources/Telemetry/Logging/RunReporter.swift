@@ -8,7 +8,7 @@ internal import Settings
 package struct RunReporter {
     /// The pause between two lines of progress, in milliseconds.
     private static let progressPause: Int64 = 500
-    /// The pause between two polls at the statistics.
+    /// The pause between two polls of the statistics.
     private static let pollPause: Int64 = 1_000
 
     private let log: EventLog

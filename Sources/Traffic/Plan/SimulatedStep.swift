@@ -72,6 +72,6 @@ enum ExchangeTimes {
 }
 
 extension Verb {
-    /// The methods that a device can call: a debug token needs no device.
+    /// The verbs that a device can call: a debug token needs no device.
     package static let simulated = allCases.filter { $0.token != .debug }
 }

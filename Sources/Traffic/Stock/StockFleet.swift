@@ -4,7 +4,7 @@ package import AppAttest
 /// challenges and tokens come only from these answers.
 package final class StockFleet {
     /// URLSession's default: after this an app treats the connection as broken, in milliseconds.
-    private static let timeBudget: Int64 = 60_000
+    private static let timeoutMilliseconds: Int64 = 60_000
 
     private struct Open {
         let member: Int
@@ -71,7 +71,7 @@ package final class StockFleet {
                 : members[waiting.member].answer(answer, to: waiting.call, at: now, &tally)
             if let next { outbox.append((waiting.member, next)) }
         }
-        for (id, waiting) in open where now.milliseconds - waiting.since.milliseconds > Self.timeBudget {
+        for (id, waiting) in open where now.milliseconds - waiting.since.milliseconds > Self.timeoutMilliseconds {
             open[id] = nil
             link.forget(id)
             let next = members[waiting.member].disconnect(waiting.call, at: now, &tally)

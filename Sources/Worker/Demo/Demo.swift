@@ -15,7 +15,7 @@ internal import Traffic
 struct Demo {
     private static let timeBudget = Duration.seconds(25)
     private static let stockClients = 12
-    /// The stock clients' time in each poll at the worker.
+    /// The stock clients' time between two polls of the worker.
     private static let turn = Duration.milliseconds(90)
 
     let console: Console

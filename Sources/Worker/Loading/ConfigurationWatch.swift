@@ -7,7 +7,7 @@ internal import Threads
 
 /// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///
-/// SIGHUP asks for a reload, and so does a file that has changed and was then unchanged for one poll. If a changed file
+/// SIGHUP asks for a reload, and so does a file that has changed and was the same at the next poll. If a changed file
 /// is invalid, the worker keeps the old configuration and logs why in one line.
 final class ConfigurationWatch {
     private var owner = Owner("ConfigurationWatch")

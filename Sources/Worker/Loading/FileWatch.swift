@@ -1,8 +1,8 @@
 internal import Settings
 
-/// Notices changes of files: at once where SIGHUP asks, else once a changed state was unchanged for one poll.
+/// Notices changes of files: at once where SIGHUP asks, else once two polls have seen the same changed state.
 struct FileWatch {
-    /// Pause between two polls at the files.
+    /// Pause between two polls of the files.
     static let interval = Duration.seconds(2)
 
     private let isAsked: () -> Bool

@@ -40,9 +40,9 @@ struct EngineChoice {
     }
 
     private static func fastest() -> (BatchArithmetic?, String?) {
-        guard let ifma = obstacle(to: .ifma) else { return (.ifma, nil) }
-        guard let portable = failure(of: .portable) else { return (.portable, ifma) }
-        return (nil, "\(ifma), \(portable)")
+        guard let obstacle = Self.obstacle(to: .ifma) else { return (.ifma, nil) }
+        guard let failure = Self.failure(of: .portable) else { return (.portable, obstacle) }
+        return (nil, "\(obstacle), \(failure)")
     }
 
     private static func obstacle(to arithmetic: BatchArithmetic) -> String? {

@@ -33,7 +33,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     private let shared = Locked<Shared>(Shared())
     /// Says what the loop's member knows; nil = the loop is not looked at.
     private var memberSnapshot: (() -> MemberSnapshot)?
-    private var snapshotTaken: ContinuousClock.Instant?
+    private var snapshotAt: ContinuousClock.Instant?
     /// The time at which the loop's thread last showed life.
     let life: LifeSign
 
@@ -168,8 +168,8 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     private func takeSnapshot(of loop: BatchLoop) {
         guard let memberSnapshot else { return }
         let now = ContinuousClock.now
-        if let snapshotTaken, now - snapshotTaken < Self.snapshotInterval { return }
-        snapshotTaken = now
+        if let snapshotAt, now - snapshotAt < Self.snapshotInterval { return }
+        snapshotAt = now
         let (view, member) = (loop.snapshot(), memberSnapshot())
         shared.withLock { ($0.state.loop, $0.state.member) = (view, member) }
     }
@@ -199,7 +199,7 @@ final class LoopDriver: WatchedLoop, @unchecked Sendable {
     private func finish(_ result: Result<Void, any Error>) {
         dispatchPrecondition(condition: .onQueue(queue))
         if let loop {
-            snapshotTaken = nil
+            snapshotAt = nil
             publish(loop, isBackingOff: false)
         }
         // The loop's lanes post through this object: without this the two would keep each other alive.

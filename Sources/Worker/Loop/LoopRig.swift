@@ -118,7 +118,7 @@ struct LoopRig {
     /// Judges what `source` has, on this thread's time: no clock, and no group.
     ///
     /// - Parameters:
-    ///   - eagerPollMilliseconds: the pause before the next poll at the source while batches are with the lanes.
+    ///   - eagerPollMilliseconds: the pause before the next poll of the source while batches are with the lanes.
     ///   - report: called ten times a second with the finished requests.
     /// - Returns: the loop at its end.
     func replay(

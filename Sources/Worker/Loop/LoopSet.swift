@@ -13,7 +13,7 @@ final class LoopSet {
     struct Member {
         let driver: LoopDriver
         let loop: BatchLoop
-        /// The source's view of the loop, asked on the loop's thread; nil = it is not asked.
+        /// Says what the loop's member knows, asked on the loop's thread; nil = it is not asked.
         var memberSnapshot: (() -> MemberSnapshot)?
         let close: () throws -> Void
     }
@@ -40,13 +40,13 @@ final class LoopSet {
     ///   - report: called ten times a second with the sums of all loops.
     /// - Throws: the first fault of a loop, once all have ended.
     func run(stopping: () -> Void, report: (LoopTally, RestoreProgress?) -> Void) throws {
-        let wakeup = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
         for member in members {
-            member.driver.start(member.loop, memberSnapshot: member.memberSnapshot) { wakeup.signal() }
+            member.driver.start(member.loop, memberSnapshot: member.memberSnapshot) { ended.signal() }
         }
         var fault: (any Error)?
         while true {
-            _ = wakeup.wait(timeout: .now() + .milliseconds(100))
+            _ = ended.wait(timeout: .now() + .milliseconds(100))
             let outcomes = members.map(\.driver.outcome)
             if fault == nil, let first = outcomes.lazy.compactMap({ $0?.fault }).first {
                 fault = first
@@ -65,7 +65,7 @@ final class LoopSet {
 
     func stop() { for member in members { member.driver.stop() } }
 
-    /// Closes all logs. - Throws: the first fault of one.
+    /// Closes the streams of all loops. - Throws: the first fault of one.
     func close() throws {
         var fault: (any Error)?
         for member in members {

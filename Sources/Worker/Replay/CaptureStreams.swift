@@ -3,7 +3,7 @@ internal import Settings
 internal import Streams
 internal import Synchronization
 
-/// Captures as the source of requests, and four capture files as the transaction. One reader, no rebalances.
+/// Captures as the source of requests, and four capture files that take the outputs. One reader, no rebalances.
 final class CaptureStreams: RequestSource, PackedTransaction {
     private static let files: [(OutputTopic, String)] = [
         (.results, "results.ndjson"), (.tokens, "tokens.ndjson"), (.events, "events.ndjson"),

@@ -23,6 +23,7 @@ package struct PlacesRead {
 
     /// Offsets side by side.
     private struct Block: Hashable {
+        /// The number of its topic's partition: each gets one when it is first met.
         let stream: Int
         let number: Int64
     }

@@ -54,7 +54,7 @@ package struct MemberBatch {
     }
 }
 
-/// Changes of the group, as tests compare it.
+/// A change of the group, as tests compare it.
 package enum AssignmentChange: Sendable, Equatable {
     case assigned([Int32]), revoked([Int32]), lost([Int32])
 

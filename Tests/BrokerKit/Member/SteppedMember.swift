@@ -53,8 +53,8 @@ package final class SteppedMember {
 
     package func readLedgers(_ records: Int, waitMilliseconds: Int) throws -> [PartitionEvent] {
         let events = try streams.readLedgers(records, waitMilliseconds: waitMilliseconds)
-        let isNew = events.contains { if case .ledger(let records, _) = $0 { !records.isEmpty } else { true } }
-        if !isNew { rest(waitMilliseconds) }
+        let hasCome = events.contains { if case .ledger(let records, _) = $0 { !records.isEmpty } else { true } }
+        if !hasCome { rest(waitMilliseconds) }
         return events
     }
 

@@ -13,7 +13,7 @@ final class ProxyLoop: @unchecked Sendable {
     var connections: [ProxyConnection] = []
     var deliveries: [LateDelivery] = []
     var faults: [(number: Int, fault: NetworkFault)] = []
-    /// The bytes of the events' held frames, and what each waits for.
+    /// The bytes of the held frames, and what each waits for.
     var holds: [ProxyHold] = []
     var weather: [NetworkWeather]
     var transactions = TransactionWatch()

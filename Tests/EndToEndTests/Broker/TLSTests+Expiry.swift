@@ -12,16 +12,16 @@ extension TLSTests {
     @Test func `certificates expire while workers run, and no request is lost or answered twice`() throws {
         let fixture = try TLSFixture()
         let (cluster, tls) = (fixture.cluster, fixture.tls)
-        let reloading = try ProgramWorkplace("reloading", topics: .workplace)
+        let waiting = try ProgramWorkplace("waiting", topics: .workplace)
         let outdated = try ProgramWorkplace("outdated", topics: .workplace)
         try cluster.add(AccessRule.least("worker", outdated))
         let short: [String: String] = [
             "ssl.certificate.location": tls.authority.path("short.pem"),
             "ssl.key.location": tls.authority.path("short.key"), "ssl.key.password": "",
         ]
-        let reloadingDirectory = try fixture.configuration("expiry", .tls, reloading)
+        let waitingDirectory = try fixture.configuration("expiry", .tls, waiting)
         let outdatedDirectory = try fixture.configuration("expiry", .mutual, outdated, short)
-        for workplace in [reloading, outdated] { try workplace.publish(200, seed: 1) }
+        for workplace in [waiting, outdated] { try workplace.publish(200, seed: 1) }
         var (workers, expiry): ([ProgramProcess], Date) = ([], .now)
         for life in Self.lives {
             for worker in workers { worker.signal(SIGKILL) }
@@ -30,19 +30,19 @@ extension TLSTests {
             try tls.renew(seconds: life)
             try tls.authority.issue("short", .client("/O=Example/CN=worker"), seconds: life)
             try restart(cluster)
-            workers = try [start(reloadingDirectory, reloading), start(outdatedDirectory, outdated)]
-            let haveAnswered = try zip([reloading, outdated], workers).allSatisfy { place, worker in
+            workers = try [start(waitingDirectory, waiting), start(outdatedDirectory, outdated)]
+            let haveAnswered = try zip([waiting, outdated], workers).allSatisfy { place, worker in
                 try place.drains(seconds: Int(life)) { worker.isRunning }
             }
             if haveAnswered, Date.now < expiry { break }
         }
         try #require(Date.now < expiry, "the machine is too busy: no certificate outlives a start")
         Thread.sleep(until: expiry.addingTimeInterval(1))
-        try answer(200, seed: 2, [reloading, outdated], workers)
+        try answer(200, seed: 2, [waiting, outdated], workers)
 
         // From now on each connection begins with an expired certificate.
         try restart(cluster)
-        for workplace in [reloading, outdated] { try workplace.publish(200, seed: 3) }
+        for workplace in [waiting, outdated] { try workplace.publish(200, seed: 3) }
         #expect(workers[1].waitForEnd() == .exit(1), "\(workers[1].error)")
         #expect(workers[1].lastLine.contains("refuses the client certificate"), "\(workers[1].error)")
         #expect(workers[1].lastLine.contains("this worker ends to be started again"), "\(workers[1].error)")
@@ -56,11 +56,11 @@ extension TLSTests {
         try tls.authority.issue("short", .client("/O=Example/CN=worker"))
         try restart(cluster)
         let renewed = try start(outdatedDirectory, outdated)
-        try answer(0, seed: 4, [reloading, outdated], [workers[0], renewed])
+        try answer(0, seed: 4, [waiting, outdated], [workers[0], renewed])
         #expect(workers[0].says("is back, after "), "\(workers[0].error)")
         for worker in [workers[0], renewed] { try expectOrderlyEnd(worker) }
         #expect(workers[1].keepsSecrets && again.keepsSecrets)
-        for workplace in [reloading, outdated] {
+        for workplace in [waiting, outdated] {
             let findings = try workplace.reckon()
             #expect(findings.isClean, "\(findings.lines)")
         }

@@ -59,8 +59,7 @@ extension MetricsTests {
         #expect(next.waitForEnd() == .exit(0), "\(next.error)")
     }
 
-    @Test func `an outage is told in words of our own, stays the last fault, and leaves no error for the stop`() throws
-    {
+    @Test func `an outage is logged in our own words, stays the last fault, and leaves no error for the stop`() throws {
         let port = try Int(BrokerPorts.freePort())
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let workplace = try Self.workplace("metrics-outage", port: port)

@@ -7,7 +7,7 @@ import Testing
 
 extension RunProgramTests {
     @Test func `a run waits for its broker, logs that once, and works when the broker is up`() throws {
-        let workplace = try ProgramWorkplace("reloading")
+        let workplace = try ProgramWorkplace("waiting")
         let broker = try #require(RealClusterTrait.cluster)
         try workplace.simulate(devices: 5, records: 50)
         try broker.kill()

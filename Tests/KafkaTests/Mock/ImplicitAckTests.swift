@@ -73,7 +73,7 @@ struct ImplicitAckTests {
         }
     }
 
-    @Test func `outputs count records that were acknowledged without an offset apart`() throws {
+    @Test func `a producer of outputs counts records that were acknowledged without an offset apart`() throws {
         try untilInTime { fixture in
             let properties = KafkaProperties(fixture.properties([("max.in.flight", "5")]))
             let route = OutputRoute(topics: [.results: MockFixture.topic]) { Moment(milliseconds: 0) }

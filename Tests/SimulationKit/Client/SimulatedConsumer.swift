@@ -157,7 +157,7 @@ final class SimulatedConsumer: GroupConsumer {
         broker.counts.note("\(broker.now) \(process.name) hears: \(due.change)")
         switch due.change {
         case .assigned(let partitions):
-            process.hasChanged = true
+            process.hasNewAssignment = true
             return .assigned(partitions)
         case .revoked(let partitions):
             noteGone(.revoked)

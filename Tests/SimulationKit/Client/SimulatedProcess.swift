@@ -24,7 +24,7 @@ package final class SimulatedProcess {
     package private(set) var isDead = false
     /// Whether a job of the writer is under way.
     package internal(set) var isWriting = false
-    /// Whether transactions are transactions.
+    /// Whether a batch's output is written in a transaction.
     private(set) var isAtomic = true
     /// The brokers answer no query of this process until the world is calm.
     var isBrokerSilent = false
@@ -33,7 +33,7 @@ package final class SimulatedProcess {
     /// The world has given the process a reason to end.
     package internal(set) var mayEnd = false
     /// The member has heard of an assignment since its last question: it asks at once.
-    var hasChanged = false
+    var hasNewAssignment = false
     weak var consumer: SimulatedConsumer?
     weak var reader: SimulatedReader?
     /// Which membership polled which requests: by partition, in the order of offsets.

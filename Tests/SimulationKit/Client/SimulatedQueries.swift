@@ -56,7 +56,7 @@ final class SimulatedQueries: BrokerQueries {
 
     /// A question that has failed is asked again after a pause, which grows.
     private func noteRetry(of query: BrokerQuery) {
-        if process.hasChanged { (process.hasChanged, failed) = (false, nil) }
+        if process.hasNewAssignment { (process.hasNewAssignment, failed) = (false, nil) }
         guard let failed, failed.query == query else { return }
         if broker.now - failed.at >= Self.leastPause { return self.failed = nil }
         self.failed?.hasty += 1

@@ -46,7 +46,7 @@ extension WriterJob {
     fileprivate var name: String {
         switch self {
         case .takeOver: "a take-over"
-        case .write: "a transaction"
+        case .write: "an output"
         case .abort: "an abort"
         case .close: "its end"
         }

@@ -241,16 +241,17 @@ package final class SimulatedFleet {
 
     /// A loss is reported once.
     private func notice() -> @Sendable (any SourceFault) -> Void {
-        let told = Told()
+        let reported = Reported()
         return { [broker] fault in
-            guard let notice = fault as? PartitionNotice, !notice.isHeld, !told.sentences.insert("\(notice)").inserted
+            guard let notice = fault as? PartitionNotice, !notice.isHeld,
+                !reported.sentences.insert("\(notice)").inserted
             else { return }
             broker.violations.append("reports it again: \(notice)")
         }
     }
 
     /// Confined to the test's thread.
-    private final class Told: @unchecked Sendable { var sentences: Set<String> = [] }
+    private final class Reported: @unchecked Sendable { var sentences: Set<String> = [] }
 
     private func loop(_ member: FleetMember, _ lanes: SimulatedLanes) -> BatchLoop {
         var options = BatchLoop.Options()

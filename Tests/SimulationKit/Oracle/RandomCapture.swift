@@ -197,7 +197,7 @@ extension RandomCapture {
             case 6: made(.ban, .installation(installation), partition)
             default: made(.unban, .installation(installation), partition)
             }
-        if command.verb == .forget { command.keepsBan = random.below(2) == 0 }
+        if command.action == .forget { command.keepsBan = random.below(2) == 0 }
         let keys = settings.exchange.keys
         var request = try ExchangeRequest.command(command, keys, with: keys.sealing.keys[random.below(2)].operatorKey)
         if random.below(8) == 0 { request.partition = partition }

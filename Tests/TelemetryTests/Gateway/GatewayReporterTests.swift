@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("What a gateway logs of itself")
 struct GatewayReporterTests {
-    @Test func `a change of readiness is told once, however its words change`() {
+    @Test func `a change of readiness is reported once, however its words change`() {
         var reporter = GatewayReporter(replies: nil)
         let counts = GatewayCounts()
         let first = reporter.poll("this machine's clock is 61 s ahead of the brokers: set it right", counts)

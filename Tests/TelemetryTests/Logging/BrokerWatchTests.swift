@@ -58,7 +58,7 @@ struct BrokerWatchTests {
     }
 
     /// A new client counts its attempts from 0.
-    @Test func `a loss after a client was replaced is told too`() {
+    @Test func `a loss after a client was replaced is reported too`() {
         var watch = BrokerWatch()
         _ = watch.poll(Self.brokers(Broker(id: 2, isUp: true, attempts: 900)), why: nil, at: 0)
         #expect(watch.poll(Self.brokers(Broker(id: 2, isUp: false, attempts: 1)), why: nil, at: 1_000).isEmpty)

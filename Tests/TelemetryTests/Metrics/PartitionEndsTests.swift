@@ -81,14 +81,14 @@ struct UnstableWatchTests {
         #expect(watch.poll([1: Self.ends(211, 211)], positions: [1: 4], at: 118_000).map(\.name) == [.partitionStable])
     }
 
-    @Test func `an open transaction at a partition's very beginning is told though nothing was committed`() {
+    @Test func `an open transaction at a partition's very beginning is reported though nothing was committed`() {
         var watch = UnstableWatch()
         let ends = [1: PartitionEnds(low: 10, stable: 10, high: 12)] as [Int32: PartitionEnds]
         #expect(watch.poll(ends, positions: [:], at: 0).isEmpty)
         #expect(watch.poll(ends, positions: [:], at: 15_000).map(\.name) == [.partitionUnstable])
     }
 
-    @Test func `a last stable offset that stands still is told once, and again when it moves`() {
+    @Test func `a last stable offset that stands still is reported once, and again when it moves`() {
         var watch = UnstableWatch()
         #expect(Self.poll(&watch, [1: Self.ends(10, 211), 2: Self.ends(5, 5)], at: 0).isEmpty)
         #expect(Self.poll(&watch, [1: Self.ends(10, 300), 2: Self.ends(5, 5)], at: 14_999).isEmpty)

@@ -78,7 +78,7 @@ struct OperatorAction {
             )
         }
         let places = commands.count == 1 ? "partition \(commands[0].partition)" : commands.count.counted("partition")
-        console.print("\(command.verb.rawValue) of \(subject) written to \(topic), \(places)")
+        console.print("\(command.action.rawValue) of \(subject) written to \(topic), \(places)")
         for (command, partition) in commands {
             console.print("partition \(partition): the result's request-id is \(Self.requestID(command))")
         }
@@ -91,7 +91,7 @@ struct OperatorAction {
             return [(command, partitioner.partition(of: required, count: count))]
         }
         return (0..<count).map { partition in
-            var own = Self.fresh(command.verb, command.subject)
+            var own = Self.fresh(command.action, command.subject)
             (own.keepsBan, own.partition) = (command.keepsBan, partition)
             return (own, partition)
         }

@@ -7,7 +7,7 @@ package import Traffic
 package final class HTTPStockLink: StockLink {
     private static let requestID = "x-request-id"
     /// URLSession's default: after this the SDK sees a broken connection.
-    private static let budgetMilliseconds = 60_000
+    private static let timeoutMilliseconds = 60_000
     private static let probeMilliseconds = 10_000
     private static let longestStatus = 40
 
@@ -26,7 +26,7 @@ package final class HTTPStockLink: StockLink {
         self.target = target
         var options = ClientOptions()
         options.connections = connections
-        options.totalMilliseconds = Self.budgetMilliseconds
+        options.totalMilliseconds = Self.timeoutMilliseconds
         options.headers = [Self.requestID]
         options.authorities = target.authorities
         client = try HTTPClient(options)
