@@ -356,7 +356,7 @@ let soakTargets: [Target] = [
     .executableTarget(
         name: "FuzzLab",
         dependencies: [
-            "HostileHTTP", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "HostileHTTP", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Benchmarks/FuzzLab",
         swiftSettings: strict

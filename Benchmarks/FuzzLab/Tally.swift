@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Synchronization
+internal import Threads
 
 /// The counts of a run, and its first mistakes.
 struct RunTally<Count: Hashable & Sendable>: Sendable {
@@ -22,7 +23,7 @@ struct RunTally<Count: Hashable & Sendable>: Sendable {
 
     /// Runs the lanes side by side.
     static func sum(lanes: Int, _ lane: @Sendable (Int) -> RunTally) -> RunTally {
-        let total = Mutex(RunTally())
+        let total = Locked(RunTally())
         DispatchQueue.concurrentPerform(iterations: lanes) { number in
             let tally = lane(number)
             total.withLock { $0.add(tally) }

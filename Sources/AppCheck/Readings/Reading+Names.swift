@@ -35,20 +35,21 @@ extension Reading {
 
     private static let ofAppID: [Reading] = [
         appID("app-id-letter-case", "The App ID is listed in other letters: list $.") { refused, listed in
-            let small = Set(listed.map { $0.lowercased() })
+            let small = Set(listed.map { ExactText($0.lowercased()) })
             let spelled = listed.flatMap { [$0.lowercased(), $0.uppercased()] }
-            return refused.appIDs.filter { small.contains($0.lowercased()) } + spelled
+            return refused.appIDs.filter { small.contains(ExactText($0.lowercased())) } + spelled
         },
         appID("app-id-without-prefix", "The App ID is $ here: a prefix is missing on one side.") { refused, listed in
-            refused.appIDs.filter { listed.contains(bundleID($0)) } + listed.map(bundleID)
+            let texts = Set(listed.map { ExactText($0) })
+            return refused.appIDs.filter { texts.contains(ExactText(bundleID($0))) } + listed.map(bundleID)
         },
         appID("app-id-other-prefix", "Another team signs this app: its App ID is $.") { refused, listed in
-            let bundles = Set(listed.map(bundleID))
-            return refused.appIDs.filter { bundles.contains(bundleID($0)) }
+            let bundles = Set(listed.map { ExactText(bundleID($0)) })
+            return refused.appIDs.filter { bundles.contains(ExactText(bundleID($0))) }
         },
         appID("app-id-of-extension", "The object comes from a part of the app: list $ too.") { refused, listed in
             let parts = listed.flatMap { id in extensions.map { id + $0 } }
-            return refused.appIDs.filter { id in listed.contains { id.hasPrefix($0 + ".") } } + parts
+            return refused.appIDs.filter { id in listed.contains { id.utf8.starts(with: "\($0).".utf8) } } + parts
         },
         appID("app-id-of-other-app", "The object is of another configured app, $: use its path.") { refused, _ in
             refused.knownAppIDs.map(\.text)

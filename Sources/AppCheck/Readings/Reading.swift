@@ -56,14 +56,18 @@ package struct Reading: Sendable {
     static let mostInputs = 20
 
     /// The first reading under which the failed check passes; nil where none does, or nothing failed.
+    ///
+    /// - Parameter first: the name of the reading that is tried before the others.
     package static func fitting(
         _ refused: RefusedObject,
         _ verifier: ObjectVerifier,
         at time: EvaluationTime,
-        engine: any SignatureEngine
+        engine: any SignatureEngine,
+        first: String? = nil
     ) -> FittingReading? {
         guard let check = refused.report.failedCheck, let reason = refused.report.reason else { return nil }
-        for reading in all where reading.reasons.contains(reason) {
+        let ordered = all.filter { $0.name == first } + all.filter { $0.name != first }
+        for reading in ordered where reading.reasons.contains(reason) {
             for input in reading.changed(refused).prefix(mostInputs)
             where verifier.passes(check.name, input, at: time, engine: engine) {
                 let sentence = reading.sentence.replacing("$", with: refused.noun(under: input))

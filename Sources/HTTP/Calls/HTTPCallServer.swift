@@ -143,10 +143,12 @@ internal import Threads
 enum OpenFiles {
     /// Kept for files, Kafka's connections and the metrics page.
     private static let others = 256
+    /// One alone would be held by a scrape's idle connection while a probe waits.
+    private static let fewest = 16
 
     /// Raises the soft limit as far as needed and possible.
     ///
-    /// - Returns: how many connections fit, at least one.
+    /// - Returns: how many connections fit, at least ``fewest``.
     static func connections(wanted: Int) -> Int {
         var limit = rlimit()
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -159,6 +161,6 @@ enum OpenFiles {
             guard unsafe getrlimit(files, &limit) == 0 else { return wanted }
         }
         let left = Int(min(limit.rlim_cur, needed))
-        return min(wanted, max(left - others, 1))
+        return min(wanted, max(left - others, fewest))
     }
 }

@@ -18,6 +18,8 @@ package final class Explainer {
     /// with ``mostMisses`` of them no more are tried.
     private var misses: [String: Int] = [:]
     private static let mostMisses = 1000
+    /// The reading that fitted last where many hashes are tried: the next record of that app fits it too.
+    private var lastFit: String?
 
     package init(
         settings: PipelineSettings,
@@ -138,8 +140,11 @@ extension Explainer {
 
     private func reading(of refused: RefusedObject, _ reason: String, at time: EvaluationTime) -> FittingReading? {
         guard misses[reason, default: 0] < Self.mostMisses else { return nil }
-        let reading = Reading.fitting(refused, verifier, at: time, engine: engine)
+        let isOfHash = reason == Refusal.nonceMismatch.code || reason == Refusal.signatureInvalid.code
+        let first = isOfHash ? lastFit : nil
+        let reading = Reading.fitting(refused, verifier, at: time, engine: engine, first: first)
         if reading == nil { misses[reason, default: 0] += 1 }
+        if isOfHash, let reading { lastFit = reading.name }
         return reading
     }
 

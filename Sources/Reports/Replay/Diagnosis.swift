@@ -120,7 +120,8 @@ struct Diagnosis {
     // MARK: Time
 
     private mutating func findTimes() {
-        guard let timeline else { return }
+        // Of a cut timeline the end is not known.
+        guard let timeline, !timeline.isFull else { return }
         let count = timeline.windows * (reasons.count + 1)
         tests += count
         var windows: [Range<Int>] = []

@@ -39,9 +39,9 @@ extension ReplayReport {
         let hasValues = diagnosis.findings.contains { $0.subject != .time }
         let named = "\(diagnosis.named.grouped) of \(refused.counted("refused device")) have a value named here. "
         return (hasValues ? named : "") + """
-            Each device counts once, however often it asked. \(diagnosis.tests.grouped) comparisons by exact test, \
-            corrected for their number (Bonferroni): if nothing depended on anything, fewer than one replay in 20 \
-            would have an entry here.
+            Each device counts once, however often it asked; those that another entry of the same reason explains are \
+            left out. \(diagnosis.tests.grouped) comparisons by exact test, corrected for their number (Bonferroni): \
+            if nothing depended on anything, fewer than one replay in 20 would have an entry here.
             """
     }
 

@@ -48,6 +48,9 @@ struct Timeline {
         return isAttestation ? isMetBy[reason].attestations : isMetBy[reason].others
     }
 
+    /// Whether later marks were left out.
+    var isFull: Bool { marks.isFull }
+
     private static func isHit(_ outcome: Int, _ reason: Int) -> Bool {
         reason == 0 ? outcome != Int(OutcomeList.accepted) : outcome == reason
     }
@@ -168,7 +171,7 @@ struct Timeline {
 
     /// Whether a refusal has ended, instead of nobody asking any more: some of these devices were accepted later.
     private func isOver(after end: Int64, _ isMeantDevice: (Int) -> Bool) -> Bool {
-        guard !marks.isFull else { return false }
+        guard !isFull else { return false }
         var accepted: Set<Int> = []
         marks.forEach { device, mark, _ in
             guard mark.time > end, mark.outcome == OutcomeList.accepted, device != RefusalTimeline.nobody else {
