@@ -6,7 +6,7 @@ package import Dispatch
     internal import Darwin
 #endif
 
-/// Where code runs, as far as it stays the same from one call of an owner to the next.
+/// The place where code runs, as far as it stays the same from one call of an owner to the next.
 enum OwnPlace: Equatable, CustomStringConvertible {
     /// A serial queue, which goes from thread to thread.
     case queue(QueueMark)
@@ -30,7 +30,7 @@ enum OwnPlace: Equatable, CustomStringConvertible {
     }
 }
 
-/// What makes a serial queue known on each thread that it runs on: Dispatch has no name for the present queue.
+/// A mark that makes a serial queue known on each thread that it runs on: Dispatch has no name for the present queue.
 final class QueueMark: Sendable, Equatable {
     static let key = DispatchSpecificKey<QueueMark>()
 

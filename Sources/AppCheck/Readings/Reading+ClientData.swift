@@ -87,7 +87,7 @@ extension Reading {
     ]
 }
 
-/// What the worker hashes, and what the device would have signed instead.
+/// The data that the worker hashes, and their other readings.
 private struct SignedData {
     let source: ClientData
     /// The client data hash as the worker has it.

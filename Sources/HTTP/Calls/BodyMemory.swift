@@ -1,7 +1,7 @@
 internal import CMicrohttpd
 internal import Threads
 
-/// What bodies take while they come. The server's thread owns it.
+/// The memory that bodies take while they come. The server's thread owns it.
 ///
 /// Who is slow makes room: beyond the bound the bodies that have been read for the longest are given up.
 final class BodyMemory: @unchecked Sendable {

@@ -1,7 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// What the library asks about one call, on the server's thread.
+/// Answers to the library's questions about one call, on the server's thread.
 @safe struct HTTPCallSender {
     let calls: HTTPCallTable
     let handle: HTTPCallHandle

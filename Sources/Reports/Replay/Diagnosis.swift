@@ -1,4 +1,4 @@
-/// What refusals depend on: the strongest associations with values that devices have, then with time alone.
+/// The dependences of refusals: the strongest associations with values that devices have, then with time alone.
 ///
 /// Units are devices, since the records of one device hang together. Each comparison is an exact test. All of them are
 /// corrected together (Bonferroni): a false finding costs an operator an hour, values overlap in every way, and what

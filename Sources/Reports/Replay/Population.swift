@@ -6,7 +6,7 @@ internal import Streams
 enum Dimension: Int, CaseIterable {
     case verb, app, platform, osVersion, category, bundleVersion, environment, appID
 
-    /// What is counted by its text. An App ID is presented as a hash, which few objects name.
+    /// Values that are counted by their text. An App ID is presented as a hash, which few objects name.
     static let texts = allCases.filter { $0 != .appID }
 
     var name: String {
@@ -23,7 +23,7 @@ enum Dimension: Int, CaseIterable {
     }
 }
 
-/// What a record says of who sent it.
+/// The traits of its sender that a record states.
 struct Sender {
     var installation: ExactText?
     var keyID: KeyID?
@@ -74,7 +74,7 @@ struct Population {
         dimension == .appID ? appIDs.tallies : values[dimension.rawValue].tallies
     }
 
-    /// What a value is told from others by; empty for the rest and what belongs to it.
+    /// The key that distinguishes a value; empty for the rest and for its members.
     func bytes(_ dimension: Dimension, _ id: Int) -> [UInt8] {
         dimension == .appID
             ? appIDs.keys[id].map { $0.bytes } ?? [] : values[dimension.rawValue].keys[id]?.utf8 ?? []

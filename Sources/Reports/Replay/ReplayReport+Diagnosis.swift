@@ -187,7 +187,7 @@ extension ReplayReport {
     }
 }
 
-/// What a cell's units are called.
+/// The word for a cell's units.
 private struct Noun {
     let one: String
 

@@ -28,7 +28,7 @@ struct Cell: Equatable {
 
     func with(_ part: Cell) -> Cell { Cell(units: units + part.units, hits: hits + part.hits) }
 
-    /// What is in `self` and not in `part`.
+    /// The members of `self` that `part` has not.
     func without(_ part: Cell) -> Cell {
         var rest = self
         (rest.units, rest.hits) = (units - part.units, hits - part.hits)
