@@ -90,13 +90,11 @@ package struct DecodeStage: Sendable {
         }
         let requestID = headers?.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
         // A request's bytes are no longer needed; a record that may become a dead letter keeps them.
-        let keptValue = settings.keepsValues ? record.value : nil
-        if case .request = shape { (record.value, record.headers) = (nil, []) }
+        if case .request = shape { (record.value, record.headers) = (settings.keepsValues ? record.value : nil, []) }
         return DecodedRecord(
             record: record,
             requestID: requestID,
             shape: shape,
-            keptValue: keptValue,
             valueDigest: digest,
             clockReason: clockReason,
             claimedKey: claimedKey,
@@ -148,13 +146,12 @@ package struct DecodeStage: Sendable {
             offset: line.offset,
             timestamp: line.timestamp,
             key: key,
-            value: nil
+            value: settings.keepsValues ? reading.payload.withBytes { Bytes.copy($0) } : nil
         )
         return DecodedRecord(
             record: record,
             requestID: requestID,
             shape: .request(request),
-            keptValue: settings.keepsValues ? reading.payload.withBytes { Bytes.copy($0) } : nil,
             valueDigest: reading.payload.withBytes { SHA256.hash($0) },
             clockReason: clockReason(line.timestamp, now: now),
             claimedKey: nil,

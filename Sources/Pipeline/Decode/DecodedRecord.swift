@@ -14,7 +14,8 @@ package final class DecodedRecord: Sendable {
         case deadLetter(DeadLetterReason)
     }
 
-    /// The record as polled; only dead letters keep value and headers, which they repeat.
+    /// The record as polled. Only dead letters keep value and headers, which they repeat; a request keeps its value where
+    /// ``PipelineSettings/keepsValues`` asks for it.
     package let record: InboundRecord
     package let requestID: ExactText
     /// nil for a record that is refused for its shape, or is not a request.
@@ -28,8 +29,6 @@ package final class DecodedRecord: Sendable {
     package let appIndex: Int?
     /// An exchange whose body has no member `limitedUse`, as clients from before such tokens write it.
     let leavesOutLimitedUse: Bool
-    /// A request's value, where ``PipelineSettings/keepsValues`` asks for it.
-    let keptValue: [UInt8]?
     /// SHA-256 of the value: together with the request id it identifies a redelivery.
     package let valueDigest: Digest
     /// Older or newer than live mode allows; judged after the duplicate check.
@@ -51,7 +50,6 @@ package final class DecodedRecord: Sendable {
         record: consuming InboundRecord,
         requestID: consuming ExactText,
         shape: consuming Shape,
-        keptValue: [UInt8]? = nil,
         valueDigest: Digest,
         clockReason: Reason?,
         claimedKey: P256PublicKey?,
@@ -72,7 +70,6 @@ package final class DecodedRecord: Sendable {
             nonRequestShape = shape
             leavesOutLimitedUse = false
         }
-        self.keptValue = keptValue
         self.valueDigest = valueDigest
         self.clockReason = clockReason
         self.claimedKey = claimedKey

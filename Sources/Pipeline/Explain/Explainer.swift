@@ -150,7 +150,7 @@ extension Explainer {
 
     private static func clientData(_ binding: Request.Binding, _ record: DecodedRecord) -> ClientData {
         switch binding {
-        case .clientDataHash: record.keptValue.flatMap(RequestDecoder.clientData).map { .data($0) } ?? .unknown
+        case .clientDataHash: record.record.value.flatMap(RequestDecoder.clientData).map { .data($0) } ?? .unknown
         case .exchange(let exchange): .exchange(artifact: exchange.artifact ?? [], challenge: exchange.challenge)
         }
     }
