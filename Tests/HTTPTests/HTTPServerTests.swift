@@ -44,11 +44,12 @@ struct HTTPServerTests {
         #expect(!answer.contains("Cache-Control"), "\(answer)")
     }
 
-    @Test func `a request that names no host gets its answer`() throws {
+    @Test(arguments: [("HTTP/1.0", "200 OK"), ("HTTP/1.1", "400 Bad Request")])
+    func `only a request of HTTP 1.0 may name no host`(version: String, status: String) throws {
         let server = try Self.server()
         let client = try #require(RawClient(server.port))
-        #expect(client.write("GET /here HTTP/1.1\r\nConnection: close\r\n\r\n"))
-        #expect(client.readAll().text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(client.write("GET /here \(version)\r\nConnection: close\r\n\r\n"))
+        #expect(client.readAll().text.hasPrefix("HTTP/1.1 \(status)\r\n"))
         withExtendedLifetime(server) {}
     }
 

@@ -15,10 +15,8 @@ struct RequestHead: Equatable {
     func refusal(_ limits: HTTPCallLimits) -> HTTPRefusal? {
         // Where they take more, no room may be left for the head of any answer.
         guard memory <= limits.headerBytes else { return HTTPRefusal(.headerSize) }
-        let takesBodies = limits.bodyBytes > 0
-        // A probe of a page may name no host.
-        if let kind = malformation(needsHost: takesBodies) { return HTTPRefusal(kind) }
-        guard takesBodies || isBodiless else { return HTTPRefusal(.method) }
+        if let kind = malformation { return HTTPRefusal(kind) }
+        guard limits.bodyBytes > 0 || isBodiless else { return HTTPRefusal(.method) }
         if let kind = framing { return HTTPRefusal(kind) }
         guard let kind = unserved(limits.bodyBytes) else { return nil }
         return HTTPRefusal(kind, isFramed: true)
@@ -44,13 +42,13 @@ struct RequestHead: Equatable {
     var expectsContinue: Bool { values("expect").contains { Self.equal($0, "100-continue") } }
 
     /// Faults that RFC 9112 calls malformed, wherever they stand.
-    private func malformation(needsHost: Bool) -> HTTPRefusalKind? {
+    private var malformation: HTTPRefusalKind? {
         guard layout != .looseRequestLine else { return .requestLine }
         guard isOld || version.elementsEqual("HTTP/1.1".utf8) else { return .version }
         guard layout == .strict, headers.allSatisfy(Self.isSound) else { return .header }
         guard Self.isToken(method) else { return .requestLine }
         let hosts = values("host")
-        guard hosts.count == 1 || (hosts.isEmpty && (isOld || !needsHost)) else { return .host }
+        guard hosts.count == 1 || (hosts.isEmpty && isOld) else { return .host }
         return hosts.allSatisfy(HostValue.isSound) ? nil : .host
     }
 
