@@ -7,7 +7,7 @@ package struct Owner {
     private let name: StaticString
     private let interval: Int
     private var place: OwnPlace?
-    // Not atomic: only the owner counts, and whoever else does is what is looked for.
+    // Not atomic: only the owner calls, and any other caller is the bug that the check finds.
     private var calls = 0
 
     /// - Parameters:

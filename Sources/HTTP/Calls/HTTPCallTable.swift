@@ -183,7 +183,7 @@ final class HTTPCallTable: Sendable {
         for handle in open { answer(handle, refuse(HTTPRefusal(.stopping))) }
     }
 
-    /// The server's thread has ended: whoever stops the daemon gets its last callbacks.
+    /// Hands the table to the caller that stops the daemon and gets its last callbacks: the server's thread has ended.
     func release() {
         bodies.owner.release()
         heads.owner.release()

@@ -13,7 +13,7 @@ extension KafkaMember {
         guard membership.state == .owning, partitions.all.allSatisfy({ $0.state == .asked }) else { return }
         closeReader()
         reader = LedgerReader(known: ledgers.of(kept), at: now)
-        assert(reader?.port == nil && reader?.query == nil, "a restore begins anew")
+        assert(reader?.port == nil && reader?.query == nil, "the restore before has given up its reader")
         partitions.takeAll(.restore)
         try? advanceRestore(at: now)
     }
