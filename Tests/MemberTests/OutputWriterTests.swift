@@ -131,6 +131,38 @@ struct OutputWriterTests {
         #expect(failing.producer.produced.map(\.isMark) == [false, false, true], "no fact before its mark")
     }
 
+    /// The kinds of the ledger's records that were produced.
+    private func kinds(_ bench: WriterBench) -> [LedgerCodec.Kind] {
+        bench.producer.produced.compactMap { $0.key.flatMap(LedgerCodec.kind(of:)) }
+    }
+
+    @Test(
+        arguments: [
+            ([.ban, .key, .mark], [.key, .ban, .mark], "the key's record before its ban"),
+            ([.mark, .key, .ban, .mark], [.mark, .key, .ban, .mark], "the first mark before all"),
+            ([.key, .mark, .challenge], [.key, .mark, .challenge], "what is forgotten behind the mark"),
+            ([.mark, .ban, .key, .mark, .token], [.mark, .key, .ban, .mark, .token], "all of them"),
+        ] as [([LedgerCodec.Kind], [LedgerCodec.Kind], String)]
+    )
+    func `at least once a ledger's records follow once those before them have arrived`(
+        batch: [LedgerCodec.Kind],
+        written: [LedgerCodec.Kind],
+        claim: String
+    ) {
+        // Two partitions, so that each part holds two records.
+        let records = batch.flatMap { kind in [0, 1].map { OutboundRecord.ledger(kind, $0) } }
+        let bench = WriterBench(.atLeastOnce)
+        #expect(bench.run(.write(bench.batch { $0.records = records })).isWritten)
+        #expect(kinds(bench) == written.flatMap { [$0, $0] }, "\(claim)")
+        let produced = bench.producer.calls.filter { $0.hasPrefix("produce") }
+        #expect(produced == ["produce 0"] + written.map { _ in "produce 2" }, "each waits: \(claim)")
+        let failing = WriterBench(.atLeastOnce) {
+            $0.onFlush = { if !$0.produced.isEmpty { $0.deliveries.failed = 1 } }
+        }
+        #expect(failing.run(.write(bench.batch { $0.records = records })).fault != nil)
+        #expect(kinds(failing) == [written[0], written[0]], "nothing follows a part that failed")
+    }
+
     @Test func `a full queue waits for deliveries, and a last slice is as long as the time left`() {
         let bench = WriterBench()
         bench.run(.takeOver([:]))

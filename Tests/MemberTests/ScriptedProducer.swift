@@ -190,11 +190,15 @@ final class WriterBench {
 }
 
 extension OutboundRecord {
-    static func mark(_ partition: Int32) -> OutboundRecord {
+    static func mark(_ partition: Int32) -> OutboundRecord { ledger(.mark, partition) }
+
+    static func ledger(_ kind: LedgerCodec.Kind, _ partition: Int32) -> OutboundRecord {
         var record = sample(.ledger, partition)
-        record.key = LedgerCodec.encode(.markForgotten).key
+        record.key = [kind.rawValue]
         return record
     }
+
+    var isMark: Bool { key == [LedgerCodec.Kind.mark.rawValue] }
 
     static func sample(_ stream: OutputTopic, _ partition: Int32) -> OutboundRecord {
         OutboundRecord(

@@ -9,26 +9,29 @@ extension OutboundRecord {
 }
 
 extension [OutboundRecord] {
-    /// The ledger's records in parts: marks that come first, facts, and the marks that say that these are whole. A record may
-    /// fail while the ones after it arrive, so no part is written before the one before it has arrived.
+    /// The ledger's records in parts: marks that come first, facts, bans, the marks that say that these are whole, and
+    /// what is forgotten behind them. A record may fail while the ones after it arrive, so no part is written before the
+    /// one before it has arrived. A ban whose key's record was lost would refuse the key's answered requests when they
+    /// are read again.
     var ledgerParts: ArraySlice<[OutboundRecord]> {
-        var last: [Int32: Int] = [:]
-        for (index, record) in enumerated() where record.stream == .ledger { last[record.partition] = index }
-        var (first, facts, marks): ([OutboundRecord], [OutboundRecord], [OutboundRecord]) = ([], [], [])
-        for (index, record) in enumerated() where record.stream == .ledger {
-            if !record.isMark {
-                facts.append(record)
-            } else if last[record.partition] == index {
-                marks.append(record)
-            } else {
-                first.append(record)
-            }
+        let ledger = filter { $0.stream == .ledger }
+        var marks: [Int32: Int] = [:]
+        for (index, record) in ledger.enumerated() where record.ledgerKind == .mark { marks[record.partition] = index }
+        var parts = [[OutboundRecord]](repeating: [], count: 5)
+        for (index, record) in ledger.enumerated() {
+            let mark = marks[record.partition] ?? ledger.count
+            let part =
+                switch record.ledgerKind {
+                case .mark: index == mark ? 3 : 0
+                case .ban where index < mark: 2
+                default: index < mark ? 1 : 4
+                }
+            parts[part].append(record)
         }
-        return [first, facts, marks].filter { !$0.isEmpty }[...]
+        return parts.filter { !$0.isEmpty }[...]
     }
 }
 
 extension OutboundRecord {
-    var isMark: Bool { key == Self.markKey }
-    private static let markKey = LedgerCodec.encode(.markForgotten).key
+    fileprivate var ledgerKind: LedgerCodec.Kind? { key.flatMap(LedgerCodec.kind(of:)) }
 }

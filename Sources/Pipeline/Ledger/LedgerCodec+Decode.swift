@@ -11,7 +11,7 @@ extension LedgerCodec {
 
     /// - Parameter value: nil for a tombstone.
     package static func decode(key: [UInt8], value: [UInt8]?) throws(Fault) -> LedgerChange {
-        guard let first = key.first, let kind = Kind(rawValue: first) else {
+        guard let kind = kind(of: key) else {
             throw Fault(reason: "its key is of an unknown type")
         }
         guard let value else { return try forgotten(kind, key) }

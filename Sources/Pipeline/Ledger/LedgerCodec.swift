@@ -18,10 +18,13 @@ internal import Streams
 package enum LedgerCodec {
     package static let schemaVersion: UInt64 = 1
 
-    enum Kind: UInt8 {
+    package enum Kind: UInt8 {
         case key = 1
         case challenge, token, mark, rate, sealingKey, ban
     }
+
+    /// The kind of the record with this key; nil where no version of ours wrote it.
+    package static func kind(of key: [UInt8]) -> Kind? { key.first.flatMap(Kind.init) }
 
     package static func encode(_ change: LedgerChange) -> (key: [UInt8], value: [UInt8]?) {
         switch change {

@@ -76,9 +76,6 @@ package struct FleetCheck {
     /// between its ledger records, and an assertion from before the attestation was accepted when the batch came again.
     /// Keys that were forgotten, too: a record of theirs that arrives late, behind the tombstone, brings them back.
     private var early: Set<String> = []
-    /// At least once: keys that a ban behind their requests refused when the batch came again, as the page of guarantees
-    /// says: the ban was written, and the key's record before it was lost.
-    private var bannedEarly: Set<String> = []
     /// Those that memories and topic need not agree on.
     private var uncertain: Set<String> = []
     /// Those whose last request and attestation memories and topic need not agree on: of two records with one counter the
@@ -99,9 +96,7 @@ package struct FleetCheck {
         }
         if fleet.plan.delivery == .atLeastOnce {
             late = keysThatCameLate()
-            bannedEarly = try keysBannedEarly()
             early = try keysAcceptedEarly().union(Self.forgotten(in: calm)).union(keysOfRefused()).union(late)
-                .union(bannedEarly)
             uncertain = early
             // The higher counter stays in the topic as well as in memories until compaction has removed it.
             if !fleet.broker.hasCompacted { uncertain.subtract(late) }
@@ -148,18 +143,6 @@ package struct FleetCheck {
                 reason == Reason.unknownKey.code || reason == Reason.banned.code
             else { continue }
             keys.insert(Self.key(output))
-        }
-        return keys
-    }
-
-    /// One answer of their request accepts it, and a later one is `banned`.
-    private func keysBannedEarly() throws -> Set<String> {
-        var accepted: Set<RecordPlace> = []
-        var keys: Set<String> = []
-        for output in reading.outputs.values.joined() where output.stream == .results {
-            let (place, result) = (FleetReading.place(output), try ReadResult(output))
-            if result.verdict == "accepted" { accepted.insert(place) }
-            if result.reason == Reason.banned.code, accepted.contains(place) { keys.insert(Self.key(output)) }
         }
         return keys
     }
@@ -275,7 +258,7 @@ package struct FleetCheck {
             }
         }
         let isWhole = { (key: String, _: UInt32) in
-            !forgotten.contains(key) && !loose.contains(key) && !lowered.contains(key) && !bannedEarly.contains(key)
+            !forgotten.contains(key) && !loose.contains(key) && !lowered.contains(key)
         }
         let (answered, kept) = (counters.filter(isWhole), reading.counters.filter(isWhole))
         for key in Set(answered.keys).union(kept.keys).sorted() where answered[key] != kept[key] {

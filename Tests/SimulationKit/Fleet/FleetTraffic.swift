@@ -20,6 +20,8 @@ package final class FleetTraffic: Sendable {
     }
 
     package static let replyPartitions: Int32 = 3
+    /// The time between two offsets of a partition with commands: a command's code expires while others are applied.
+    private static let commandStep = OperatorCommand.lifeMilliseconds / 6
 
     package let ca: LabCA
     package let settings: PipelineSettings
@@ -81,27 +83,28 @@ package final class FleetTraffic: Sendable {
                 var again = sent.filter({ $0.partition == partition }).randomElement(using: &random)
             {
                 again.offset = offset
+                if commands > 0 { again.timestamp = RequestRecords.time + offset * Self.commandStep }
                 if Bool.random(using: &random) { again.headers = [RecordHeader("request-id", "again-\(index)")] }
                 sent.append(again)
                 continue
             }
-            if commands > 0, index >= devices.count, Double.random(in: 0..<1, using: &random) < commands {
-                let command = try command(on: devices[number].keyID, seed: UInt8(truncatingIfNeeded: index), &random)
-                sent.append(
-                    RequestRecords.record(
-                        command,
-                        key: devices[number].key,
-                        partition: partition,
-                        offset: offset,
-                        id: "operator-\(index)"
-                    )
+            let time = RequestRecords.time + (commands > 0 ? offset * Self.commandStep : 0)
+            let isCommand =
+                commands > 0 && index >= devices.count && Double.random(in: 0..<1, using: &random) < commands
+            let value =
+                isCommand
+                ? try command(on: devices[number].keyID, seed: UInt8(truncatingIfNeeded: index), at: time, &random)
+                : value(devices[number], isFirst: index < devices.count, &random)
+            sent.append(
+                RequestRecords.record(
+                    value,
+                    key: devices[number].key,
+                    partition: partition,
+                    offset: offset,
+                    id: isCommand ? "operator-\(index)" : "request-\(index)",
+                    timestamp: time
                 )
-                continue
-            }
-            let value = value(devices[number], isFirst: index < devices.count, &random)
-            let id = "request-\(index)"
-            let key = devices[number].key
-            sent.append(RequestRecords.record(value, key: key, partition: partition, offset: offset, id: id))
+            )
         }
         // Every third sender waits for a reply, some of them where there is no partition.
         for index in sent.indices where index.isMultiple(of: 3) {
@@ -110,9 +113,14 @@ package final class FleetTraffic: Sendable {
         return sent
     }
 
-    private func command(on keyID: KeyID, seed: UInt8, _ random: inout SeededRandom) throws -> [UInt8] {
+    private func command(
+        on keyID: KeyID,
+        seed: UInt8,
+        at time: Int64,
+        _ random: inout SeededRandom
+    ) throws -> [UInt8] {
         let verb = OperatorCommand.Action.allCases.randomElement(using: &random) ?? .ban
-        var command = OperatorCommand.sample(verb, .key(keyID), at: RequestRecords.time, seed: seed)
+        var command = OperatorCommand.sample(verb, .key(keyID), at: time, seed: seed)
         if verb == .forget { command.keepsBan = Bool.random(using: &random) }
         return try ExchangeRequest.command(command, settings.exchange.keys).value
     }

@@ -83,6 +83,8 @@ package final class SimulatedFleet {
     /// With another app before the one that all requests are for.
     let reloaded: PipelineSettings
     private let scratch: LaneScratch
+    /// When the processes begin: the newest request is here by then.
+    private let start: Int64
     var random: SeededRandom
     package internal(set) var workers: [SimulatedWorker] = []
     /// What processes that have ended had counted, and how many of those did not end in order.
@@ -112,6 +114,7 @@ package final class SimulatedFleet {
         reloaded = Self.withOtherApp(settings)
         self.scratch = scratch
         self.counts = counts
+        start = records.map(\.timestamp).max() ?? RequestRecords.time
         random = SeededRandom(seed: plan.seed)
         broker = SimulatedBroker(
             records: records,
@@ -267,8 +270,7 @@ package final class SimulatedFleet {
             lanes: lanes,
             options: options,
             post: lanes.post,
-            wallClock: { [broker] in EvaluationTime(milliseconds: RequestRecords.time + broker.now + broker.clockStep)
-            },
+            wallClock: { [broker, start] in EvaluationTime(milliseconds: start + broker.now + broker.clockStep) },
             notice: notice()
         )
     }
