@@ -30,6 +30,7 @@ package struct CrashSuspects: Sendable, Equatable {
             counts[item, default: Count()].total += 1
             if work.isAlone, work.items.count == 1 { counts[item, default: Count()].alone += 1 }
         }
+        assert(counts.values.allSatisfy { $0.alone <= $0.total }, "a crash alone is a crash")
     }
 
     /// Whether the record is no longer tried: the first crash may be another's fault, but in two more it was alone.
@@ -63,6 +64,7 @@ package struct CrashSuspects: Sendable, Equatable {
         // No piece was cut off.
         guard start > 0 else { return nil }
         if start < records.count { pieces.append(Array(records[start...])) }
+        assert(pieces.reduce(0) { $0 + $1.count } == records.count, "no record is lost, and none comes twice")
         return pieces
     }
 }

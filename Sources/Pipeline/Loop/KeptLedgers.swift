@@ -32,6 +32,7 @@ package struct KeptLedgers {
     /// Drops ledgers that are too old.
     package mutating func sweep(at now: Int64?) {
         guard !ledgers.isEmpty, let now else { return }
+        assert(ledgers.values.allSatisfy { $0.since ?? now <= now }, "elapsed time never goes back")
         ledgers = ledgers.filter { now - ($0.value.since ?? now) <= Self.milliseconds }
     }
 }
