@@ -74,7 +74,8 @@ package struct FleetCheck {
     package internal(set) var complaints: [String] = []
     /// At least once: keys that the page of guarantees makes no promise for, by their text. A crash cut their batch
     /// between its ledger records, and an assertion from before the attestation was accepted when the batch came again.
-    /// Keys that were forgotten, too: a record of theirs that arrives late, behind the tombstone, brings them back.
+    /// Keys that were forgotten, too: a record of theirs that arrives late, behind the tombstone, brings them back, and a
+    /// late tombstone takes them away.
     private var early: Set<String> = []
     /// Those that memories and topic need not agree on.
     private var uncertain: Set<String> = []
@@ -96,10 +97,11 @@ package struct FleetCheck {
         }
         if fleet.plan.delivery == .atLeastOnce {
             late = keysThatCameLate()
-            early = try keysAcceptedEarly().union(Self.forgotten(in: calm)).union(keysOfRefused()).union(late)
+            let forgotten = try Self.forgotten(in: calm)
+            early = try keysAcceptedEarly().union(forgotten).union(keysOfRefused()).union(late)
             uncertain = early
             // The higher counter stays in the topic as well as in memories until compaction has removed it.
-            if !fleet.broker.hasCompacted { uncertain.subtract(late) }
+            if !fleet.broker.hasCompacted { uncertain.subtract(late.subtracting(forgotten)) }
         }
         checkOutputs()
         try checkCounters()
