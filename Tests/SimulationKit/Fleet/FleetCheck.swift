@@ -99,6 +99,7 @@ package struct FleetCheck {
             late = keysThatCameLate()
             let forgotten = try Self.forgotten(in: calm)
             early = try keysAcceptedEarly().union(forgotten).union(keysOfRefused()).union(late)
+                .union(keysWhoseBanCameLate())
             uncertain = early
             // The higher counter stays in the topic as well as in memories until compaction has removed it.
             if !fleet.broker.hasCompacted { uncertain.subtract(late.subtracting(forgotten)) }
@@ -165,6 +166,15 @@ package struct FleetCheck {
             key.first == 1 ? Digest(Array(key.dropFirst())).map { KeyID($0) } : nil
         }
         return Set(ids.map(Self.text))
+    }
+
+    /// Keys whose ban, or its end, came late: it counts again for the requests behind it.
+    private func keysWhoseBanCameLate() -> Set<String> {
+        let keys = reading.outputs.values.joined().compactMap { $0.key.flatMap { KeyID(recordKey: $0) } }
+        let late = Set(keys).filter {
+            fleet.broker.lateFacts[LedgerCodec.encode(.banLifted(BanID.key($0))).key] != nil
+        }
+        return Set(late.map(Self.text))
     }
 
     /// The bans of each partition but those whose record came late: a late record of a ban, or of an unban, counts again.

@@ -271,6 +271,7 @@ package final class SimulatedFleet {
             options: options,
             post: lanes.post,
             wallClock: { [broker, start] in EvaluationTime(milliseconds: start + broker.now + broker.clockStep) },
+            uptime: { [broker] in broker.now },
             notice: notice()
         )
     }
