@@ -69,7 +69,8 @@ extension SimulatedBroker {
     /// - Parameter epoch: nil = an idempotent producer without transactions.
     package func produce(_ name: String, epoch: Int?, _ record: OutboundRecord) throws(BrokerRefusal) {
         guard !isRefused(record) else { throw .refusedRecord }
-        if epoch == nil, record.stream.isOfSource, record.sourceOffset < appliedOffset(record.partition) {
+        let applied = min(appliedOffset(record.partition), appliedByOwner[record.partition] ?? 0)
+        if epoch == nil, record.stream.isOfSource, record.sourceOffset < applied {
             violations.append("\(record.partition)/\(record.sourceOffset) was answered after it was applied")
         }
         let topic = Topic(record.stream, record.partition)
@@ -82,7 +83,17 @@ extension SimulatedBroker {
             counts.note("\(now) \(name) writes \(offset) of ledger \(topic.partition), key \(record.key?.first ?? 0)")
         }
         logs[topic, default: PartitionLog()].append(record, transaction: transaction)
+        if epoch == nil { noteMark(record, of: name) }
         deliverLate(of: name, ends: true)
+    }
+
+    /// Without transactions nothing fences a slow process: its mark may come after the next owner has read the ledger, which
+    /// then answers the same requests.
+    private func noteMark(_ record: OutboundRecord, of name: String) {
+        guard record.stream == .ledger, record.key == [4], group.owns(record.partition, name),
+            case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: record.value)
+        else { return }
+        appliedByOwner[record.partition] = mark.position.skipsBefore
     }
 
     private func isRefused(_ record: OutboundRecord) -> Bool {

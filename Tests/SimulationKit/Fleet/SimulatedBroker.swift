@@ -56,6 +56,8 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// The values of ledger records that came late, behind newer ones, by their keys: at least once, nothing is promised of
     /// these.
     package internal(set) var lateFacts: [[UInt8]: [[UInt8]?]] = [:]
+    /// At least once: how far the owner of each partition has marked it as applied.
+    var appliedByOwner: [Int32: Int64] = [:]
     /// Events that must never reach a broker.
     package internal(set) var violations: [String] = []
     var producers: [String: Producer] = [:]

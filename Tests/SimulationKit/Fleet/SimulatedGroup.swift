@@ -100,6 +100,11 @@ package struct SimulatedGroup: Sendable {
         return .stable(generation: generation, partitions: assignment[id] ?? [])
     }
 
+    /// Whether a member of this name has the partition; one whose session is over has none, whatever it believes.
+    package func owns(_ partition: Int32, _ name: String) -> Bool {
+        assignment.contains { members[$0.key]?.name == name && $0.value.contains(partition) }
+    }
+
     /// Whether a rebalance waits for a member, which knows of it.
     package func waits(for id: Int) -> Bool { deadline != nil && members[id]?.hasJoined == false }
 
