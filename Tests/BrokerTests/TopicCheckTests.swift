@@ -97,6 +97,59 @@ struct TopicCheckTests {
         #expect(TopicCreator.plan(Self.names, partitions: 6, replication: nil).count == 6)
     }
 
+    private static var withReceipts: TopicNames {
+        var topics = names
+        topics.receipts = "receipts"
+        return topics
+    }
+
+    @Test func `the receipts topic must exist, with the number of partitions of the six`() {
+        var facts = Self.good()
+        #expect(
+            TopicCheck.judge(facts, Self.withReceipts).first?.message.hasPrefix("no such topic: receipts;") ?? false
+        )
+        facts["receipts"] = TopicFacts(partitions: 6, settings: nil)
+        #expect(TopicCheck.judge(facts, Self.withReceipts) == [])
+        facts["receipts"] = TopicFacts(partitions: 5, settings: nil)
+        let unequal = TopicCheck.judge(facts, Self.withReceipts)
+        #expect(unequal.map(\.severity) == [.problem])
+        #expect(unequal.first?.message.contains("receipts has 5") ?? false)
+        #expect(unequal.first?.message.contains("all six and the receipts need") ?? false)
+        #expect(TopicCheck.changed(["receipts": 7], Self.withReceipts, from: 6) != nil)
+    }
+
+    private static let receiptSettings = [
+        "cleanup.policy": "compact,delete", "retention.ms": "7776000000", "max.compaction.lag.ms": "43200000",
+    ]
+
+    @Test(
+        arguments: [
+            ("cleanup.policy", "delete,compact", nil), ("cleanup.policy", "compact", .problem),
+            ("cleanup.policy", "delete", .problem), ("retention.ms", "2592000000", nil), ("retention.ms", "-1", nil),
+            ("retention.ms", "2591999999", .warning), ("max.compaction.lag.ms", "9223372036854775807", .warning),
+        ] as [(String, String, TopicFinding.Severity?)]
+    )
+    func `receipts that go too soon, or never, are found`(name: String, value: String, found: TopicFinding.Severity?) {
+        var facts = Self.good()
+        facts["receipts"] = TopicFacts(partitions: 6, settings: Self.receiptSettings)
+        #expect(TopicCheck.judge(facts, Self.withReceipts) == [])
+        facts["receipts"]?.settings?[name] = value
+        let findings = TopicCheck.judge(facts, Self.withReceipts)
+        #expect(findings.map(\.severity) == (found.map { [$0] } ?? []))
+        #expect(findings.allSatisfy { $0.message.contains("\(name)=\(value)") })
+        #expect(findings.allSatisfy { $0.severity == .warning || !$0.endsRun }, "no worker stops for it")
+    }
+
+    @Test func `the receipts topic is created aligned, compacted, and for 90 days`() throws {
+        let plan = TopicCreator.plan(Self.withReceipts, partitions: 6, replication: nil)
+        let receipts = try #require(plan.last)
+        #expect(plan.count == 7 && receipts.name == "receipts" && receipts.partitions == 6)
+        let settings = Dictionary(uniqueKeysWithValues: receipts.settings.map { ($0.name, $0.value) })
+        #expect(settings.merging(Self.receiptSettings) { $1 } == settings)
+        let facts = TopicFacts(partitions: 6, settings: settings)
+        #expect(TopicCheck.judge(Self.good().merging(["receipts": facts]) { $1 }, Self.withReceipts) == [])
+    }
+
     @Test(arguments: ["delete", "compact,delete", ""])
     func `a ledger that expires is a problem`(policy: String) {
         var facts = Self.good()

@@ -153,6 +153,31 @@ import Testing
         )
     }
 
+    @Test func `an app keeps receipts only where they are judged, and where a topic takes them`() throws {
+        func fault(_ members: String, topics: String = #""receipts":"r""#) throws -> String? {
+            try ConfigurationDirectory(
+                worker: ConfigurationDirectory.worker(#""topics":{\#(topics)}"#),
+                apps: ConfigurationDirectory.apps(members)
+            ).fault()
+        }
+        let report = #""risk":{"mode":"report"}"#
+        #expect(try fault(report) == nil)
+        #expect(try fault(report + #","receipt":"require""#) == nil)
+        #expect(try fault(#""risk":{"mode":"off"},"receipt":"ignore""#, topics: "") == nil)
+        #expect(
+            try fault(report + #","receipt":"ignore""#)
+                == "apps.json: projects[0].apps[0]: has risk.mode report and ignores receipts; set receipt to report or "
+                + "require."
+        )
+        #expect(
+            try fault(report, topics: "")
+                == "apps.json: app a: risk.mode is report, and worker.json names no topic for receipts: set topics.receipts "
+                + "and create it, or set risk.mode to off."
+        )
+        let same = try fault(report, topics: #""receipts":"appattest.ledger""#)
+        #expect(same?.contains("two topics have the same name") ?? false)
+    }
+
     @Test(
         arguments: [
             (#""appleAppId":"x""#, nil), (#""appleAppIds":"x""#, "appleAppIds: must be a list of strings"),

@@ -96,6 +96,33 @@ struct ReplayTests {
         #expect(try !fixture.bytes("one/results.ndjson").isEmpty)
     }
 
+    @Test func `receipts are a file of their own where an app keeps them, and change no other file`() throws {
+        let fixture = try Self.fixture()
+        try fixture.write(capture: Self.records(Self.fleet()))
+        #expect(fixture.replay(output: "off").code == 0)
+        #expect(!FileManager.default.fileExists(atPath: fixture.path + "/off/receipts.ndjson"))
+        let anchors = #""anchors":{"attestation":["a.pem"],"receipt":["r.pem"]}"#
+        try fixture.directory.write("worker.json", #"{\#(anchors),"topics":{"receipts":"appattest.receipts"}}"#)
+        let members = #""appId":"\#(Self.appID)","appleAppIds":["\#(Self.appleAppID)"],"risk":{"mode":"report"}"#
+        try fixture.directory.write(
+            "apps.json",
+            #"{"projects":[{"number":"123456789012","apps":[{\#(members)}]}]}"#
+        )
+        #expect(fixture.replay(output: "on").code == 0)
+        for file in ["results.ndjson", "tokens.ndjson", "events.ndjson", "dead-letters.ndjson"] {
+            #expect(try fixture.bytes("on/" + file) == fixture.bytes("off/" + file), "\(file)")
+        }
+        let kept = try fixture.captured("on/results.ndjson").filter { result in
+            let root = try JSONDocument(parsing: result.value ?? []).root
+            let isGenuine = root["evidence"]?["receipt"]?["verdict"]?.string == "accepted"
+            return root["verdict"]?.string == "accepted" && root["duplicate"] == nil && isGenuine
+        }
+        let receipts = try fixture.captured("on/receipts.ndjson")
+        #expect(!receipts.isEmpty && receipts.map(\.offset) == kept.map(\.offset))
+        #expect(receipts.map(\.key) == kept.map(\.key) && receipts.map(\.partition) == kept.map(\.partition))
+        #expect(receipts.allSatisfy { $0.topic == "appattest.receipts" && $0.value?.count ?? 0 > 1000 })
+    }
+
     @Test func `keys from a file are known before the first record, unusable points included`() throws {
         let fixture = try Self.fixture()
         let ca = LabCA(seed: 21)

@@ -22,7 +22,10 @@ struct AttestationContent<Tracer: CheckTracer> {
     private var object: AttestationObject { chain.object }
 
     /// Whether the receipt inside is judged at all.
-    var judgesReceipt: Bool { expectations.receipt != .ignore && object.receipt != nil }
+    private var judgesReceipt: Bool { expectations.receipt != .ignore && object.receipt != nil }
+
+    /// The receipt inside; nil if there is none or the policy ignores it.
+    var judgedReceipt: [UInt8]? { judgesReceipt ? object.receipt.map { Array(bytes[$0]) } : nil }
 
     func judged() throws(Refusal) -> JudgedAttestation {
         try judgeDates()

@@ -30,6 +30,8 @@ struct JudgedAttestation: Sendable {
         }
     }
 
+    /// A genuine receipt that was compared with its attestation proves that this client data hash was attested.
+    ///
     /// - Parameters:
     ///   - receipt: nil = there is none, or the policy ignores it.
     ///   - part: of the receipt's own checks.
@@ -41,7 +43,7 @@ struct JudgedAttestation: Sendable {
         var evidence = evidence
         evidence.receipt = receipt
         if let (entries, expectations) = waiting {
-            try evidence.add(entries, counts: receipt?.vouchesForHash ?? false, expectations, trace)
+            try evidence.add(entries, counts: receipt?.isGenuine ?? false, expectations, trace)
         }
         guard let receipt else {
             guard isReceiptRequired else { return evidence }
@@ -75,9 +77,4 @@ extension AttestationEvidence {
         validationCategory = entries.validationCategory
         bundleVersion = entries.bundleVersion
     }
-}
-
-extension ReceiptVerdict {
-    /// Whether the receipt, compared with its attestation, proves that this client data hash was attested.
-    var vouchesForHash: Bool { refusal?.concernsAgeOnly ?? true }
 }

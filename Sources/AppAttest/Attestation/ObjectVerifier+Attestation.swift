@@ -115,12 +115,18 @@ extension ObjectVerifier {
         _ judged: JudgedAttestation
     ) -> Prepared<AttestationEvidence>.Step {
         let (trace, part) = (content.trace, content.trace.part())
-        guard let receipt = prepareReceipt(of: content, judged.evidence, part) else {
+        guard let bytes = content.judgedReceipt else {
             return .concluded(Result { () throws(Refusal) in try judged.concluded(with: nil, trace, part) })
         }
+        let receipt = prepareReceipt(bytes, of: content, judged.evidence, part)
+        let kept = content.expectations.keepsReceipts ? bytes : nil
         let rest = Prepared<AttestationEvidence>(check: receipt.check) { isValid in
             let verdict = receipt.receiptVerdict(isValid: isValid)
-            return Result { () throws(Refusal) in try judged.concluded(with: verdict, trace, part) }
+            return Result { () throws(Refusal) in
+                var evidence = try judged.concluded(with: verdict, trace, part)
+                if verdict.isGenuine { evidence.receiptBytes = kept }
+                return evidence
+            }
         }
         return rest.check == nil ? rest.advance(isValid: true) : .open(rest)
     }
@@ -128,19 +134,19 @@ extension ObjectVerifier {
     /// Five minutes, Apple's rule for a receipt that arrives with its attestation.
     private static var maxReceiptAgeSeconds: Int64 { 300 }
 
-    /// The receipt inside, compared with its attestation; nil if there is none or the policy ignores it.
+    /// The receipt inside, compared with its attestation.
     private func prepareReceipt<Tracer: CheckTracer>(
+        _ receipt: [UInt8],
         of content: AttestationContent<Tracer>,
         _ evidence: AttestationEvidence,
         _ part: Tracer
-    ) -> Prepared<ReceiptVerdict>? {
-        guard content.judgesReceipt, let range = content.chain.object.receipt else { return nil }
+    ) -> Prepared<ReceiptVerdict> {
         var expectations = ReceiptExpectations(appIDs: [evidence.appID], environments: [evidence.environment])
         expectations.type = .attest
         expectations.publicKey = evidence.publicKey
         expectations.clientDataHash = content.clientDataHash
         expectations.leaf = Array(content.bytes[content.chain.object.certificates[0]])
         expectations.maxAgeSeconds = Self.maxReceiptAgeSeconds
-        return receipts.prepareReceipt(Array(content.bytes[range]), expectations: expectations, at: content.time, part)
+        return receipts.prepareReceipt(receipt, expectations: expectations, at: content.time, part)
     }
 }

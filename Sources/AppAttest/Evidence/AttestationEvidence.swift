@@ -17,6 +17,8 @@ package struct AttestationEvidence: Sendable, Equatable {
     package var leafNotAfter: EvaluationTime
     package var issued: IssueTime
     package var receipt: ReceiptVerdict?
+    /// The receipt as Apple signed it, where it is genuine and ``Expectations/keepsReceipts`` asks for it.
+    package var receiptBytes: [UInt8]?
     /// There is an extension map and nothing vouches for it: it was treated as missing.
     package var ignoresExtensions = false
 }

@@ -14,6 +14,8 @@ package struct Expectations: Sendable {
     package var macACL: MacACLPolicy
     package var receipt: ReceiptPolicy
     package var extensionTrust: ExtensionTrust
+    /// Whether the evidence has a genuine receipt's bytes.
+    package var keepsReceipts = false
     /// The same as ``environments``: hashing costs more than a look.
     private var accepted: Accepted
 

@@ -6,6 +6,9 @@ package struct ReceiptVerdict: Sendable, Equatable {
     package var notBefore: EvaluationTime?
     package var expiresAt: EvaluationTime?
     package var riskMetric: ExactText?
+
+    /// Whether all of it is Apple's word about what it was compared with, whatever its age.
+    package var isGenuine: Bool { refusal?.concernsAgeOnly ?? true }
 }
 
 /// Why a receipt was refused, in the order in which its checks are judged; the reason is `receipt:` and this name.

@@ -16,6 +16,7 @@ package struct RegisteredApp: Sendable {
     /// 0 = no limit.
     package var attestationsPerSecond: Int
     package var rollout: Rollout
+    package var risk = RiskPolicy() { didSet { expectations.keepsReceipts = risk.keepsReceipts } }
     /// The keys that a gateway takes; nil = any, and none.
     package var apiKeys: Set<ExactText>?
     /// Secrets of simulators and CI jobs; none = the app has no exchangeDebugToken.
@@ -57,6 +58,17 @@ package struct RegisteredApp: Sendable {
 
 /// The policy on an artifact whose key the ledger has lost.
 package enum UnknownKeyPolicy: String, Sendable, CaseIterable { case restore, refuse }
+
+/// What becomes of the receipts of an app's attestations, which Apple exchanges for its fraud risk metric.
+package struct RiskPolicy: Sendable, Equatable {
+    package enum Mode: String, Sendable, CaseIterable { case off, report }
+
+    package var mode = Mode.off
+
+    package init() {}
+
+    package var keepsReceipts: Bool { mode != .off }
+}
 
 /// How many bytes the `clientDataHash` of verifyAttestation and verifyAssertion has.
 ///

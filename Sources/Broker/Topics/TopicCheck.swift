@@ -102,8 +102,8 @@ package enum TopicCheck {
         let list = present.map { "\($0.0) has \($0.1)" }.joined(separator: ", ")
         return [
             problem(
-                "the topics' partition counts differ (\(list)): an output goes to its request's partition, so all six "
-                    + "need the same number; recreate those that differ with attest-worker create-topics"
+                "the topics' partition counts differ (\(list)): an output goes to its request's partition, so "
+                    + "\(topics.alignedText) need the same number; recreate those that differ with attest-worker create-topics"
             )
         ]
     }
@@ -114,7 +114,7 @@ package enum TopicCheck {
         guard let topic = topics.aligned.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
         let count = Counted.text(Int(counts[topic] ?? 0), "partition")
         return "topic \(topic) has \(count), but the worker was started with \(started): keys "
-            + "now belong to other partitions; stop all workers, give all six topics the same number, start again"
+            + "now belong to other partitions; stop all workers, give \(topics.alignedText) the same number, start again"
     }
 
     private static func writersTime(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {

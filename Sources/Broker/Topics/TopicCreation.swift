@@ -16,7 +16,7 @@ package struct TopicReport: Sendable, Equatable {
 /// Creates the topics. Existing ones are compared and never changed.
 package enum TopicCreator {
     /// - Parameters:
-    ///   - partitions: the same for all six.
+    ///   - partitions: the same for all but the replies.
     ///   - replyPartitions: of the replies, if the topics have them.
     ///   - replication: nil for the broker's default, which is then not compared either.
     package static func createTopics(

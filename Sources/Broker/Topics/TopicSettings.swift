@@ -47,6 +47,13 @@ enum TopicSettings {
             ]
         } else if name == topics.outputs[.deadLetters] {
             settings = [("retention.ms", "\(7 * day)")]
+        } else if name == topics.receipts {
+            settings = [
+                // A receipt's life. What was replaced or forgotten is gone within two days.
+                ("cleanup.policy", "compact,delete"), ("retention.ms", "\(90 * day)"), ("compression.type", "zstd"),
+                ("segment.ms", "\(6 * hour)"), ("min.cleanable.dirty.ratio", "0.1"),
+                ("max.compaction.lag.ms", "\(12 * hour)"), ("delete.retention.ms", "\(day)"),
+            ]
         }
         if let replication, replication >= 3 { settings.append(("min.insync.replicas", "2")) }
         return settings
@@ -71,6 +78,8 @@ extension TopicCheck {
             var found = durability(name, settings, fact.replication)
             if name == topics.outputs[.ledger] {
                 found += ledger(name, settings)
+            } else if name == topics.receipts {
+                found += receipts(name, settings)
             } else {
                 found += noLedger(name, settings)
                 found += retention(name, settings, topics)
@@ -153,7 +162,36 @@ extension TopicCheck {
         return found
     }
 
-    /// Warns of compaction in a topic other than the ledger, where a record must not replace an earlier one of its key.
+    private static func receipts(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
+        var found: [TopicFinding] = []
+        if let policy = settings["cleanup.policy"], Set(policy.split(separator: ",")) != ["compact", "delete"] {
+            found.append(
+                risk(
+                    "topic \(name) has cleanup.policy=\(policy): replaced and forgotten receipts must go, and the others "
+                        + "when they expire; set cleanup.policy=compact,delete"
+                )
+            )
+        }
+        if let kept = number(settings, "retention.ms"), (0..<30 * TopicSettings.day).contains(kept) {
+            found.append(
+                warning(
+                    "topic \(name) has retention.ms=\(kept): receipts are gone before Apple's 30 days are over; set "
+                        + "retention.ms=\(90 * TopicSettings.day)"
+                )
+            )
+        }
+        if let lag = number(settings, "max.compaction.lag.ms"), lag > 7 * TopicSettings.day {
+            found.append(
+                warning(
+                    "topic \(name) has max.compaction.lag.ms=\(lag): a forgotten key's receipt stays until the broker happens "
+                        + "to compact; set max.compaction.lag.ms=\(12 * TopicSettings.hour)"
+                )
+            )
+        }
+        return found
+    }
+
+    /// Warns of compaction in a topic other than the ledger and the receipts, where a record must not replace an earlier one of its key.
     private static func noLedger(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
         guard let policy = settings["cleanup.policy"], policy.split(separator: ",").contains("compact") else {
             return []

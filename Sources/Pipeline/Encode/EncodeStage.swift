@@ -10,6 +10,7 @@ package struct EncodeStage: Sendable {
     private let maxRecordBytes: Int?
     private let mint: MintStage
     private let events: EventEncoder
+    private let receipts: ReceiptEncoder
     private let registry: Registry
     private let replyPartitions: Int32?
 
@@ -17,6 +18,7 @@ package struct EncodeStage: Sendable {
         maxRecordBytes = settings.maxRecordBytes
         mint = MintStage(settings: settings)
         events = EventEncoder(registry: settings.registry)
+        receipts = ReceiptEncoder(settings)
         registry = settings.registry
         replyPartitions = settings.replyPartitions
     }
@@ -66,7 +68,7 @@ package struct EncodeStage: Sendable {
     }
 
     /// Appends the outputs of one record: exactly one result or one dead letter, then the reply that a result's request
-    /// asks for, and the answer and the event of an exchange.
+    /// asks for, the answer and the event of an exchange, and a key's receipt.
     ///
     /// The broker must accept every output: one that it refuses would stop its partition.
     ///
@@ -94,6 +96,7 @@ package struct EncodeStage: Sendable {
         if let event = events.encode(decoded, finding, verdict) {
             outputs.append(output(.events, of: decoded, event))
         }
+        if let receipt = receipts.encode(decoded, finding, verdict), fits(receipt.byteCount) { outputs.append(receipt) }
     }
 
     private func output(

@@ -18,6 +18,8 @@ package struct PipelineSettings: Sendable {
     /// Partitions of the replies topic; 0 = there is none, and every `reply-to` is ignored and counted. nil = `reply-to`
     /// says nothing (replay).
     package var replyPartitions: Int32?
+    /// Whether there is a topic of receipts: a forgotten key's receipt is forgotten there.
+    package var hasReceipts = false
     /// Whether lines of a capture that are not records are left out and counted, instead of ending the replay.
     package var skipsBadLines = false
     /// Whether requests keep their values, for explanations.

@@ -52,7 +52,7 @@ struct AppsFile {
         Setting("number", \.number, .name).means("Project number, as in paths and tokens."),
         Setting("id", \.id, .optional(.string, absent: "none"), range: "not another project's number or ID")
             .means("Project ID, a second name of the project."),
-        Setting("apps", \.apps, of: { $0.app }, app + tokens + devices + rollout + debug, check: isConsistent)
+        Setting("apps", \.apps, of: { $0.app }, app + tokens + devices + risk + rollout + debug, check: isConsistent)
             .means("Apps of the project."),
     ]
 
@@ -64,6 +64,11 @@ struct AppsFile {
     ) throws(ConfigurationFault) {
         guard app.rollout.always.isDisjoint(with: app.rollout.never) else {
             throw value.fault("has a digest in both rollout.always and rollout.never; keep one of them")
+        }
+        guard !app.risk.keepsReceipts || app.expectations.receipt != .ignore else {
+            let mode = app.risk.mode.rawValue
+            let problem = "has risk.mode \(mode) and ignores receipts; set receipt to report or require"
+            throw value.fault(problem)
         }
         // The holder of a debug token needs no device: never in an app with the devices of users.
         guard app.debugTokens.isEmpty || !app.expectations.accepts(.production) else {
@@ -128,6 +133,13 @@ struct AppsFile {
             .means("Length of `clientDataHash` in `verifyAttestation` and `verifyAssertion`."),
     ]
 
+    private static let risk: [Setting<RegisteredApp>] = [
+        Setting("risk.mode", \.risk.mode, .choice).means(
+            "`off`: receipts are judged and dropped. `report`: the topic `topics.receipts` keeps the last genuine receipt of "
+                + "each key; `receipt` may not be `ignore`."
+        )
+    ]
+
     private static let rollout: [Setting<RegisteredApp>] = [
         Setting("rollout.mode", \.rollout.mode, .choice).means(
             "`off`: no gate, every device is admitted. `shadow`: the gate decides and reports only. `on`: it enforces."
@@ -168,5 +180,14 @@ extension Registry {
                     + "limits.clientDataHashBytes allows \(limit): raise the limit or lower bytes."
             )
         }
+    }
+
+    /// - Throws: where an app keeps receipts and no topic takes them.
+    func checkReceipts(topic: String?) throws(ConfigurationFault) {
+        guard topic == nil, let app = apps.first(where: \.risk.keepsReceipts) else { return }
+        throw ConfigurationFault(
+            "apps.json: app \(app.appID.printable): risk.mode is \(app.risk.mode.rawValue), and worker.json names no topic "
+                + "for receipts: set topics.receipts and create it, or set risk.mode to off."
+        )
     }
 }

@@ -77,7 +77,10 @@ package struct Configuration: Sendable {
         faults.attempt { () throws(ConfigurationFault) in
             configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
             configuration.emptyLists = try EmptyLists.places(in: files)
-            if let worker { try configuration.registry.checkHashLengths(upTo: worker.limits.clientDataHashBytes) }
+            if let worker {
+                try configuration.registry.checkHashLengths(upTo: worker.limits.clientDataHashBytes)
+                try configuration.registry.checkReceipts(topic: worker.topics.receipts)
+            }
         }
         faults.attempt { () throws(ConfigurationFault) in
             let properties = try KafkaPropertiesFile.read(files)

@@ -40,6 +40,11 @@ enum WorkerFile {
                 "Topic of answers to gateways that ask for them with `reply-to`: see "
                     + "[Records, Replies](Records.md#replies)."
             ),
+        Setting("topics.receipts", \.topics.receipts, .optional(.topic, absent: "none"))
+            .means(
+                "Compacted topic of each key's last receipt, which an app's `risk.mode` needs: see "
+                    + "[Records, Receipts](Records.md#receipts)."
+            ),
     ]
 
     private static let delivery: [Setting<Configuration>] = [

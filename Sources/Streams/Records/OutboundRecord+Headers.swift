@@ -5,7 +5,7 @@ extension OutboundRecord {
     package var namedRequestID: [UInt8]? {
         switch stream {
         case .results, .tokens, .replies: requestID
-        case .events, .deadLetters, .ledger: nil
+        case .events, .deadLetters, .ledger, .receipts: nil
         }
     }
 
@@ -13,7 +13,7 @@ extension OutboundRecord {
     package var namedStatus: Int? {
         switch stream {
         case .results, .replies: status
-        case .tokens, .events, .deadLetters, .ledger: nil
+        case .tokens, .events, .deadLetters, .ledger, .receipts: nil
         }
     }
 

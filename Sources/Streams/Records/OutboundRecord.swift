@@ -41,10 +41,10 @@ package struct OutboundRecord: Sendable, Equatable {
 
 /// The output topics.
 package enum OutputTopic: String, Sendable, CaseIterable {
-    case results, tokens, events, deadLetters, ledger, replies
+    case results, tokens, events, deadLetters, ledger, replies, receipts
 
-    /// The topics that every worker has; ``replies`` is optional.
-    package static let required = allCases.filter { $0 != .replies }
+    /// The topics that every worker has; ``replies`` and ``receipts`` are optional.
+    package static let required = allCases.filter { $0 != .replies && $0 != .receipts }
 }
 
 /// Consecutive records of one stream in the bytes of their file.

@@ -29,6 +29,7 @@ extension Configuration {
         settings.clock = clock
         settings.exchange = ExchangeSettings(keys: keys)
         settings.exchange.challenges = challenges
+        settings.hasReceipts = topics.receipts != nil
         return settings
     }
 

@@ -3,11 +3,12 @@ internal import Settings
 internal import Streams
 internal import Synchronization
 
-/// Captures as the source of requests, and four capture files that take the outputs. One reader, no rebalances.
+/// Captures as the source of requests, and capture files that take the outputs: four, and the receipts where a topic is
+/// named for them. One reader, no rebalances.
 final class CaptureStreams: RequestSource, PackedTransaction {
     private static let files: [(OutputTopic, String)] = [
         (.results, "results.ndjson"), (.tokens, "tokens.ndjson"), (.events, "events.ndjson"),
-        (.deadLetters, "dead-letters.ndjson"),
+        (.deadLetters, "dead-letters.ndjson"), (.receipts, "receipts.ndjson"),
     ]
 
     private let inputs: CaptureInputs
@@ -20,7 +21,7 @@ final class CaptureStreams: RequestSource, PackedTransaction {
     private(set) var cutLines: [(path: String, line: Int)] = []
     private(set) var timestamps = TimestampWatch()
 
-    /// Opens the captures and makes (or empties) the four files.
+    /// Opens the captures and makes (or empties) the files.
     ///
     /// - Parameters:
     ///   - paths: read in this order, as one capture.
@@ -30,10 +31,10 @@ final class CaptureStreams: RequestSource, PackedTransaction {
         bytesTotal = inputs.bytesTotal
         self.topics = topics
         try Self.makeFolder(directory)
-        for (stream, name) in Self.files {
+        for (stream, name) in Self.files where topics[stream] != nil {
             let path = directory + "/" + name
-            // Dead letters repeat what was sent, artifacts and challenges included.
-            let isSecret = stream == .tokens || stream == .deadLetters
+            // Dead letters repeat what was sent, artifacts and challenges included; receipts are a person's.
+            let isSecret = stream == .tokens || stream == .deadLetters || stream == .receipts
             outputs[stream] = try OutputFile(path, holds: isSecret ? .secret : .plain)
         }
     }
@@ -44,7 +45,7 @@ final class CaptureStreams: RequestSource, PackedTransaction {
         }
     }
 
-    /// The four files that a replay into this folder writes.
+    /// The files that a replay into this folder may write.
     static func paths(in directory: String) -> [String] { files.map { directory + "/" + $0.1 } }
 
     /// The share of the captures that is done, if their size is known. A snapshot: another thread asks for it.

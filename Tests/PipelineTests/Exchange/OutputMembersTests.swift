@@ -63,7 +63,7 @@ import Testing
                 case .deadLetters:
                     #expect(id == kind && output.status == nil)
                     statuses[kind] = .some(nil)
-                case .ledger, .replies: Issue.record("the rig's outputs have no ledger, and its requests no reply-to")
+                case .ledger, .replies, .receipts: Issue.record("no ledger, no reply-to, and no topic of receipts")
                 }
             }
         }
