@@ -10,6 +10,8 @@ struct ReceiptPayload: Sendable {
     let leaf: Range<Int>
     /// Field 4: the client data hash; garbage in RECEIPT receipts.
     let clientHash: Range<Int>?
+    /// Field 5.
+    let token: Range<Int>?
     /// Field 6; nil for a type that Apple does not document.
     let type: ReceiptType?
     /// Field 7, undocumented; nil if it is missing or has another value.
@@ -32,7 +34,7 @@ struct ReceiptPayload: Sendable {
             let expiresAt = ReceiptDate.time(expiry, span)
         else { throw .malformed }
         self.bytes = bytes
-        (self.appID, self.leaf, clientHash) = (appID, leaf, fields[4])
+        (self.appID, self.leaf, clientHash, token) = (appID, leaf, fields[4], fields[5])
         type = ReceiptType.allCases.first { span.holds($0.rawValue, in: kind) }
         environment = fields[7].flatMap { Self.environment($0, span) }
         (self.createdAt, self.expiresAt) = (createdAt, expiresAt)

@@ -13,6 +13,9 @@ package struct FakeDevice: Sendable {
 
     /// The counter of the last assertion; the next one has this plus one.
     package var counter: UInt32 = 0
+    /// The number of the hardware that the key is on: devices of one number are one device to Apple. nil = the key is the
+    /// only one on its hardware, whose receipts do not name it.
+    package var hardware: UInt64?
 
     let key: LabKey
 

@@ -12,8 +12,9 @@ struct ReceiptField {
 }
 
 /// A receipt before it is signed: CMS SignedData (RFC 5652) around a set of fields.
-package struct ReceiptDraft {
-    let context: ReceiptContext
+package struct ReceiptDraft<Context> {
+    /// What the receipt is made from, for faults.
+    let context: Context
     var fields: [ReceiptField]
     /// Tag of the payload: a SET.
     var payloadTag: UInt8 = 0x31
@@ -94,7 +95,7 @@ package struct ReceiptDraft {
         return Self.indefinite(0x30, containerType + Self.indefinite(0xA0, Self.indefinite(0x30, body)))
     }
 
-    private static let sha256Algorithm = DER.sequence(OID.sha256, DER.null)
+    private static var sha256Algorithm: [UInt8] { DER.sequence(OID.sha256, DER.null) }
 
     /// BER of indefinite length.
     private static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, 0x80] + content + [0, 0] }

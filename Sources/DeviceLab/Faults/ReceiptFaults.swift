@@ -4,7 +4,7 @@ internal import Crypto
 package typealias ReceiptFault = ObjectFault<ReceiptParts>
 
 extension ReceiptParts: SignedObject {
-    package typealias Draft = ReceiptDraft
+    package typealias Draft = ReceiptDraft<ReceiptContext>
     package typealias Reason = ReceiptRefusal
     package static var malformed: ReceiptRefusal { .malformed }
 
@@ -120,7 +120,7 @@ extension ReceiptFault {
     ) -> Self { .draft(name, expected) { $0.set(type, value($0.context)) } }
 }
 
-extension ReceiptDraft {
+extension ReceiptDraft<ReceiptContext> {
     fileprivate var foreign: ReceiptAuthorities { context.device.ca.unfit.foreignReceipts }
 
     fileprivate mutating func remove(_ type: UInt64) { fields.removeAll { $0.type == type } }

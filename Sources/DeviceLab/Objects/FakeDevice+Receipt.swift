@@ -53,18 +53,9 @@ extension FakeDevice {
         return expectations
     }
 
-    func receiptDraft(_ context: ReceiptContext) -> ReceiptDraft {
-        let signer = ca.receipts.signer(at: context.time)
-        return ReceiptDraft(
-            context: context,
-            fields: context.fields,
-            certificates: [
-                signer.certificate, ca.receipts.intermediate.certificate, ca.receipts.root.certificate,
-            ],
-            signerName: LabName.receiptIntermediate,
-            signerSerial: signer.serial,
-            signingKey: signer.key,
-            isDER: model.traits.hasDERReceipt
-        )
+    func receiptDraft(_ context: ReceiptContext) -> ReceiptDraft<ReceiptContext> {
+        var draft = ca.receiptDraft(context, context.facts, by: ca.receipts)
+        draft.isDER = model.traits.hasDERReceipt
+        return draft
     }
 }
