@@ -153,5 +153,8 @@ static inline int CMicrohttpd_timer(unsigned int milliseconds) {
     return descriptor;
 }
 
+// A body's reader returns it to end the connection; the library's own is a macro with a cast.
+enum { CMicrohttpd_bodyIsBroken = -2 };
+
 // Gives the heap's free pages back to the system.
 static inline void CMicrohttpd_trimHeap(void) { malloc_trim(0); }

@@ -9,7 +9,7 @@ final class ConnectionSweeper: Sendable {
     private let thread: ServerThread
 
     /// - Parameter tickMilliseconds: greater than 0.
-    init(_ table: ConnectionTable, tickMilliseconds: UInt32) throws(HTTPFault) {
+    init(_ table: ConnectionTable, _ drips: Drips, tickMilliseconds: UInt32) throws(HTTPFault) {
         let (timer, isStopped) = (CMicrohttpd_timer(tickMilliseconds), isStopped)
         guard timer >= 0 else { throw HTTPFault("the HTTP server cannot make a timer") }
         do throws(HTTPFault) {
@@ -19,7 +19,9 @@ final class ConnectionSweeper: Sendable {
                     // Eight bytes: how many periods have passed.
                     let count = unsafe read(timer, &ticks, MemoryLayout<UInt64>.size)
                     if isStopped.withLock({ $0 }) { return }
-                    if count == MemoryLayout<UInt64>.size { table.sweep(ticks: ticks) }
+                    guard count == MemoryLayout<UInt64>.size else { continue }
+                    table.sweep(ticks: ticks)
+                    drips.tick()
                 }
             }
         } catch {

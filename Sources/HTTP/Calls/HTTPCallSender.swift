@@ -44,15 +44,7 @@ internal import Glibc
         precondition(HTTPReply.statuses.contains(reply.status), "an answer has a final status")
         handle.stage = .answered
         calls.connections.sends(handle.connection)
-        // The bytes are copied at once.
-        let made = unsafe reply.body.withUnsafeBytes { bytes in
-            unsafe MHD_create_response_from_buffer(
-                bytes.count,
-                UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                .RESPMEM_MUST_COPY
-            )
-        }
-        guard let made = unsafe made else { return .NO }
+        guard let made = unsafe response(reply) else { return .NO }
         // The queue keeps a reference of its own.
         defer { unsafe MHD_destroy_response(made) }
         for (name, value) in reply.namedHeaders {
@@ -64,6 +56,18 @@ internal import Glibc
             _ = unsafe MHD_add_response_header(made, MHD_HTTP_HEADER_CONNECTION, "close")
         }
         return unsafe MHD_queue_response(connection, UInt32(reply.status), made)
+    }
+
+    private func response(_ reply: HTTPReply) -> OpaquePointer? {
+        guard reply.pace == .free else { return unsafe PacedBody.response(reply, connection, calls.drips) }
+        // The bytes are copied at once.
+        return unsafe reply.body.withUnsafeBytes { bytes in
+            unsafe MHD_create_response_from_buffer(
+                bytes.count,
+                UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY
+            )
+        }
     }
 }
 

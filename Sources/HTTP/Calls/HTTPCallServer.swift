@@ -46,7 +46,7 @@ internal import Threads
         )
         let wakeup = try Wakeup()
         calls = HTTPCallTable(limits: limits, connections: table, wakeup: wakeup, refuse: refuse, handler: handler)
-        sweeper = try ConnectionSweeper(table, tickMilliseconds: UInt32(tick))
+        sweeper = try ConnectionSweeper(table, calls.drips, tickMilliseconds: UInt32(tick))
         listener = socket.release()
         // The table of calls outlives the daemon. The listener stays ours until the daemon has stopped.
         let started = unsafe CMicrohttpd_startServer(
@@ -98,6 +98,7 @@ internal import Threads
             guard life != .stopped else { return }
             if life == .accepting { quiesce() }
             life = .stopped
+            calls.drips.tick(isLast: true)
             calls.stop()
             Self.wait { calls.isEmpty }
             // The library's own answer to what is not a request has no response once the daemon stops, and it does not

@@ -16,6 +16,7 @@ final class HTTPCallTable: Sendable {
     let limits: HTTPCallLimits
     let connections: ConnectionTable
     let wakeup: Wakeup
+    let drips: Drips
     private let refuse: HTTPCallServer.Refuser
     private let handler: HTTPCallServer.Handler
     private let shared = Locked(Shared())
@@ -32,6 +33,7 @@ final class HTTPCallTable: Sendable {
         (self.limits, self.connections, self.wakeup) = (limits, connections, wakeup)
         (self.refuse, self.handler) = (refuse, handler)
         bodies = BodyMemory(most: limits.readBytes)
+        drips = Drips(wakeup)
     }
 
     static let noAnswer = HTTPReply.error(500, "INTERNAL", "There is no answer.")

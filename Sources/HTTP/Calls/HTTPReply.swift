@@ -6,6 +6,7 @@ package struct HTTPReply: Sendable, Equatable {
     package var body: [UInt8]
     /// Whether the connection ends with this answer.
     package var closes: Bool
+    package var pace = HTTPPace.free
     /// Whether the reply may not be stored, where no header says so.
     var namesNoStore = true
 
@@ -25,6 +26,7 @@ package struct HTTPReply: Sendable, Equatable {
 
     package static func == (left: HTTPReply, right: HTTPReply) -> Bool {
         left.status == right.status && left.body == right.body && left.closes == right.closes
+            && left.pace == right.pace
             && left.headers.elementsEqual(right.headers, by: ==)
     }
 }
