@@ -71,6 +71,14 @@ struct PageTests {
         }
     }
 
+    @Test func `CommandLine lists each fault of lab-apple`() throws {
+        let sections = try #require(Page("CommandLine")).text.components(separatedBy: "\n## ")
+        let section = try #require(sections.first { $0.hasPrefix("lab-apple\n") })
+        let options = try #require(AttestWorker.commands.first { $0.name == "lab-apple" }?.options)
+        let faults = try #require(options.first { $0.name == "--fault" }?.choices)
+        #expect(faults.count > 30 && faults.filter { !section.contains("`\($0)`") } == [])
+    }
+
     @Test func `Records lists exactly the events that are written`() throws {
         let page = try #require(Page("Records"))
         let encoder = try #require(SourceTree.text("Sources/Pipeline/Encode/EventEncoder.swift"))
