@@ -12,9 +12,12 @@ struct CostInputs {
     private let exchangeAttestation: [UInt8]
     private let assertion: [UInt8]
     private let exchangeAssertion: [UInt8]
+    private let receipt: [UInt8]
     private static let hash = [UInt8](repeating: 9, count: 32)
     private static let path = "v1/projects/contract-test-1/apps/1:123456789012:ios:0123456789abcdef"
     private static let time = EvaluationTime(milliseconds: CostRig.start - 1000)
+
+    private static let receiptFaults = ReceiptFault.allCases.filter { $0.applies(to: .receipt, isAlone: true) }
 
     init(_ rig: CostRig) {
         self.rig = rig
@@ -22,6 +25,7 @@ struct CostInputs {
         attestation = rig.device.attest(clientDataHash: Self.hash, at: Self.time)
         exchangeAttestation = rig.device.attest(clientDataHash: challengeHash, at: Self.time)
         assertion = rig.device.assertion(clientDataHash: Self.hash, counter: 5)
+        receipt = rig.device.receipt(.receipt, clientDataHash: Self.hash, at: Self.time)
         exchangeAssertion = rig.device.assertion(
             clientDataHash: SHA256.hash(rig.artifact + rig.challenge).bytes,
             counter: 5
@@ -70,6 +74,7 @@ struct CostInputs {
             return [keyID, ("attestationStatement", text(object ?? attestation)), ("clientDataHash", text(Self.hash))]
         case .verifyAssertion:
             return [keyID, ("assertion", text(object ?? assertion)), ("clientDataHash", text(Self.hash))]
+        case .verifyReceipt: return [keyID, ("receipt", text(object ?? receipt))]
         }
     }
 
@@ -199,6 +204,9 @@ extension CostInputs {
         case .verifyAttestation, .exchangeAppAttestAttestation:
             let hash = isExchange ? SHA256.hash(rig.challenge).bytes : Self.hash
             object = rig.device.attest(clientDataHash: hash, at: Self.time, altered: alteration)
+        case .verifyReceipt:
+            let fault = Self.receiptFaults[random.below(Self.receiptFaults.count)]
+            object = rig.device.receipt(.receipt, clientDataHash: Self.hash, at: Self.time, fault: fault)
         default:
             let hash = isExchange ? SHA256.hash(rig.artifact + rig.challenge).bytes : Self.hash
             object = rig.device.assertion(clientDataHash: hash, counter: 5, altered: alteration)

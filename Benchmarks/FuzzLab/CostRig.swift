@@ -36,6 +36,7 @@ final class CostRig {
             challenges: try SecretRing([NamedSecret(id: "c", secret: Secret(secret(2)))])
         )
         settings.sharesLedger = true
+        settings.hasReceipts = true
         self.settings = settings
         lanes = InlineLanes(
             scratch: LaneScratch(verifier: ObjectVerifier(anchors: try ca.anchors()), engine: engine.make())
@@ -82,6 +83,7 @@ final class CostRig {
             oauthClientIDs: ["client"],
             expectations: expectations
         )
+        app.risk.mode = .report
         if let hash = DebugToken.hash(of: debugSecret) {
             app.debugTokens = [DebugToken(hash: hash, name: "ci", until: EvaluationTime(milliseconds: .max))]
         }

@@ -104,6 +104,17 @@ struct KeyMergeTests {
         #expect(KeyMerge(with(5, 2, 2000), into: with(5, 2, nil)) == written(with(5, 2, 2000)))
     }
 
+    @Test func `of two risk metrics the one of the later receipt counts, whatever the counters say`() {
+        func with(_ counter: UInt32, _ createdAt: UInt32?) -> KeyRecord {
+            Self.record(counter) { $0.risk = createdAt.map { RiskMetric(UInt16($0 / 100), createdAt: $0) } }
+        }
+        #expect(KeyMerge(with(5, 100), into: with(5, 200)) == .unchanged)
+        #expect(KeyMerge(with(5, nil), into: with(5, 200)) == .unchanged)
+        #expect(KeyMerge(with(6, 100), into: with(5, 200)) == .write(with(6, 200)))
+        #expect(KeyMerge(with(4, 300), into: with(5, 200)) == .write(with(5, 300)))
+        #expect(KeyMerge(with(5, 300), into: with(5, nil)) == .write(with(5, 300)))
+    }
+
     @Test func `fields that only the ledger has stay, and a second import changes nothing`() {
         let stored = Self.record(5) {
             $0.registeredAt = EvaluationTime(milliseconds: 1_790_000_000_000)

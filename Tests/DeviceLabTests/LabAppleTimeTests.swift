@@ -36,7 +36,7 @@ struct LabAppleTimeTests {
     }
 
     @Test func `an expired receipt gets 404`() throws {
-        var rig = try AppleRig { $0.dates = ReceiptDates(notBeforeSeconds: 0, expirySeconds: 86_400) }
+        var rig = try AppleRig { $0.dates = ReceiptSpans(notBeforeSeconds: 0, expirySeconds: 86_400) }
         let receipt = try rig.exchange(AppleRig.attested(Lab.device(.ios27_0_1)), at: Lab.noon)
         #expect(rig.send(receipt, at: AppleRig.later(Self.day)).status == 200)
         let late = rig.send(receipt, at: AppleRig.later(Self.day + 1))

@@ -47,10 +47,10 @@ struct RefreshedReceiptTests {
     }
 
     @Test(arguments: [
-        (ReceiptDates(), 1, 90), (ReceiptDates(notBeforeSeconds: 30 * 86_400, expirySeconds: 60 * 86_400), 30, 60),
+        (ReceiptSpans(), 1, 90), (ReceiptSpans(notBeforeSeconds: 30 * 86_400, expirySeconds: 60 * 86_400), 30, 60),
     ])
     func `Not Before and expiry follow the creation by their spans`(
-        dates: ReceiptDates,
+        dates: ReceiptSpans,
         notBefore: Int64,
         expiry: Int64
     ) throws {
@@ -104,6 +104,16 @@ struct RefreshedReceiptTests {
         #expect(named.leaf == plain.leaf && named.createdAt == plain.createdAt)
         let again = device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: Self.later(1))
         #expect(try #require(ReceiptContent(unverified: again)).token != named.token)
+    }
+
+    @Test(arguments: [nil, 7] as [UInt64?])
+    func `an attestation carries the receipt of its device's hardware`(hardware: UInt64?) {
+        var device = Lab.device(.ios27_0_1)
+        device.hardware = hardware
+        let receipt = device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: Lab.noon)
+        #expect(device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon).contains(receipt))
+        device.hardware = 8
+        #expect(!device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon).contains(receipt))
     }
 
     private static func content(_ device: FakeDevice, _ type: ReceiptType) throws -> ReceiptContent {

@@ -30,7 +30,8 @@ struct KeyLedgerTests {
                     notBefore: EvaluationTime(milliseconds: Int64(number) * 1000 - 2_000_000),
                     serial: Int64(truncatingIfNeeded: random.next() >> 1)
                 ),
-            lastRequest: id.map { LastRequest(id: ExactText($0), valueDigest: digest(&random)) }
+            lastRequest: id.map { LastRequest(id: ExactText($0), valueDigest: digest(&random)) },
+            risk: number % 9 == 0 ? nil : RiskMetric(UInt16(truncatingIfNeeded: number), createdAt: UInt32(number + 1))
         )
     }
 

@@ -1,9 +1,10 @@
 import AppAttest
 import Crypto
 import DeviceLab
-import Pipeline
 import Streams
 import Testing
+
+@testable import Pipeline
 
 /// The ledger topic's records against the table in ``LedgerCodec``: other versions read what this one writes.
 @Suite("Ledger records, byte for byte")
@@ -68,6 +69,16 @@ struct LedgerCodecTests {
         [0xAB] + fullValue.dropFirst()
         + [0x0A, 0x82, 0x1B, 0x00, 0x00, 0x01, 0xA0, 0xC4, 0x50, 0x6C, 0x00, 0x1A, 0x00, 0x01, 0x11, 0x70]
 
+    /// With an eleventh field, which the versions before ignore.
+    private static var rated: KeyRecord {
+        var record = issued
+        record.risk = RiskMetric(300, createdAt: 1_790_000_000)
+        return record
+    }
+
+    private static let ratedValue: [UInt8] =
+        [0xAC] + issuedValue.dropFirst() + [0x0B, 0x82, 0x19, 0x01, 0x2C, 0x1A, 0x6A, 0xB1, 0x3B, 0x80]
+
     private static let consumed = ConsumedID(
         expiresAt: EvaluationTime(milliseconds: 1_000),
         request: digest(0xB2)
@@ -82,6 +93,12 @@ struct LedgerCodecTests {
             change: .key(KeyID(digest(1)), issued),
             key: [1] + bytes(1),
             value: issuedValue
+        ),
+        Case(
+            name: "a key with a risk metric",
+            change: .key(KeyID(digest(1)), rated),
+            key: [1] + bytes(1),
+            value: ratedValue
         ),
         Case(
             name: "a key of which little is known",
@@ -182,6 +199,23 @@ struct LedgerCodecTests {
         }
         #expect(fault?.reason == reason)
         #expect(throws: LedgerCodec.Fault.self) { try LedgerCodec.decode(key: [7] + Self.bytes(7, 31), value: nil) }
+    }
+
+    @Test(
+        arguments: [
+            [0x0B, 0x82, 0x1A, 0, 1, 0, 0, 1], [0x0B, 0x82, 1, 0], [0x0B, 0x82, 1, 0x1B, 0, 0, 0, 1, 0, 0, 0, 0],
+            [0x0B, 0x81, 1], [0x0B, 0x83, 1, 1, 1], [0x0B, 1], [0x0B, 0x82, 0x20, 1], [0x0B, 0x82, 1, 0x20],
+            [0x0B, 0x82, 0x61, 0x31, 1],
+        ] as [[UInt8]]
+    )
+    func `a risk metric beyond its bounds is refused, by the fast decoder too`(field: [UInt8]) throws {
+        let value = [0xAC] + Self.issuedValue.dropFirst() + field
+        let fault = #expect(throws: LedgerCodec.Fault.self) {
+            try LedgerCodec.decode(key: [1] + Self.bytes(1), value: value)
+        }
+        #expect(fault?.reason == "field 11 is not a risk metric")
+        #expect(PlainKeyRecord(value.span, in: 0..<value.count) == nil)
+        #expect(PlainKeyRecord(Self.ratedValue.span, in: 0..<Self.ratedValue.count)?.risk == Self.rated.risk)
     }
 
     @Test(arguments: cases)

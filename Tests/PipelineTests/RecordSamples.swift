@@ -37,6 +37,10 @@ struct RecordSamples {
             nonce: chance(3) ? nil : digest(),
             issued: chance(3) ? nil : IssueTime(notBefore: time(), serial: number())
         )
+        if chance(3) {
+            let createdAt = UInt32(truncatingIfNeeded: number()) | 1
+            record.risk = RiskMetric(UInt16(truncatingIfNeeded: number()), createdAt: createdAt)
+        }
         if record.publicKey == nil { record.unusableKey = random.bytes(Int.random(in: 0..<70, using: &random)) }
         guard !chance(4) else { return record }
         record.lastRequest = LastRequest(

@@ -39,6 +39,24 @@ package struct ExchangeRequest: Sendable {
         return request
     }
 
+    /// What Apple answered to the exchange of a device's receipt.
+    ///
+    /// - Parameter exchanged: the member's JSON; nil = it is absent.
+    package static func receipt(
+        _ receipt: [UInt8],
+        of device: FakeDevice,
+        exchanged: String? = nil,
+        resource: String = ExchangeKit.resource
+    ) -> Self {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("keyId", base64: device.keyID.bytes)
+        json.member("receipt", base64: receipt)
+        if let exchanged { json.member("exchanged", raw: Array(exchanged.utf8)) }
+        json.endObject()
+        return Self(value("v1/\(resource):verifyReceipt", body: json.bytes), key: device.keyID.recordKey)
+    }
+
     package static func challenge(_ resource: String = ExchangeKit.resource, version: String = "v1") -> Self {
         Self(value("\(version)/\(resource):generateAppAttestChallenge", body: nil))
     }

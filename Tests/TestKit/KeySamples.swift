@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import Crypto
 package import DeviceLab
+internal import Pipeline
 package import Settings
 
 /// Keys as KEYS files have them, of fake devices.
@@ -50,6 +51,7 @@ package enum KeySamples {
         )
         keys[4].lastRequest = request("request\n\"4\"")
         keys[5].lastRequest = request("5", issuedAt: 1_790_000_000, expiresAt: 1_790_003_600)
+        keys[5].risk = RiskMetric(.max, createdAt: 1_790_000_000)
         keys[6].publicKeyBytes = [4, 1, 2, 3]
         keys[7].publicKeyBytes = key(1).publicKeyBytes
         return keys

@@ -47,6 +47,7 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         try addExchanges()
         try addTokens()
         try addCommands()
+        addReceipts()
         addRequests()
         addLetters()
         try write(keys, to: "keys.ndjson")
@@ -61,8 +62,13 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let entry = #"{"kid": "gone", "algorithm": "RS256", "file": "keys/gone.pem", "state": "published"}, "#
         let list = try #require(text.range(of: #""signingKeys":\s*\["#, options: .regularExpression))
-        try Data(text.replacingCharacters(in: list.upperBound..<list.upperBound, with: entry).utf8)
-            .write(to: URL(filePath: path))
+        let listed = text.replacingCharacters(in: list.upperBound..<list.upperBound, with: entry)
+        let topics = try #require(listed.range(of: #""ledger":"#))
+        let whole = listed.replacingCharacters(
+            in: topics.lowerBound..<topics.lowerBound,
+            with: #""receipts": "appattest.receipts", "#
+        )
+        try Data(whole.utf8).write(to: URL(filePath: path))
     }
 
     private static var apps: String {
@@ -77,6 +83,7 @@ final class EveryReason: FileFolder, @unchecked Sendable {
             "nosession": #", "replayProtection": {"sessionTokens": "refuse"}"#,
             "rate": #", "attestationsPerSecond": 1"#,
             "refusing": #", "unknownKeys": "refuse""#,
+            "risk": #", "risk": {"mode": "report"}"#,
             "debug":
                 #", "debugTokens": [\#(debugToken("1", until: "9999-01-01")), \#(debugToken("2", until: "1999-01-01"))]"#,
         ]
@@ -312,6 +319,25 @@ final class EveryReason: FileFolder, @unchecked Sendable {
     private static let extremeTimes = [Int64.min, -1 << 62, -1, 0].flatMap { issued in
         [Int64.max, 1 << 62, 1 << 53, Int64.max / 1000, Int64.max / 1000 + 1]
             .map { TokenTimes(issuedAt: issued, expiresAt: $0) }
+    }
+
+    /// Answers of Apple's, in an order that the worker does not take, without a metric, and to an app that keeps none.
+    private func addReceipts() {
+        let device = device()
+        let object = device.attest(clientDataHash: Self.hash, at: Self.made)
+        addObject(.verifyAttestation, object, of: device, app: "risk")
+        func answer(_ age: Int64, app: String = "risk", metric: String = "3") {
+            let made = EvaluationTime(milliseconds: ExchangeKit.start - age)
+            let first = device.receipt(.receipt, clientDataHash: Self.hash, at: made)
+            guard let sent = ReceiptContent(unverified: first) else { return }
+            var facts = ReceiptFacts(refreshing: sent, environment: .production, metric: 1, at: made)
+            facts.riskMetric = Array(metric.utf8)
+            add(.receipt(ExchangeKit.ca.receipt(facts), of: device, resource: Self.name(app)))
+        }
+        answer(0, metric: "many")
+        answer(0)
+        answer(500)
+        answer(0, app: "plain")
     }
 
     /// An operator's commands, and copies and forgeries of them.

@@ -7,8 +7,23 @@ package struct ReceiptVerdict: Sendable, Equatable {
     package var expiresAt: EvaluationTime?
     package var riskMetric: ExactText?
 
+    /// The risk metric as a number, 65,535 for more as well; nil unless it has 1 to 9 digits.
+    package var metric: UInt16? { riskMetric.flatMap(Self.metric) }
+
+    static func metric(_ text: ExactText) -> UInt16? {
+        let digits = text.utf8
+        let (zero, nine) = (UInt8(ascii: "0"), UInt8(ascii: "9"))
+        guard (1...9).contains(digits.count), digits.allSatisfy({ (zero...nine).contains($0) }) else { return nil }
+        return UInt16(clamping: digits.reduce(0) { 10 * $0 + Int($1 - zero) })
+    }
+
     /// Whether all of it is Apple's word about what it was compared with, whatever its age.
     package var isGenuine: Bool { refusal?.concernsAgeOnly ?? true }
+}
+
+extension ReceiptVerdict {
+    /// An accepted receipt of which nothing is known.
+    package static let accepted = ReceiptVerdict()
 }
 
 /// Why a receipt was refused, in the order in which its checks are judged; the reason is `receipt:` and this name.

@@ -175,8 +175,9 @@ final class ReceiptVerifier {
     private static func hasExpectedKey(_ payload: ReceiptPayload, _ expectations: ReceiptExpectations) -> Bool {
         let bytes = payload.bytes.span
         if let leaf = expectations.leaf, !bytes.holds(leaf, in: payload.leaf) { return false }
-        guard let key = expectations.publicKey else { return true }
-        return (try? LeafCertificate(payload.leaf, bytes))?.key == key
+        guard expectations.publicKey != nil || expectations.keyID != nil else { return true }
+        guard let key = (try? LeafCertificate(payload.leaf, bytes))?.key else { return false }
+        return key == expectations.publicKey ?? key && KeyID(of: key) == expectations.keyID ?? KeyID(of: key)
     }
 
     private static func judgeTimes(
@@ -262,6 +263,7 @@ package struct ReceiptExpectations: Sendable {
     package var environments: Set<Environment>
     package var type: ReceiptType?
     package var publicKey: P256PublicKey?
+    package var keyID: KeyID?
     /// Compared in ATTEST receipts only: Apple corrupts field 4 of RECEIPT ones.
     package var clientDataHash: [UInt8]?
     /// The leaf certificate, DER, compared with field 3 byte for byte.

@@ -32,6 +32,12 @@ package enum Reason: CheckFailure, Hashable, Sendable {
     case sessionToken
     case rolloutNotAdmitted
     case attestationRate
+    /// The app keeps no receipts.
+    case riskOff
+    /// The receipt has no risk metric, or another text than 1 to 9 digits.
+    case receiptMetric
+    /// A newer receipt of the key was accepted, or the key has attested again since.
+    case receiptSuperseded
     /// No signing, sealing or challenge key is active: the only reason to defer.
     case noActiveKey
 
@@ -62,6 +68,9 @@ package enum Reason: CheckFailure, Hashable, Sendable {
         case .sessionToken: "session-token"
         case .rolloutNotAdmitted: "rollout-not-admitted"
         case .attestationRate: "attestation-rate"
+        case .riskOff: "risk-off"
+        case .receiptMetric: "receipt:metric"
+        case .receiptSuperseded: "receipt:superseded"
         case .noActiveKey: "no-active-key"
         }
     }
@@ -105,7 +114,8 @@ extension Reason: CaseIterable {
             .malformedRequest, .unknownMethod, .unknownApp, .keyMismatch, .tooOld, .fromFuture, .unknownKey,
             .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .sealingKeyUnknown, .challengeInvalid,
             .challengeKeyUnknown, .challengeExpired, .challengeAhead, .challengeConsumed, .debugTokenInvalid,
-            .debugTokenExpired, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .noActiveKey,
+            .debugTokenExpired, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .riskOff,
+            .receiptMetric, .receiptSuperseded, .noActiveKey,
         ]
     }
 }
@@ -118,7 +128,8 @@ extension Reason {
     package func status(appID: ExactText?) -> Status {
         switch self {
         case .object, .unknownKey, .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .challengeInvalid,
-            .challengeExpired, .challengeConsumed, .debugTokenInvalid, .debugTokenExpired:
+            .challengeExpired, .challengeConsumed, .debugTokenInvalid, .debugTokenExpired, .riskOff,
+            .receiptMetric, .receiptSuperseded:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
         case .tokenInvalid, .sessionToken:
             Status(code: 403, status: "PERMISSION_DENIED", message: "App Check token is invalid.")

@@ -5,6 +5,8 @@ package struct Registry: Sendable {
     package let apps: [RegisteredApp]
     /// Apps, by ``RegisteredApp/name``, and OAuth clients that were served and no longer are.
     package let retired: Set<ExactText>
+    /// Whether an app does: if none does, verifyReceipt is not served.
+    package let keepsReceipts: Bool
     private let byName: [AppName<ExactText>: Int]
     private let byOAuthClient: [ExactText: Int]
     private let byLedgerName: [ExactText: Int]
@@ -18,6 +20,7 @@ package struct Registry: Sendable {
 
     package init() {
         (apps, retired, byName, byOAuthClient, byLedgerName, projectNumbers) = ([], [], [:], [:], [:], [:])
+        keepsReceipts = false
     }
 
     /// - Throws: ``RegistryFault`` for an app or OAuth client that is listed twice, and for a project whose number or
@@ -45,6 +48,7 @@ package struct Registry: Sendable {
             }
         }
         (self.apps, self.retired) = (apps, retired)
+        keepsReceipts = apps.contains(where: \.risk.keepsReceipts)
         self.byName = Self.exact(byName) { AppName(project: ExactText($0.project), app: ExactText($0.app)) }
         self.byOAuthClient = Self.exact(byOAuthClient) { ExactText($0) }
         self.byLedgerName = Self.exact(byLedgerName) { ExactText($0) }

@@ -1,3 +1,4 @@
+package import AppAttest
 package import Crypto
 
 extension Request {
@@ -9,6 +10,8 @@ extension Request {
         case debugToken(Digest?, limitedUse: Bool)
         /// The JWT's text.
         case verifyToken(token: [UInt8])
+        /// What Apple answered, and when the receipt was made that it was exchanged for; nil = the body does not say.
+        case receipt([UInt8], exchanged: EvaluationTime?)
     }
 
     /// The CBOR object that the device made.

@@ -57,7 +57,7 @@ package final class Request: Sendable {
         switch body {
         case .object(_, .exchange(let exchange)): (self.exchange, limitedUse) = (exchange, exchange.limitedUse)
         case .debugToken(_, let limitedUse): (exchange, self.limitedUse) = (nil, limitedUse)
-        case .object, .generateChallenge, .verifyToken: (exchange, limitedUse) = (nil, nil)
+        case .object, .generateChallenge, .verifyToken, .receipt: (exchange, limitedUse) = (nil, nil)
         }
     }
 

@@ -36,6 +36,11 @@ struct RequestContent {
         body = .debugToken(hash, limitedUse: limitedUse)
     }
 
+    init(receiptCheck members: RequestBody<some CheckTracer>) throws(Reason) {
+        keyID = try members.keyID()
+        body = .receipt(try members.receipt(), exchanged: try members.exchanged())
+    }
+
     init(tokenCheck members: RequestBody<some CheckTracer>) throws(Reason) {
         let (token, id) = try members.appCheckToken()
         unverifiedTokenID = id.bytes

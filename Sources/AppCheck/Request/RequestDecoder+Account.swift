@@ -38,8 +38,11 @@ extension RequestDecoder {
             case .project: nil
             }
         let verb = Verb(name: parsed.verb)
-        // Apps without debug tokens do not serve the verb.
-        let isServed = verb?.token != .debug || app.map { !registry.apps[$0].debugTokens.isEmpty } == true
+        // Apps without debug tokens do not serve the one verb, and where no app keeps receipts nobody serves the other.
+        let isServed =
+            verb?.token == .debug
+            ? app.map { !registry.apps[$0].debugTokens.isEmpty } == true
+            : verb?.content != .receipt || registry.keepsReceipts
         return RequestAccount(app: app, verb: isServed ? verb : nil)
     }
 }

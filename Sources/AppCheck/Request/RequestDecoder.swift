@@ -174,6 +174,7 @@ package struct RequestDecoder: Sendable {
             content = try RequestContent(objectOf: target.verb, members, limits, hashLength(target))
         case .debugToken: content = try RequestContent(debugExchange: RequestBody(body, trace))
         case .appCheckToken: content = try RequestContent(tokenCheck: RequestBody(body, trace))
+        case .receipt: content = try RequestContent(receiptCheck: RequestBody(body, trace))
         }
         return Request(
             path: path,
@@ -211,6 +212,8 @@ package struct RequestDecoder: Sendable {
             guard let app = try resource(path).app, !registry.apps[app].debugTokens.isEmpty else {
                 throw path.hasEmptyName ? .malformedRequest : .unknownMethod
             }
+        case .app where verb.content == .receipt && !registry.keepsReceipts:
+            throw path.hasEmptyName ? .malformedRequest : .unknownMethod
         case .app where verb.tellsReason:
             guard !isProject, !path.hasEmptyName else { throw .malformedRequest }
         case .app:

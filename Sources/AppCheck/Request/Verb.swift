@@ -1,6 +1,6 @@
 internal import AppAttest
 
-/// The verbs of the REST contract that are served, and our own two.
+/// The verbs of the REST contract that are served, and our own three.
 package enum Verb: String, Sendable, CaseIterable {
     case generateAppAttestChallenge
     case exchangeAppAttestAttestation
@@ -9,6 +9,7 @@ package enum Verb: String, Sendable, CaseIterable {
     case verifyAppCheckToken
     case verifyAttestation
     case verifyAssertion
+    case verifyReceipt
 
     /// The verb's row: the stages, the gateway and the simulator read it and name no verb.
     private var row: Row {
@@ -22,6 +23,7 @@ package enum Verb: String, Sendable, CaseIterable {
         case .verifyAppCheckToken: Row(on: .project, brings: .appCheckToken, key: .tokenID, answer: .response)
         case .verifyAttestation: Row(on: .app, brings: .attestation, key: .keyID, answer: .result)
         case .verifyAssertion: Row(on: .app, brings: .assertion, key: .keyID, answer: .result)
+        case .verifyReceipt: Row(on: .app, brings: .receipt, key: .keyID, answer: .result)
         }
     }
 
@@ -37,7 +39,7 @@ package enum Verb: String, Sendable, CaseIterable {
     package enum Resource: Sendable { case app, project }
 
     /// The part of the body that is judged.
-    package enum Content: Sendable { case nothing, attestation, assertion, debugToken, appCheckToken }
+    package enum Content: Sendable { case nothing, attestation, assertion, debugToken, appCheckToken, receipt }
 
     /// The member of the body that the record's key follows from.
     package enum KeySource: Sendable { case absent, keyID, artifact, tokenID }
@@ -64,7 +66,7 @@ package enum Verb: String, Sendable, CaseIterable {
     /// Whether an app gets a token for an object.
     package var isExchange: Bool { token == .device }
 
-    /// Whether an app gets a token: events report these verbs.
+    /// Whether an app gets a token: events report these verbs, failures too.
     package var hasEvents: Bool { token != nil }
 
     /// Whether the answer to a refused request names the reason: the caller is a trusted backend, never a device. These

@@ -42,7 +42,7 @@ enum KeyMerge: Equatable {
     }
 
     /// The record with the higher counter is the newer; it counts where both have a value, the ledger's where the
-    /// counters are equal. The attestation that was issued later counts.
+    /// counters are equal. The later attestation counts, and the later metric.
     private static func merged(_ imported: KeyRecord, _ stored: KeyRecord) -> KeyRecord {
         let (newer, older) = imported.counter > stored.counter ? (imported, stored) : (stored, imported)
         var merged = stored
@@ -52,6 +52,7 @@ enum KeyMerge: Equatable {
         merged.app = stored.app ?? imported.app
         (merged.nonce, merged.issued) = newer.lastAttestation(orLaterOf: older)
         merged.lastRequest = newer.lastRequest ?? older.lastRequest
+        merged.risk = RiskMetric.later(stored.risk, imported.risk)
         return merged
     }
 }

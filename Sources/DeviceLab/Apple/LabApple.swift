@@ -13,7 +13,7 @@ package struct LabApple {
     package struct Settings: Sendable {
         package var environment = Environment.production
         package var keys: [DeviceCheckKey]
-        package var dates = ReceiptDates()
+        package var dates = ReceiptSpans()
         /// Whether a receipt that was exchanged before is exchanged again, or gets 304 until the Not Before of the newest
         /// receipt of its key: Apple does not say.
         package var exchangesAgain = true

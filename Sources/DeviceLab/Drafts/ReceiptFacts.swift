@@ -30,7 +30,7 @@ package struct ReceiptFacts: Sendable, Equatable {
         environment: Environment,
         metric: Int,
         at time: EvaluationTime,
-        _ dates: ReceiptDates = ReceiptDates()
+        _ dates: ReceiptSpans = ReceiptSpans()
     ) {
         type = .receipt
         (appID, leaf, token) = (sent.appID, sent.leaf, sent.token ?? [])
@@ -41,7 +41,7 @@ package struct ReceiptFacts: Sendable, Equatable {
         riskMetric = Array(String(metric).utf8)
     }
 
-    init(_ context: ReceiptContext, token: [UInt8], dates: ReceiptDates = ReceiptDates()) {
+    init(_ context: ReceiptContext, token: [UInt8], dates: ReceiptSpans = ReceiptSpans()) {
         let (type, device, time) = (context.type, context.device, context.time)
         self.type = type
         (appID, leaf, self.token) = (Array(device.appID.utf8), context.leaf, token)
@@ -74,7 +74,7 @@ package struct ReceiptFacts: Sendable, Equatable {
 }
 
 /// How long after its creation a receipt may be exchanged, and until when it is valid.
-package struct ReceiptDates: Sendable, Equatable {
+package struct ReceiptSpans: Sendable, Equatable {
     package var notBeforeSeconds: Int64
     package var expirySeconds: Int64
 

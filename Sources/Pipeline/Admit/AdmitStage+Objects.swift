@@ -14,7 +14,8 @@ extension AdmitStage {
         case .attestation(.success(let found)): evidence = found
         case .attestation(.failure(let refusal)): throw item.trace.failed("attestation", .object(refusal)) { nil }
         // Not verified, so not accepted, whatever the reason was.
-        case .shapeOnly, .outOfTime, .assertion, .withoutKey, .exchange, .token: throw .object(.malformedAttestation)
+        case .shapeOnly, .outOfTime, .assertion, .withoutKey, .exchange, .token, .receipt:
+            throw .object(.malformedAttestation)
         }
         item.trace.passed("attestation") { nil }
         if let known = key {
@@ -45,7 +46,8 @@ extension AdmitStage {
             registeredAt: key?.registeredAt ?? item.time,
             nonce: evidence.nonce,
             issued: evidence.issued,
-            lastRequest: item.lastRequest(times)
+            lastRequest: item.lastRequest(times),
+            risk: key?.risk
         )
     }
 
@@ -86,7 +88,7 @@ extension AdmitStage {
         case .assertion(.success(let found)): evidence = found
         case .assertion(.failure(let refusal)): throw trace.failed("assertion", .object(refusal)) { nil }
         // Not verified against the key, so not accepted, whatever the reason was.
-        case .shapeOnly, .outOfTime, .attestation, .withoutKey, .exchange, .token: throw .unknownKey
+        case .shapeOnly, .outOfTime, .attestation, .withoutKey, .exchange, .token, .receipt: throw .unknownKey
         }
         trace.passed("assertion") { nil }
         try checkBinding(key, item, presented: nil)
@@ -117,7 +119,7 @@ extension AdmitStage {
     /// cases by one that accepts the key's environment.
     ///
     /// - Parameter presented: an attestation's environment, which must be the key's own.
-    private func checkBinding(
+    func checkBinding(
         _ key: KeyRecord?,
         _ item: Admission<some CheckTracer>,
         presented: Environment?

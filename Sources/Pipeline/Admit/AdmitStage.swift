@@ -11,6 +11,8 @@ package struct AdmitStage: Sendable {
     let names: [String]
     /// The environments that the apps accept: asking an app's expectations would copy them.
     private let accepted: [(production: Bool, development: Bool)]
+    /// The apps that keep receipts, likewise.
+    private let keepsReceipts: [Bool]
     #if DEBUG
         private var sabotage: Sabotage?
 
@@ -26,6 +28,7 @@ package struct AdmitStage: Sendable {
         accepted = settings.registry.apps.map { app in
             (app.expectations.accepts(.production), app.expectations.accepts(.development))
         }
+        keepsReceipts = settings.registry.apps.map(\.risk.keepsReceipts)
     }
 
     func accepts(_ environment: Environment, _ app: Int) -> Bool {
@@ -88,6 +91,7 @@ package struct AdmitStage: Sendable {
             case .debugToken: return debugToken(item, &state)
             case .appCheckToken: return token(item, &state)
             case .attestation, .assertion: return judgeObject(item, verb, &state)
+            case .receipt: return receipt(item, &state)
             }
         }
         switch record.shape {
@@ -121,6 +125,7 @@ package struct AdmitStage: Sendable {
                 if bringsAttestation { try attestation(item, key: &key) } else { try assertion(item, key: &key) }
             }
             verdict.environment = key?.environment
+            verdict.risk = risk(of: key, item)
             // Taken out, so that the record moves.
             if let changed = key.take() { state.set(changed, of: keyID, on: item.partition) }
             return verdict
@@ -131,6 +136,14 @@ package struct AdmitStage: Sendable {
             verdict.isRestored = false
             return refuse(item, error, verdict)
         }
+    }
+
+    func keepsReceipts(_ app: Int) -> Bool { keepsReceipts[app] }
+
+    /// The key's metric while it counts.
+    private func risk(of key: KeyRecord?, _ item: Admission<some CheckTracer>) -> RiskMetric? {
+        guard let risk = key?.risk, keepsReceipts[item.app], risk.counts(at: item.time) else { return nil }
+        return risk
     }
 
     func refuse(_ item: Admission<some CheckTracer>, _ reason: Reason, _ verdict: Verdict) -> Verdict {

@@ -41,6 +41,13 @@ struct BatchState {
         return views.record(id, forRequestOf: digest, on: number, ledger)
     }
 
+    /// The key's whole record, its last request included.
+    func wholeKey(_ id: KeyID, on partition: Int32) -> KeyRecord? {
+        let number = settings.ledgerPartition(partition)
+        if let changed = overlay[number, id] { return changed }
+        return ledger(number)?.keys[id]
+    }
+
     mutating func set(_ key: consuming KeyRecord, of id: KeyID, on partition: Int32) {
         overlay.set(id, key, on: settings.ledgerPartition(partition))
     }

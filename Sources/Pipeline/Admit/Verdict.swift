@@ -24,6 +24,9 @@ package struct Verdict: Sendable {
     package var environment: Environment?
     /// The counter before an assertion; nil for a duplicate, which moves none.
     package var previousCounter: UInt32?
+    /// Here, where the layout has room; 0 = there is no metric.
+    private var riskValue: UInt16 = 0
+    private var riskCreatedAt: UInt32 = 0
     package var duplicate: LedgerFacts?
     /// The answer to make for an accepted request of the exchange.
     package var order: MintOrder?
@@ -36,6 +39,11 @@ package struct Verdict: Sendable {
     package var isUnverified = false
     /// A redelivered request of a verb that has no key.
     package var isRepeated = false
+    /// The key's risk metric, while it counts; of a verifyReceipt the one before it.
+    package var risk: RiskMetric? {
+        get { riskCreatedAt == 0 ? nil : RiskMetric(riskValue, createdAt: riskCreatedAt) }
+        set { (riskCreatedAt, riskValue) = (newValue?.createdAt ?? 0, newValue?.value ?? 0) }
+    }
     package enum SessionTokenUse: Sendable { case remembered, overLimit }
 
     /// The outcome of a session token's first use.

@@ -19,7 +19,10 @@ struct EventEncoder {
     ///   came late or under a wrong key. None of these is the device's failure.
     func encode(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict) -> [UInt8]? {
         // Other verbs are known without reading the path again.
-        if let verb = decoded.verb, !verb.hasEvents { return nil }
+        if let verb = decoded.verb {
+            if verb.content == .receipt { return risk(decoded, finding, verdict) }
+            guard verb.hasEvents else { return nil }
+        }
         guard !verdict.isDuplicate, let subject = subject(of: decoded),
             let (name, reason) = Self.name(of: verdict, subject.verb)
         else {
@@ -40,6 +43,24 @@ struct EventEncoder {
         }
         event.traits = DeviceTraits(finding, decoded.request)
         event.isRestored = verdict.isRestored
+        return event.bytes
+    }
+
+    /// The event of a key's new metric.
+    private func risk(_ decoded: DecodedRecord, _ finding: Finding, _ verdict: Verdict) -> [UInt8]? {
+        guard verdict.isAccepted, !verdict.isDuplicate, let app = decoded.appIndex, let keyID = decoded.keyID,
+            case .receipt(.success(let evidence)) = finding, let metric = evidence.receipt.metric
+        else { return nil }
+        var event = ExchangeEvent(
+            name: "AppAttestRisk",
+            app: names[app],
+            verb: .verifyReceipt,
+            reason: nil,
+            requestID: decoded.requestID.utf8,
+            time: EvaluationTime(milliseconds: max(0, decoded.record.timestamp))
+        )
+        event.device = decoded.installationID.map { Array($0.utf8) } ?? keyID.recordKey
+        event.risk = (metric, verdict.risk?.value, evidence.environment)
         return event.bytes
     }
 
@@ -99,6 +120,8 @@ package struct ExchangeEvent {
     /// The traits that the object has; those of a refused request may be claims alone.
     var traits: DeviceTraits?
     var isRestored = false
+    /// The metric, the one before it, and the environment that Apple counts in.
+    var risk: (metric: UInt16, previous: UInt16?, environment: Environment)?
 
     package init(
         name: String,
@@ -131,6 +154,11 @@ package struct ExchangeEvent {
         if let text = traits?.osVersion { json.member("osVersion", validUTF8: text.utf8) }
         if let text = traits?.bundleVersion { json.member("bundleVersion", validUTF8: text.utf8) }
         if isRestored { json.member("restored", true) }
+        if let risk {
+            json.member("metric", UInt32(risk.metric))
+            if let previous = risk.previous { json.member("previousMetric", UInt32(previous)) }
+            json.member("environment", risk.environment.rawValue)
+        }
         json.key("at")
         ResultEncoder.write(time, into: &json)
         json.endObject()

@@ -15,7 +15,8 @@ enum EvidenceEncoder {
     ) {
         switch finding {
         case .exchange(let object, _): write(object, verdict, of: decoded, into: &json)
-        case .attestation(.success(let evidence)): write(evidence, into: &json)
+        case .attestation(.success(let evidence)): write(evidence, verdict, into: &json)
+        case .receipt(.success(let evidence)): write(evidence, verdict, into: &json)
         case .assertion(.success(let evidence)) where !verdict.isUnverified: write(evidence, verdict, into: &json)
         case .attestation(.failure(.appIDMismatch)) where !verdict.isDuplicate: writeName(verdict, decoded, into: &json)
         default: writeRecord(verdict, into: &json)
@@ -33,7 +34,16 @@ enum EvidenceEncoder {
         json.endObject()
     }
 
-    private static func write(_ evidence: AttestationEvidence, into json: inout JSONWriter) {
+    /// What Apple answered to a receipt, with the counter of the key, if the ledger has it.
+    private static func write(_ evidence: ReceiptEvidence, _ verdict: Verdict, into json: inout JSONWriter) {
+        guard let counter = verdict.previousCounter else { return }
+        open(evidence.environment, evidence.appID.text, &json)
+        json.member("counter", counter)
+        write(evidence.receipt, isExchanged: true, &json)
+        json.endObject()
+    }
+
+    private static func write(_ evidence: AttestationEvidence, _ verdict: Verdict, into json: inout JSONWriter) {
         open(evidence.environment, evidence.appID.text, &json)
         json.member("counter", 0)
         json.member("publicKey", base64: evidence.publicKey.x963)
@@ -46,6 +56,7 @@ enum EvidenceEncoder {
         time("notAfter", evidence.leafNotAfter, &json)
         json.endObject()
         if let receipt = evidence.receipt { write(receipt, &json) }
+        write(verdict.risk, &json)
         json.endObject()
     }
 
@@ -61,6 +72,7 @@ enum EvidenceEncoder {
         }
         entries(evidence.validationCategory, evidence.bundleVersion, areIgnored: evidence.ignoresExtensions, &json)
         if verdict.isRestored { json.member("restored", true) }
+        write(verdict.risk, &json)
         json.endObject()
     }
 
@@ -73,14 +85,26 @@ enum EvidenceEncoder {
         json.endObject()
     }
 
-    private static func write(_ receipt: ReceiptVerdict, _ json: inout JSONWriter) {
+    private static func write(_ risk: RiskMetric?, _ json: inout JSONWriter) {
+        guard let risk else { return }
+        json.key("risk")
+        json.beginObject()
+        json.member("metric", UInt32(risk.value))
+        time("createdAt", EvaluationTime(seconds: Int64(risk.createdAt)), &json)
+        json.endObject()
+    }
+
+    /// - Parameter isExchanged: false for the receipt inside an attestation, which has neither of these two.
+    private static func write(_ receipt: ReceiptVerdict, isExchanged: Bool = false, _ json: inout JSONWriter) {
         json.key("receipt")
         json.beginObject()
         json.member("verdict", receipt.refusal == nil ? "accepted" : "refused")
         if let refusal = receipt.refusal { json.member("reason", Refusal.receipt(refusal).code) }
         member("type", receipt.type.map { ExactText($0.rawValue) }, &json)
         if let created = receipt.createdAt { time("createdAt", created, &json) }
+        if isExchanged, let notBefore = receipt.notBefore { time("notBefore", notBefore, &json) }
         if let expires = receipt.expiresAt { time("expiresAt", expires, &json) }
+        if isExchanged { member("riskMetric", receipt.riskMetric, &json) }
         json.endObject()
     }
 

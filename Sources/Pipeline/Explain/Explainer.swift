@@ -101,6 +101,19 @@ extension Explainer {
         case ("object", .object?): return Array(object?.checks.prefix(1) ?? [])
         case ("assertion", .object?): return Array(object?.checks.dropFirst() ?? [])
         case ("attestation", .object?): return object?.checks ?? []
+        case ("receipt", .receipt(let receipt, _)?):
+            guard let app = record.appIndex, let keyID = record.keyID else { return [check] }
+            let expectations = settings.registry.apps[app].expectations
+            let trace = CheckTrace()
+            let prepared = verifier.prepareExchangedReceipt(
+                receipt,
+                keyID: keyID,
+                expectations: expectations,
+                at: record.time,
+                trace
+            )
+            _ = prepared.advance(isValid: prepared.check.map { engine.verify([$0]) == [true] } ?? true)
+            return trace.checks
         case ("token", .verifyToken(let token)?):
             guard case .project(let number)? = record.request?.resource else { return [check] }
             let trace = CheckTrace()
@@ -193,6 +206,9 @@ extension CheckNames {
         switch verb {
         case .verifyAttestation: ["ban", "age"] + attestations
         case .verifyAssertion: ["ban", "age"] + assertions
+        case .verifyReceipt:
+            ["ban", "age", "risk.mode", "stored key"] + key + ["receipt", "receipt's App ID", "receipt's environment"]
+                + ["risk metric", "receipt's attestation", "receipt's order", "exchanged receipt"]
         case .exchangeAppAttestAttestation:
             ["ban", "rollout", "age", "rate", "signing key", "active sealing key"] + challenge + attestations
         case .exchangeAppAttestAssertion:

@@ -17,6 +17,8 @@ package enum Finding: Sendable {
     indirect case exchange(Finding, Seals)
     /// verifyAppCheckToken.
     case token(Result<TokenClaims, Reason>)
+    /// verifyReceipt.
+    indirect case receipt(Result<ReceiptEvidence, Refusal>)
 
     /// Joins an exchange's finding with its seals; any other request has none.
     init(_ object: Finding, _ seals: Seals?) { self = seals.map { .exchange(object, $0) } ?? object }
@@ -59,6 +61,7 @@ struct UnfinishedVerification {
     enum Object {
         case attestation(Prepared<AttestationEvidence>)
         case assertion(Prepared<AssertionEvidence>)
+        case receipt(Prepared<ReceiptEvidence>)
     }
 
     let place: Int
@@ -70,6 +73,7 @@ struct UnfinishedVerification {
         switch open {
         case .attestation(let prepared): prepared.check != nil
         case .assertion(let prepared): prepared.check != nil
+        case .receipt(let prepared): prepared.check != nil
         }
     }
 
@@ -77,6 +81,7 @@ struct UnfinishedVerification {
         switch open {
         case .attestation(let prepared): prepared.check
         case .assertion(let prepared): prepared.check
+        case .receipt(let prepared): prepared.check
         }
     }
 }

@@ -3,7 +3,7 @@ package import Crypto
 
 /// The keys of one partition (in replay: of all), with their counters. Owned by the loop.
 ///
-/// About 260 bytes per key, second points apart: entries lie in segments of 1,024, found through a sharded index, so it
+/// About 270 bytes per key, second points apart: entries lie in segments of 1,024, found through a sharded index, so it
 /// grows without a spike.
 package struct KeyLedger: Sendable {
     /// The result of looking up a key, as Resolve needs it.
@@ -192,6 +192,7 @@ extension KeyLedger {
             registeredAt: record.registeredAt.milliseconds,
             issued: (record.issued?.notBefore.milliseconds ?? 0, record.issued?.serial ?? 0),
             tokenTimes: (record.lastRequest?.issuedAt ?? 0, record.lastRequest?.expiresAt ?? 0),
+            risk: record.risk,
             counter: record.counter,
             category: record.validationCategory ?? 0,
             app: app,
@@ -214,7 +215,8 @@ extension KeyRecord {
             nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
             issued: entry.flags.contains(.issued)
                 ? IssueTime(notBefore: EvaluationTime(milliseconds: entry.issued.0), serial: entry.issued.1) : nil,
-            lastRequest: last
+            lastRequest: last,
+            risk: entry.risk
         )
     }
 }

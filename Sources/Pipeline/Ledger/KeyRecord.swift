@@ -8,16 +8,24 @@ package struct KeyRecord: Hashable, Sendable {
     /// The bytes imported in place of such a point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
     package var unusableKey: [UInt8] = []
     package var counter: UInt32
+    /// Here and below, where the layout has room, so that a record stays as large as it was. 0 = there is no metric.
+    private var riskCreatedAt: UInt32 = 0
     /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
     package var app: String?
     package var appleAppID: String
     package var environment: Environment
     package var validationCategory: UInt32?
+    private var riskValue: UInt16 = 0
     package var registeredAt: EvaluationTime
     package var nonce: Digest?
     /// The time at which the leaf of the last accepted attestation was issued; nil = not known.
     package var issued: IssueTime?
     package var lastRequest: LastRequest?
+    /// The metric of the key's last receipt that Apple has exchanged; nil = not known.
+    package var risk: RiskMetric? {
+        get { riskCreatedAt == 0 ? nil : RiskMetric(riskValue, createdAt: riskCreatedAt) }
+        set { (riskCreatedAt, riskValue) = (newValue?.createdAt ?? 0, newValue?.value ?? 0) }
+    }
 
     package init(
         publicKey: P256PublicKey?,
@@ -29,7 +37,8 @@ package struct KeyRecord: Hashable, Sendable {
         registeredAt: EvaluationTime,
         nonce: Digest? = nil,
         issued: IssueTime? = nil,
-        lastRequest: LastRequest? = nil
+        lastRequest: LastRequest? = nil,
+        risk: RiskMetric? = nil
     ) {
         self.publicKey = publicKey
         self.counter = counter
@@ -41,6 +50,30 @@ package struct KeyRecord: Hashable, Sendable {
         self.nonce = nonce
         self.issued = issued
         self.lastRequest = lastRequest
+        self.risk = risk
+    }
+}
+
+/// Apple's fraud risk metric: about how many keys were attested on the key's device for its app in 30 days.
+package struct RiskMetric: Hashable, Sendable {
+    /// When Apple made the receipt, in seconds since 1970.
+    package let createdAt: UInt32
+    /// 65,535 for more as well.
+    package let value: UInt16
+
+    package init(_ value: UInt16, createdAt: UInt32) { (self.value, self.createdAt) = (value, createdAt) }
+
+    /// Apple counts the attestations of 30 days: so long a metric says something.
+    private static let lifeMilliseconds: Int64 = 30 * 86_400_000
+
+    package func counts(at time: EvaluationTime) -> Bool {
+        time.milliseconds <= Int64(createdAt) * 1000 + Self.lifeMilliseconds
+    }
+
+    /// The one of the later receipt.
+    package static func later(_ one: RiskMetric?, _ other: RiskMetric?) -> RiskMetric? {
+        guard let one, let other else { return one ?? other }
+        return one.createdAt >= other.createdAt ? one : other
     }
 }
 

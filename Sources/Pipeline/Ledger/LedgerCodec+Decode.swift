@@ -113,7 +113,8 @@ extension LedgerCodec {
             registeredAt: try fields.time(7),
             nonce: fields.has(8) ? try fields.digest(8) : nil,
             issued: try fields.issueTime(10),
-            lastRequest: try fields.lastRequest(9)
+            lastRequest: try fields.lastRequest(9),
+            risk: try fields.risk(11)
         )
         if record.publicKey == nil { record.unusableKey = point }
         return record
@@ -182,6 +183,15 @@ private struct Fields {
             let serial = Self.number(parts[1]), serial >= 0, Self.isTime(notBefore)
         else { throw LedgerCodec.Fault(reason: "field \(key) is not a time of issue") }
         return IssueTime(notBefore: EvaluationTime(milliseconds: notBefore), serial: serial)
+    }
+
+    func risk(_ key: UInt64) throws(LedgerCodec.Fault) -> RiskMetric? {
+        guard let item = self[key] else { return nil }
+        guard case .array(let parts) = item, parts.count == 2, case .unsigned(let value) = parts[0],
+            case .unsigned(let time) = parts[1], let value = UInt16(exactly: value),
+            let createdAt = UInt32(exactly: time), createdAt > 0
+        else { throw LedgerCodec.Fault(reason: "field \(key) is not a risk metric") }
+        return RiskMetric(value, createdAt: createdAt)
     }
 
     func number(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64 { try required(optionalNumber(key), key) }

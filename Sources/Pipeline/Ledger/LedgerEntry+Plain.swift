@@ -25,6 +25,7 @@ extension LedgerEntry {
             registeredAt: record.registeredAt,
             issued: (record.issued?.notBefore.milliseconds ?? 0, record.issued?.serial ?? 0),
             tokenTimes: (record.last?.issuedAt ?? 0, record.last?.expiresAt ?? 0),
+            risk: record.risk,
             counter: record.counter,
             category: record.category ?? 0,
             app: app,

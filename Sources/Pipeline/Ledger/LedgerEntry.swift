@@ -1,7 +1,7 @@
 package import AppAttest
 package import Crypto
 
-/// A key record in memory: fixed size (248 bytes), no references, so that a million keys are a few arrays.
+/// A key record in memory: fixed size (256 bytes), no references, so that a million keys are a few arrays.
 struct LedgerEntry {
     static let inlineIDBytes = 39
     /// A request id's length in the first byte, then its bytes.
@@ -32,6 +32,9 @@ struct LedgerEntry {
     var issued: (Int64, Int64)
     /// `iat` and `exp` of the last request's token.
     var tokenTimes: (UInt32, UInt32)
+    /// When the metric's receipt was made; 0 = there is no metric.
+    var riskCreatedAt: UInt32
+    var riskValue: UInt32
     var counter: UInt32
     var category: UInt32
     var appleAppID: UInt32
@@ -51,6 +54,7 @@ struct LedgerEntry {
         registeredAt: Int64,
         issued: (Int64, Int64),
         tokenTimes: (UInt32, UInt32),
+        risk: RiskMetric?,
         counter: UInt32,
         category: UInt32,
         app: UInt32,
@@ -67,10 +71,15 @@ struct LedgerEntry {
         self.registeredAt = registeredAt
         self.issued = issued
         self.tokenTimes = tokenTimes
+        (riskCreatedAt, riskValue) = (risk?.createdAt ?? 0, UInt32(risk?.value ?? 0))
         self.counter = counter
         self.category = category
         self.appleAppID = appleAppID
         appAndFlags = app << 8 | UInt32(flags.rawValue)
+    }
+
+    var risk: RiskMetric? {
+        riskCreatedAt == 0 ? nil : RiskMetric(UInt16(truncatingIfNeeded: riskValue), createdAt: riskCreatedAt)
     }
 
     mutating func forget() { appAndFlags |= UInt32(Flags.forgotten.rawValue) }

@@ -24,6 +24,7 @@ struct PlainKeyRecord {
     private(set) var nonce: Digest?
     private(set) var last: Last?
     private(set) var issued: IssueTime?
+    private(set) var risk: RiskMetric?
 
     /// - Parameter range: where the record's value lies in `bytes`.
     init?(_ bytes: Span<UInt8>, in range: Range<Int>) {
@@ -32,7 +33,7 @@ struct PlainKeyRecord {
         guard readIdentity(bytes, &reader), readOrigin(bytes, &reader), readHistory(bytes, &reader), reader.isAtEnd
         else { return nil }
         let optional = (app == nil ? 0 : 1) + (category == nil ? 0 : 1) + (nonce == nil ? 0 : 1)
-        let rest = (last == nil ? 0 : 1) + (issued == nil ? 0 : 1)
+        let rest = (last == nil ? 0 : 1) + (issued == nil ? 0 : 1) + (risk == nil ? 0 : 1)
         guard pairs == UInt64(6 + optional + rest) else { return nil }
     }
 
@@ -72,7 +73,7 @@ struct PlainKeyRecord {
         return true
     }
 
-    /// Fields 9 and 10.
+    /// Fields 9 to 11.
     private mutating func readHistory(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Bool {
         if reader.skip(9, bytes) {
             guard reader.head(.array, bytes) == 4, let id = reader.string(.text, bytes),
@@ -87,6 +88,12 @@ struct PlainKeyRecord {
                 let serial = reader.head(.unsigned, bytes).flatMap({ Int64(exactly: $0) })
             else { return false }
             issued = IssueTime(notBefore: EvaluationTime(milliseconds: notBefore), serial: serial)
+        }
+        if reader.skip(11, bytes) {
+            guard reader.head(.array, bytes) == 2, let value = reader.word(bytes).flatMap({ UInt16(exactly: $0) }),
+                let createdAt = reader.word(bytes), createdAt > 0
+            else { return false }
+            risk = RiskMetric(value, createdAt: createdAt)
         }
         return true
     }

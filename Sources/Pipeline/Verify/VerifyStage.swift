@@ -84,6 +84,13 @@ package struct VerifyStage: Sendable {
                     continue
                 case .open(let more): next = .assertion(more)
                 }
+            case .receipt(let prepared):
+                switch prepared.advance(isValid: isValid) {
+                case .concluded(let result):
+                    findings[place] = .receipt(result)
+                    continue
+                case .open(let more): next = .receipt(more)
+                }
             }
             rest.append(UnfinishedVerification(place: place, open: next, seals: seals))
         }
@@ -139,6 +146,17 @@ package struct VerifyStage: Sendable {
                 unfinished.append(UnfinishedVerification(place: own.place, open: .assertion(prepared), seals: seals))
                 return .shapeOnly
             }
+        case .receipt(let receipt, _):
+            // Where the app keeps none, it is refused without a look at it.
+            guard let keyID = record.keyID, own.expectations.keepsReceipts else { return .shapeOnly }
+            let prepared = own.verifier.prepareExchangedReceipt(
+                receipt,
+                keyID: keyID,
+                expectations: own.expectations,
+                at: time
+            )
+            unfinished.append(UnfinishedVerification(place: own.place, open: .receipt(prepared), seals: nil))
+            return .shapeOnly
         case .verifyToken(let token): return .token(verify(token, record.request?.resource, at: time))
         case .generateChallenge, .debugToken: return .shapeOnly
         }

@@ -21,6 +21,21 @@ extension ReasonText {
         }
     }
 
+    static let riskOff = ReasonText(
+        "The app keeps no receipts.",
+        [.operator],
+        "Set `risk.mode` of the app to `report`, or stop who sends its receipts."
+    )
+    static let receiptMetric = ReasonText(
+        "The receipt has no risk metric, or a text that is not 1 to 9 digits.",
+        [.gateway, .attacker],
+        "Send what Apple answered, not the receipt that it was asked for."
+    )
+    static let receiptSuperseded = ReasonText(
+        "A later receipt of the key was accepted, or the key has attested again since.",
+        [.gateway],
+        "None: the later one counts. Who refreshes receipts takes the next one from the receipts topic."
+    )
     static let receiptMissing = ReasonText(
         "The attestation has no receipt.",
         [.app],

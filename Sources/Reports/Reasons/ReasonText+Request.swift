@@ -30,6 +30,9 @@ extension ReasonText {
         case .sessionToken: .sessionToken
         case .rolloutNotAdmitted: .rolloutNotAdmitted
         case .attestationRate: .attestationRate
+        case .riskOff: .riskOff
+        case .receiptMetric: .receiptMetric
+        case .receiptSuperseded: .receiptSuperseded
         case .noActiveKey: .noActiveKey
         }
     }

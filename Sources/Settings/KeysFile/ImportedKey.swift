@@ -39,6 +39,7 @@ package struct ImportedKey: Sendable, Equatable {
     package var lastRequest: LastRequest?
     /// The time at which the key was banned, in seconds since 1970; nil = it is not.
     package var bannedSince: Int64?
+    package var risk: RiskMetric?
 
     package init(
         keyID: KeyID,
@@ -91,5 +92,6 @@ extension ImportedKey {
             }
         )
         bannedSince = ban.map { $0.since.milliseconds / 1000 }
+        risk = record.risk
     }
 }

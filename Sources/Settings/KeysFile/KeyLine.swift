@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import Crypto
 internal import JSON
+internal import Pipeline
 
 /// One line of a KEYS file, its members checked one by one.
 enum KeyLine {
@@ -8,7 +9,7 @@ enum KeyLine {
 
     private static let members: Set<String> = [
         "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "issued", "lastRequest",
-        "banned",
+        "banned", "risk",
     ]
     private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
 
@@ -35,6 +36,7 @@ enum KeyLine {
             lastRequest: try optional(root, "lastRequest").map { node throws(Fault) in try lastRequest(node) }
         )
         imported.bannedSince = try optional(root, "banned").map { node throws(Fault) in try banned(node) }
+        imported.risk = try optional(root, "risk").map { node throws(Fault) in try risk(node) }
         return imported
     }
 
@@ -45,6 +47,18 @@ enum KeyLine {
             throw Fault(reason: "banned: since is not a time in seconds since 1970")
         }
         return since
+    }
+
+    /// `{"metric", "createdAt"}`, the latter in seconds since 1970.
+    private static func risk(_ node: JSONNode) throws(Fault) -> RiskMetric {
+        try check(node, ["metric", "createdAt"], "risk")
+        guard let value = node["metric"]?.integer.flatMap({ UInt16(exactly: $0) }) else {
+            throw Fault(reason: "risk: metric is not an integer from 0 to \(UInt16.max)")
+        }
+        guard let createdAt = node["createdAt"]?.integer.flatMap({ UInt32(exactly: $0) }), createdAt > 0 else {
+            throw Fault(reason: "risk: createdAt is not a time in seconds since 1970")
+        }
+        return RiskMetric(value, createdAt: createdAt)
     }
 
     static func encode(_ key: ImportedKey, into writer: inout JSONWriter) {
@@ -62,6 +76,13 @@ enum KeyLine {
             writer.key("banned")
             writer.beginObject()
             writer.member("since", since)
+            writer.endObject()
+        }
+        if let risk = key.risk {
+            writer.key("risk")
+            writer.beginObject()
+            writer.member("metric", UInt32(risk.value))
+            writer.member("createdAt", risk.createdAt)
             writer.endObject()
         }
         writer.endObject()

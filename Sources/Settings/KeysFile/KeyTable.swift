@@ -41,7 +41,8 @@ package enum KeyTable {
             registeredAt: EvaluationTime(milliseconds: 0),
             nonce: key.nonce,
             issued: key.issued,
-            lastRequest: key.lastRequest.flatMap { LastRequest($0) }
+            lastRequest: key.lastRequest.flatMap { LastRequest($0) },
+            risk: key.risk
         )
         if record.publicKey == nil { record.unusableKey = unusableKey(key.publicKeyBytes) }
         return record
@@ -53,12 +54,13 @@ package enum KeyTable {
 }
 
 extension KeyRecord {
-    /// Keeps the higher counter and the later attestation of the two.
+    /// Keeps the higher counter, the later attestation and the later metric of the two.
     fileprivate mutating func stay(notBehind other: KeyRecord?) {
         guard let other else { return }
         counter = max(counter, other.counter)
         let later = lastAttestation(orLaterOf: other)
         (nonce, issued) = (later.nonce, later.issued)
+        risk = RiskMetric.later(risk, other.risk)
     }
 
     /// Nonce and time of issue belong together: of two attestations the one issued later counts; if not both lines say

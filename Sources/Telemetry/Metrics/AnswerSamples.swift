@@ -45,7 +45,7 @@ struct AnswerSamples {
     private mutating func begin(_ places: [Int32]) {
         let watched: [AnswerCounts.Event] = [.accepted, .deferred(.noActiveKey)]
         // Most apps have no debug tokens, and no alert is about them.
-        for verb in Verb.allCases where verb.token != .debug {
+        for verb in Verb.allCases where verb.token != .debug && verb.content != .receipt {
             // A path that names a project names no app.
             for app in verb.resource == .project ? [-1] : places {
                 for event in watched { add(AnswerCounts.Key(app: app, verb: verb, event: event), 0) }

@@ -50,7 +50,7 @@ package enum ExchangeFault: String, CaseIterable, Sendable {
         case .assertion where verb.isExchange: challenges + [.artifactAltered, .artifactOfOtherApp, .unknownApp]
         case .appCheckToken: [.tokenAltered, .tokenExpired, .tokenOfOddLife, .tokenOfOtherProject, .unknownApp]
         case .nothing: [.unknownApp]
-        case .debugToken, .attestation, .assertion: []
+        case .debugToken, .receipt, .attestation, .assertion: []
         }
     }
 }
@@ -73,5 +73,5 @@ enum ExchangeTimes {
 
 extension Verb {
     /// The verbs that a device can call: a debug token needs no device.
-    package static let simulated = allCases.filter { $0.token != .debug }
+    package static let simulated = allCases.filter { $0.token != .debug && $0.content != .receipt }
 }

@@ -39,7 +39,7 @@ struct ExchangeRecord {
             return Draft(Array(id.utf8), call(project, version: "v1beta", body: body))
         case .attestation: return verb.isExchange ? attestation() : verification()
         case .assertion: return verb.isExchange ? assertion() : verification()
-        case .debugToken: preconditionFailure("no device simulates it")
+        case .debugToken, .receipt: preconditionFailure("no device simulates it")
         }
     }
 }

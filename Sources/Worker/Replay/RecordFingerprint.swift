@@ -96,6 +96,9 @@ extension Hasher {
             combine(hash)
             combine(limitedUse)
         case .verifyToken(let token): combine(text: token)
+        case .receipt(let receipt, let exchanged):
+            combine(text: receipt)
+            combine(text: exchanged.map { Array(String($0.milliseconds).utf8) })
         }
     }
 

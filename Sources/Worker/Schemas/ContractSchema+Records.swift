@@ -5,16 +5,17 @@ internal import Settings
 extension ContractSchema {
     /// An event of the exchanges.
     static var event: JSONTree {
-        open([
+        let methods = Verb.allCases.filter { $0.hasEvents || $0.content == .receipt }
+        return open([
             JSONSchema.Member(
                 "event",
                 JSONSchema.choice([
                     "AppAttestSuccess", "AppAttestFailure", "AppAttestNotAdmitted", "DebugTokenSuccess",
-                    "DebugTokenFailure",
+                    "DebugTokenFailure", "AppAttestRisk",
                 ])
             ),
             JSONSchema.Member("app", JSONSchema.string(pattern: "^projects/.+/apps/.+$")),
-            JSONSchema.Member("method", JSONSchema.choice(Verb.allCases.filter(\.hasEvents).map(\.rawValue))),
+            JSONSchema.Member("method", JSONSchema.choice(methods.map(\.rawValue))),
             optional("reason", reason),
             JSONSchema.Member("requestId", JSONSchema.string),
             JSONSchema.Member("limitedUse", JSONSchema.boolean),
@@ -26,6 +27,9 @@ extension ContractSchema {
             optional("osVersion", JSONSchema.string),
             optional("bundleVersion", JSONSchema.string),
             optional("restored", isTrue),
+            optional("metric", metric),
+            optional("previousMetric", metric),
+            optional("environment", JSONSchema.choice(Environment.allCases.map(\.rawValue))),
             JSONSchema.Member("at", JSONSchema.time),
         ])
     }
@@ -43,6 +47,7 @@ extension ContractSchema {
             optional("issued", orNull(issued)),
             optional("lastRequest", orNull(lastRequest)),
             optional("banned", orNull(banned)),
+            optional("risk", orNull(risk)),
         ])
     }
 
@@ -84,6 +89,15 @@ extension ContractSchema {
 
     private static var banned: JSONTree {
         JSONSchema.object([JSONSchema.Member("since", JSONSchema.integer(0...253_402_300_799))])
+    }
+
+    static var metric: JSONTree { JSONSchema.integer(0...Int64(UInt16.max)) }
+
+    private static var risk: JSONTree {
+        JSONSchema.object([
+            JSONSchema.Member("metric", metric),
+            JSONSchema.Member("createdAt", JSONSchema.integer(1...Int64(UInt32.max))),
+        ])
     }
 
     private static var lastRequest: JSONTree {

@@ -64,6 +64,7 @@ extension ContractSchema {
             optional("restored", isTrue),
             optional("leaf", open(times("notBefore", "notAfter", areRequired: true))),
             optional("receipt", receipt),
+            optional("risk", risk),
         ])
     }
 
@@ -76,8 +77,13 @@ extension ContractSchema {
                 JSONSchema.Member("verdict", JSONSchema.choice(["accepted", "refused"])),
                 optional("reason", JSONSchema.openChoice(ReceiptRefusal.allCases.map { Refusal.receipt($0).code })),
                 optional("type", JSONSchema.string),
-            ] + times("createdAt", "expiresAt", areRequired: false)
+                optional("riskMetric", JSONSchema.string),
+            ] + times("createdAt", "notBefore", "expiresAt", areRequired: false)
         )
+    }
+
+    private static var risk: JSONTree {
+        open([JSONSchema.Member("metric", metric)] + times("createdAt", areRequired: true))
     }
 
     private static func times(_ names: String..., areRequired: Bool) -> [JSONSchema.Member] {

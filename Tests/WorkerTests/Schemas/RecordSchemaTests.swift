@@ -134,7 +134,8 @@ struct RecordSchemaTests {
         let line = """
             {"keyId":"\(digest)","publicKey":"BA==","appleAppId":"T.b","environment":"production","counter":7,\
             "app":"projects/1/apps/a","nonce":"\(digest)","issued":{"notBefore":1,"serial":2},\
-            "lastRequest":{"id":"a","valueSha256":"\(digest)","verdict":"accepted","iat":1,"exp":null},"banned":{"since":1}}
+            "lastRequest":{"id":"a","valueSha256":"\(digest)","verdict":"accepted","iat":1,"exp":null},"banned":{"since":1},\
+            "risk":{"metric":65535,"createdAt":1}}
             """
         let changed =
             fault.isEmpty

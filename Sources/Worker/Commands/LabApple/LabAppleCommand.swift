@@ -10,7 +10,7 @@ extension Command {
         summary: "a double of Apple's receipt exchange, for receipts of fake devices",
         options: [
             .value("--config", "DIR", "the configuration, with its lab authority", .required),
-            .value("--key", "TEAM:KID:FILE", "a team's key, public or private, PEM or DER", .repeatable),
+            .value("--key", "TEAM:KID:FILE", "a team's key on P-256, public or private, in PEM", .repeatable),
             .value("--port", "N", "the port on 127.0.0.1 (any free one)"),
             .value(
                 "--environment",
@@ -62,8 +62,8 @@ struct LabAppleCommand {
         var settings = LabApple.Settings(keys: try arguments.strings("--key").map(Self.key))
         guard !settings.keys.isEmpty else { throw UsageFault("--key is required: TEAM:KID:FILE.") }
         settings.environment = try Self.environment(arguments)
-        let standard = ReceiptDates()
-        settings.dates = ReceiptDates(
+        let standard = ReceiptSpans()
+        settings.dates = ReceiptSpans(
             notBeforeSeconds: try Self.seconds("--not-before", arguments) ?? standard.notBeforeSeconds,
             expirySeconds: try Self.seconds("--expiry", arguments) ?? standard.expirySeconds
         )
