@@ -90,6 +90,8 @@ let modules: [Target] = [
         swiftSettings: whole
     ),
     .target(name: "HTTP", dependencies: ["Threads", "CMicrohttpd"], swiftSettings: core),
+    // When a receipt is exchanged at Apple, and what an answer means: values, no call.
+    .target(name: "Risk", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
     // Calls to a gateway, many at once.
     .target(name: "HTTPClient", dependencies: ["Threads", "CCurl"], swiftSettings: whole),
     // REST in front of the topics.
@@ -213,6 +215,18 @@ let tests: [Target] = [
             "Settings", "Compression", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
             "TestKit",
         ],
+        swiftSettings: whole
+    ),
+    // A month of receipts in memory, and Apple's answers, under seeds.
+    .target(
+        name: "RiskKit",
+        dependencies: ["Risk", "AppAttest", "Crypto", "DeviceLab"],
+        path: "Tests/RiskKit",
+        swiftSettings: whole
+    ),
+    .testTarget(
+        name: "RiskTests",
+        dependencies: ["Risk", "RiskKit", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
         swiftSettings: whole
     ),
     .testTarget(

@@ -29,6 +29,7 @@ struct ManifestTests {
         "Reports": ["Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "HTTP": ["Threads", "CMicrohttpd"],
         "HTTPClient": ["Threads", "CCurl"],
+        "Risk": ["AppAttest", "Crypto", "JSON"],
         "Traffic": ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Compression": ["CZlib", "CZstd"],
         "Settings": ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],

@@ -5,7 +5,8 @@ extension Rules {
     static let landingFolders: Set<String> = [
         "AppAttestTests", "AppCheckTests", "BrokerKit", "BrokerTests", "CBORTests", "CompressionTests", "ContractKit",
         "ContractTests", "CryptoTests", "DeviceLabTests", "GatewayTests", "HTTPClientTests", "HTTPTests", "JSONTests",
-        "KafkaKit", "KafkaTests", "MemberTests", "PipelineTests", "ReportsTests", "SettingsTests",
+        "KafkaKit", "KafkaTests", "MemberTests", "PipelineTests", "ReportsTests", "RiskKit", "RiskTests",
+        "SettingsTests",
         "SimulationKit", "SimulationTests", "SmokeTests", "TestKit", "TelemetryTests",
         "TidyTests", "TrafficTests", "WorkerTests",
     ]

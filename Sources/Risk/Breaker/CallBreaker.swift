@@ -1,0 +1,81 @@
+package import AppAttest
+
+/// Stops the calls of an account whose answers show that more of them would do harm, or nothing; a single call every 15
+/// minutes finds out whether that is over. Nothing is lost: its visits are kept meanwhile.
+package struct CallBreaker: Sendable, Equatable {
+    package static let probeMilliseconds = 15 * Milliseconds.minute
+
+    package enum State: Sendable, Equatable {
+        case closed
+        case open(cause: CallFailure, nextProbe: EvaluationTime)
+    }
+
+    package enum Change: Sendable, Equatable {
+        case opened(CallFailure)
+        case closed
+    }
+
+    package private(set) var state = State.closed
+    /// Failures in a row, by their number. Any answer ends a row of pressure; only a verified one ends the others.
+    private var counts = [Int](repeating: 0, count: CallFailure.allCases.count)
+
+    package init() {}
+
+    package var isOpen: Bool { state != .closed }
+
+    /// Whether nothing is worth remembering.
+    package var isFresh: Bool { !isOpen && counts.allSatisfy { $0 == 0 } }
+
+    /// When the account's next call may begin; nil = at any time.
+    package var opensAt: EvaluationTime? {
+        if case .open(_, let nextProbe) = state { nextProbe } else { nil }
+    }
+
+    /// A call begins. While the breaker is open it is the probe, and the next one has its own time.
+    package mutating func begin(at time: EvaluationTime) {
+        guard case .open(let cause, let nextProbe) = state else { return }
+        precondition(nextProbe <= time, "an open breaker lets nothing but its probes through")
+        state = .open(cause: cause, nextProbe: time.after(milliseconds: Self.probeMilliseconds))
+    }
+
+    /// Makes the next call the probe, as after a reload that may have brought another key.
+    package mutating func probe(at time: EvaluationTime) {
+        if case .open(let cause, _) = state { state = .open(cause: cause, nextProbe: time) }
+    }
+
+    /// A call has failed.
+    package mutating func fail(_ failure: CallFailure, at time: EvaluationTime) -> Change? {
+        if failure != .pressure { counts[CallFailure.pressure.rawValue] = 0 }
+        counts[failure.rawValue] += 1
+        guard !isOpen, counts[failure.rawValue] >= failure.mostInRow else { return nil }
+        state = .open(cause: failure, nextProbe: time.after(milliseconds: Self.probeMilliseconds))
+        return .opened(failure)
+    }
+
+    /// A call has brought a verified receipt: all is well.
+    package mutating func succeed() -> Change? {
+        let wasOpen = isOpen
+        self = CallBreaker()
+        return wasOpen ? .closed : nil
+    }
+
+    /// Apple has said that it has nothing for this receipt. It hears us and knows the team; whether its receipts are
+    /// understood here is still open.
+    package mutating func answer() -> Change? {
+        for failure in CallFailure.allCases where failure != .answer { counts[failure.rawValue] = 0 }
+        guard case .open(let cause, _) = state, cause != .answer else { return nil }
+        state = .closed
+        return .closed
+    }
+}
+
+/// Whose calls they are at Apple: a team's key speaks for it, and each environment is a host of its own.
+package struct CallAccount: Hashable, Sendable {
+    /// The team ID of the configuration.
+    package let team: String
+    package let environment: Environment
+
+    package init(team: String, environment: Environment) {
+        (self.team, self.environment) = (team, environment)
+    }
+}

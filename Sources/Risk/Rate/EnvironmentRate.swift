@@ -1,0 +1,65 @@
+package import AppAttest
+
+/// The part of the configured rate at which one of Apple's hosts is called: halved by answers 429, restored by minutes
+/// without one.
+package struct EnvironmentRate: Sendable, Equatable {
+    /// However many answers 429: one call a minute.
+    package static let longestInterval: Int64 = 60_000_000
+    package static let halvingPauseMilliseconds = 10 * Milliseconds.second
+    package static let restoredPerMinute = 0.05
+    /// A longer Retry-After counts as this one.
+    package static let longestPauseMilliseconds = Milliseconds.hour
+
+    /// The part of the configured rate that is left: 1 where nothing was throttled.
+    package private(set) var share = 1.0
+    private var schedule = CallSchedule()
+    private var halvedAt: EvaluationTime?
+    /// The time from which on minutes without an answer 429 count.
+    private var quietSince: EvaluationTime?
+    /// The end of the longest Retry-After.
+    private var pausedUntil: EvaluationTime?
+
+    package init() {}
+
+    package var isLowered: Bool { share < 1 }
+
+    /// When the next call may begin.
+    package var next: EvaluationTime { pausedUntil.map { max($0, schedule.next) } ?? schedule.next }
+
+    /// - Parameter interval: microseconds between calls at the configured rate.
+    /// - Returns: microseconds between calls now.
+    package func interval(_ interval: Int64) -> Int64 {
+        guard isLowered else { return interval }
+        let lowered = (Double(interval) / share).rounded(.up)
+        return max(interval, Int64(min(lowered, Double(Self.longestInterval))))
+    }
+
+    package mutating func take(at time: EvaluationTime, interval: Int64) {
+        restore(at: time)
+        schedule.take(at: time, interval: self.interval(interval))
+    }
+
+    /// An answer 429. Many calls in flight get one for the same cause, so that one of them counts.
+    package mutating func wasThrottled(at time: EvaluationTime, interval: Int64) {
+        restore(at: time)
+        quietSince = time
+        if let halvedAt, time.since(halvedAt) < Self.halvingPauseMilliseconds, halvedAt <= time { return }
+        halvedAt = time
+        share = max(share / 2, min(1, Double(interval) / Double(Self.longestInterval)))
+    }
+
+    /// Takes a Retry-After for what it says, up to an hour.
+    package mutating func pause(milliseconds: Int64, at time: EvaluationTime) {
+        let until = time.after(milliseconds: min(max(0, milliseconds), Self.longestPauseMilliseconds))
+        pausedUntil = pausedUntil.map { max($0, until) } ?? until
+    }
+
+    /// Gives back what the whole minutes since the last answer 429 are worth.
+    package mutating func restore(at time: EvaluationTime) {
+        guard let since = quietSince, isLowered else { return }
+        let minutes = max(0, time.since(since)) / Milliseconds.minute
+        guard minutes > 0 else { return }
+        share = min(1, share + Self.restoredPerMinute * Double(minutes))
+        quietSince = since.after(milliseconds: minutes * Milliseconds.minute)
+    }
+}

@@ -1,0 +1,184 @@
+internal import AppAttest
+internal import Crypto
+internal import Risk
+internal import TestKit
+internal import Testing
+
+@testable import DeviceLab
+
+@Suite("The receipt of an answer is judged against the one that was sent")
+struct RefreshJudgementTests {
+    private static let ca = LabCA(seed: 5)
+    private static let noon = EvaluationTime(milliseconds: 1_791_806_400_250)
+    private static let hash = SHA256.hash(Array("challenge".utf8)).bytes
+    private static let later = noon.after(milliseconds: 7 * Milliseconds.day)
+
+    private let device: FakeDevice
+    private let verifier: ObjectVerifier
+    private let sent: [UInt8]
+
+    init() throws {
+        device = Self.device(seed: 7)
+        verifier = ObjectVerifier(anchors: try Self.ca.anchors())
+        sent = device.receipt(.attest, clientDataHash: Self.hash, at: Self.noon)
+    }
+
+    private static func device(seed: UInt64, environment: Environment = .production) -> FakeDevice {
+        let appID = "ABCDE12345.com.example.app"
+        return FakeDevice(ca: ca, appID: appID, environment: environment, shape: .ios18_0, seed: seed)
+    }
+
+    /// A receipt that succeeds the one that was sent, but for the edit.
+    private func answer(
+        _ type: ReceiptType = .receipt,
+        at time: EvaluationTime = later,
+        edit: @escaping @Sendable (inout ReceiptDraft<ReceiptContext>) -> Void = { _ in }
+    ) throws -> [UInt8] {
+        let old = try #require(ReceiptContent(unverified: sent))
+        let (leaf, token) = (old.leaf, try #require(old.token))
+        let fault = ReceiptFault.draft("successor", .malformed) { draft in
+            draft.set(3, leaf)
+            draft.set(5, token)
+            edit(&draft)
+        }
+        return device.receipt(type, clientDataHash: Self.hash, at: time, fault: fault)
+    }
+
+    private func judge(
+        _ answer: [UInt8],
+        sent other: [UInt8]? = nil,
+        appID: String? = nil,
+        environment: Environment? = nil,
+        at time: EvaluationTime = later
+    ) throws -> Result<ReceiptVerdict, RefreshRefusal> {
+        let judgement = try #require(
+            RefreshJudgement(
+                sent: other ?? sent,
+                appID: AppID(appID ?? device.appID),
+                environment: environment ?? device.environment
+            )
+        )
+        return judgement.judge(answer, at: time, by: verifier, engine: OpenSSLEngine())
+    }
+
+    private func refusal(_ result: Result<ReceiptVerdict, RefreshRefusal>) -> RefreshRefusal? {
+        if case .failure(let refusal) = result { refusal } else { nil }
+    }
+
+    @Test func `the successor is verified, with its metric and dates`() throws {
+        let verdict = try judge(try answer()).get()
+        #expect(verdict.type == .receipt && verdict.createdAt == Self.later)
+        #expect(verdict.riskMetric != nil && verdict.notBefore == Self.later.after(milliseconds: Milliseconds.day))
+    }
+
+    @Test func `a successor's successor is verified as well`() throws {
+        let first = try answer()
+        let time = Self.later.after(milliseconds: 7 * Milliseconds.day)
+        #expect(refusal(try judge(try answer(at: time), sent: first, at: time)) == nil)
+    }
+
+    @Test func `an ATTEST receipt does not succeed one`() throws {
+        #expect(refusal(try judge(try answer(.attest))) == .receipt(.type))
+    }
+
+    @Test func `another app's or environment's receipt is refused`() throws {
+        let answer = try answer()
+        #expect(refusal(try judge(answer, appID: "ABCDE12345.com.example.apq")) == .receipt(.appID))
+        #expect(refusal(try judge(answer, environment: .development)) == .receipt(.environment))
+    }
+
+    @Test func `another leaf is refused, of the same key too`() throws {
+        let leaf = device.leaf(clientDataHash: Self.hash, at: Self.later)
+        #expect(refusal(try judge(try answer { $0.set(3, leaf) })) == .receipt(.keyMismatch))
+    }
+
+    @Test func `another token, a longer, a shorter or a missing one is refused`() throws {
+        let token = try #require(ReceiptContent(unverified: sent)?.token)
+        for other in [token.dropLast() + [token[0] ^ 1], token + [0x41], Array(token.dropLast()), []] {
+            #expect(refusal(try judge(try answer { $0.set(5, other) })) == .otherToken)
+        }
+        #expect(refusal(try judge(try answer { $0.fields.removeAll { $0.type == 5 } })) == .otherToken)
+    }
+
+    @Test(arguments: [0, 1, 2] as [Int64])
+    func `a receipt that was created with the one that was sent, or before, is refused`(age: Int64) throws {
+        let time = Self.noon.after(milliseconds: -age)
+        #expect(refusal(try judge(try answer(at: time), at: Self.noon)) == .notLater)
+        let next = Self.noon.after(milliseconds: 10)
+        #expect(refusal(try judge(try answer(at: next), at: next)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (300_000, nil), (300_001, .receipt(.tooOld)), (0, nil), (-60_000, nil), (-60_001, .receipt(.fromFuture)),
+        ] as [(Int64, RefreshRefusal?)]
+    )
+    func `it was created at most five minutes ago`(age: Int64, expected: RefreshRefusal?) throws {
+        #expect(refusal(try judge(try answer(), at: Self.later.after(milliseconds: age))) == expected)
+    }
+
+    @Test(arguments: ReceiptParts.faults.filter { $0.applies(to: .receipt, isAlone: true) })
+    func `a receipt with any fault of its own is refused`(fault: ReceiptFault) throws {
+        let faulty = device.receipt(.receipt, clientDataHash: Self.hash, at: Self.later, fault: fault)
+        let refusal = try #require(refusal(try judge(faulty)))
+        #expect(refusal.code.hasPrefix("receipt:"))
+    }
+
+    @Test func `bytes that are not a receipt are refused, and none is sent for them`() throws {
+        for bytes in [[], [0x30], Array("<html>".utf8), [UInt8](repeating: 0x30, count: 9_000)] {
+            #expect(refusal(try judge(bytes)) == .receipt(.malformed))
+            let judgement = RefreshJudgement(sent: bytes, appID: AppID(device.appID), environment: .production)
+            #expect(judgement == nil)
+        }
+    }
+
+    @Test func `every cut of a receipt is refused`() throws {
+        let answer = try answer()
+        for count in stride(from: 0, to: answer.count, by: 41) {
+            #expect(refusal(try judge(Array(answer[..<count]))) != nil)
+        }
+    }
+
+    @Test func `a receipt's own dates are those of its headers, and its expiry`() throws {
+        let receipt = try #require(ReceiptContent(unverified: try answer()))
+        let dates = try #require(ReceiptDates(receipt))
+        func text(_ time: EvaluationTime) -> [UInt8] { Array(String(time.milliseconds).utf8) }
+        let headers = ReceiptDates(
+            type: Array("RECEIPT".utf8),
+            createdAt: text(Self.later),
+            notBefore: text(Self.later.after(milliseconds: Milliseconds.day)),
+            expiresAt: Self.later.after(milliseconds: 90 * Milliseconds.day)
+        )
+        #expect(dates == headers)
+    }
+
+    @Test(.enabled(if: Vectors.arePresent, Vectors.absence))
+    func `real receipts of one key succeed each other in their order alone`() throws {
+        let anchors = try TrustAnchors(attestationPEM: [], receiptPEM: [Vectors.appleReceiptRoot])
+        let verifier = ObjectVerifier(anchors: anchors)
+        let chains = Dictionary(grouping: Vectors.real(.receipt)) {
+            ReceiptContent(unverified: $0.objectBytes)?.leaf ?? []
+        }
+        var count = 0
+        for chain in chains.values where chain.count > 1 {
+            for old in chain {
+                for new in chain {
+                    guard let appID = old.appID, old.environment == new.environment, new.receiptType == "RECEIPT",
+                        new.expected == "valid",
+                        let created = new.createdTime, let before = old.createdTime,
+                        let judgement = RefreshJudgement(
+                            sent: old.objectBytes,
+                            appID: AppID(appID),
+                            environment: old.environment == "production" ? .production : .development
+                        )
+                    else { continue }
+                    let time = created.after(milliseconds: Milliseconds.second)
+                    let result = judgement.judge(new.objectBytes, at: time, by: verifier, engine: OpenSSLEngine())
+                    #expect(refusal(result) == (created > before ? nil : .notLater), "\(old.name) then \(new.name)")
+                    count += 1
+                }
+            }
+        }
+        #expect(count >= 4)
+    }
+}
