@@ -3,7 +3,7 @@ internal import DeviceLab
 internal import JSON
 internal import Testing
 
-@Suite("Apple's double answers wrongly where it is told to")
+@Suite("Apple's double gives the wrong answers that it is asked for")
 struct LabAppleFaultTests {
     private static let device = Lab.device(.ios27_0_1)
     private static let receipt = AppleRig.attested(device)

@@ -131,7 +131,7 @@ package struct RefreshRun: Sendable {
         case .ending(let call, let life):
             if life == self.life { end(call) }
         case .written(let call, let receipt, let life):
-            // What is on its way to the broker arrives, whoever has died.
+            // Records under way to the broker arrive, also those of a process that has died.
             let isWritten = random.next() % 40 != 0
             if isWritten { _ = topic.verify(receipt, exchanged: call.visit.appointment.dates.createdAt, at: now) }
             guard life == self.life else { return }

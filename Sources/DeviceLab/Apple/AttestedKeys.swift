@@ -19,7 +19,7 @@ struct AttestedKeys {
 
     private var times: [Place: [KeyID: EvaluationTime]] = [:]
 
-    /// The same key attested again counts once, and anew.
+    /// A key that attests again still counts once, from its last attestation on.
     mutating func note(_ key: KeyID, of hardware: Hardware, for appID: [UInt8], at time: EvaluationTime) {
         let place = Place(appID: appID, hardware: hardware)
         let last = times[place]?[key] ?? time
