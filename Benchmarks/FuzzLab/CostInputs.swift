@@ -197,7 +197,7 @@ extension CostInputs {
 
     /// The device's object, damaged somewhere and signed again.
     private func hostileObject(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
-        let (alteration, family) = Alteration.random(&random)
+        var (alteration, family) = Alteration.random(&random)
         let isExchange = verb == .exchangeAppAttestAttestation || verb == .exchangeAppAttestAssertion
         var object: [UInt8]
         switch verb {
@@ -207,6 +207,7 @@ extension CostInputs {
         case .verifyReceipt:
             let fault = Self.receiptFaults[random.below(Self.receiptFaults.count)]
             object = rig.device.receipt(.receipt, clientDataHash: Self.hash, at: Self.time, fault: fault)
+            family = fault.name
         default:
             let hash = isExchange ? SHA256.hash(rig.artifact + rig.challenge).bytes : Self.hash
             object = rig.device.assertion(clientDataHash: hash, counter: 5, altered: alteration)

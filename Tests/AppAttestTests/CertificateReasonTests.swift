@@ -59,6 +59,73 @@ import Testing
         #expect(warm.count == 1)
     }
 
+    /// A chain that the root issued and that is unfit; all but the first have a spelling that is refused unread.
+    private struct UnfitChain: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let chain: UnfitReceiptSigners.Chain
+        var isRead = false
+
+        static let all: [UnfitChain] = {
+            let unfit = MadeReceipt.ca.unfit.receiptSigners
+            return [
+                UnfitChain(testDescription: "no authority", chain: unfit.underNonAuthority, isRead: true),
+                UnfitChain(testDescription: "constraints", chain: unfit.underNameConstraints),
+                UnfitChain(testDescription: "loose", chain: unfit.underLooseCA),
+                UnfitChain(testDescription: "policies", chain: unfit.withCriticalPolicies),
+            ]
+        }()
+    }
+
+    private static func receipt(_ chain: UnfitReceiptSigners.Chain, _ certificates: [[UInt8]]) -> [UInt8] {
+        var receipt = MadeReceipt()
+        receipt.certificates = certificates
+        receipt.signerID = DER.sequence(MadeReceipt.intermediate.name, MadeReceipt.serial(chain.signer))
+        return receipt.bytes
+    }
+
+    @Test(arguments: UnfitChain.all)
+    private func `an unfit pair is read once and has its reason in every list`(_ unfit: UnfitChain) throws {
+        let chain = unfit.chain
+        let (signer, intermediate) = (chain.certificates[0], chain.certificates[1])
+        let (root, foreign) = (chain.certificates[2], MadeReceipt.ca.unfit.foreignReceipts.root.certificate)
+        var warm = ReceiptSigners(roots: MadeReceipt.roots)
+        let lists = [
+            [signer, intermediate, root], [root, intermediate, signer], [signer, intermediate], [signer, root],
+            [signer, intermediate, root, root], [signer, intermediate, foreign], [signer, intermediate, [0x30, 0x00]],
+            [signer, intermediate, intermediate],
+        ]
+        for certificates in lists + lists {
+            let bytes = Self.receipt(chain, certificates)
+            let container = try ReceiptContainer(bytes.span)
+            var cold = ReceiptSigners(roots: MadeReceipt.roots)
+            let expected = try #require(Self.refusal(&cold, container, bytes))
+            #expect(Self.refusal(&warm, container, bytes) == expected, "\(certificates.count)")
+            #expect(warm.unfitCount == (unfit.isRead ? 1 : 0))
+        }
+        let bytes = Self.receipt(chain, chain.certificates)
+        let container = try ReceiptContainer(bytes.span)
+        let expected = WholeReading.refusal(container, bytes, roots: MadeReceipt.roots)
+        #expect(expected != nil)
+        #expect(Self.refusal(&warm, container, bytes) == expected)
+        let whole = MadeReceipt().bytes
+        #expect(Self.refusal(&warm, try ReceiptContainer(whole.span), whole) == nil)
+    }
+
+    @Test func `what no root issued is not remembered as unfit`() throws {
+        let unfit = MadeReceipt.ca.unfit.receiptSigners
+        let foreign = MadeReceipt.ca.unfit.foreignReceipts
+        var signers = ReceiptSigners(roots: MadeReceipt.roots)
+        for chain in [unfit.withFlippedSignature, unfit.underIntermediateOfForeignRoot] {
+            let bytes = Self.receipt(chain, chain.certificates)
+            #expect(Self.refusal(&signers, try ReceiptContainer(bytes.span), bytes) == .chain)
+        }
+        var receipt = MadeReceipt()
+        receipt.certificates[1] = foreign.intermediate.certificate
+        let bytes = receipt.bytes
+        #expect(Self.refusal(&signers, try ReceiptContainer(bytes.span), bytes) == .chain)
+        #expect(signers.unfitCount == 0)
+    }
+
     @Test(arguments: [TestAuthority.intermediate, TestAuthority.p256])
     func `a damaged intermediate has the reason that reading it would give`(_ der: [UInt8]) throws {
         let root = try #require(CACertificate(der: TestAuthority.root))

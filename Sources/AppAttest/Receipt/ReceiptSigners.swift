@@ -17,6 +17,18 @@ struct ReceiptSigner: Sendable {
     }
 }
 
+/// A signer and its intermediate, and the roots that issued the intermediate.
+private struct IssuedPair {
+    let digest: Digest
+    let roots: [CACertificate]
+}
+
+/// Why an issued pair is refused.
+private struct UnfitPair {
+    let refusal: ReceiptRefusal
+    let roots: [CACertificate]
+}
+
 /// The certificates verified so far against the configured roots, each by SHA-256 of its DER.
 ///
 /// Caches single certificates, and only those that chain to a root. A list in another order, or with its root, makes no
@@ -33,6 +45,8 @@ struct ReceiptSigners {
     private var anchors: VerifiedCache<[CACertificate]>
     /// The verified pairs by the digests of signer and intermediate, one after the other.
     private var pairs: VerifiedCache<ReceiptSigner>
+    /// Pairs that a root did issue and that are refused: nobody else can make one, and OpenSSL reads it once.
+    private var unfit: VerifiedCache<UnfitPair>
 
     init(roots: [CACertificate], capacity: Int = 64) {
         self.roots = roots
@@ -40,9 +54,11 @@ struct ReceiptSigners {
         certificates = VerifiedCache(capacity: capacity)
         anchors = VerifiedCache(capacity: capacity)
         pairs = VerifiedCache(capacity: capacity)
+        unfit = VerifiedCache(capacity: capacity)
     }
 
     var count: Int { pairs.count }
+    var unfitCount: Int { unfit.count }
 
     /// The signer that the container names.
     ///
@@ -52,12 +68,27 @@ struct ReceiptSigners {
         _ bytes: Span<UInt8>
     ) throws(ReceiptRefusal) -> ReceiptSigner {
         guard !container.certificates.isEmpty else { throw .chain }
-        var list = try found(container, bytes)
+        var issued: IssuedPair?
+        do throws(ReceiptRefusal) {
+            return try judged(container, bytes, &issued)
+        } catch {
+            if let issued { unfit.insert(issued.digest, UnfitPair(refusal: error, roots: issued.roots)) }
+            throw error
+        }
+    }
+
+    /// - Parameter issued: the pair that OpenSSL has to read, although a root issued it: what is refused now is the pair.
+    private mutating func judged(
+        _ container: ReceiptContainer,
+        _ bytes: Span<UInt8>,
+        _ issued: inout IssuedPair?
+    ) throws(ReceiptRefusal) -> ReceiptSigner {
+        var list = try found(container, bytes, &issued)
         let named = list.indices.filter { Self.isNamed(list[$0], by: container.signerID, bytes) }
         guard named.count == 1, let index = named.first else { throw .chain }
         let signer = list.remove(at: index)
         let issuers = list.filter { $0.subject == signer.issuer }
-        let pair = issuers.first.map { SHA256.hash(signer.digest.bytes + $0.digest.bytes) }
+        let pair = issuers.first.map { Self.pair(signer.digest, $0.digest) }
         if issuers.count == 1, let issuer = issuers.first, let pair, let known = pairs.find(pair),
             let anchors = anchors.find(issuer.digest), Self.isVouched(list, beside: issuer, by: anchors)
         {
@@ -71,8 +102,8 @@ struct ReceiptSigners {
         else { throw .chain }
         // The root first: with an intermediate of his own no sender makes the signer's check cost more than his key.
         let issuing = anchors.find(intermediate.digest) ?? roots.filter { Self.has($0, issued: intermediate) }
-        guard !issuing.isEmpty, signer.isSigned(by: intermediate),
-            Self.isVouched(list, beside: intermediate, by: issuing)
+        guard !issuing.isEmpty, Self.isVouched(list, beside: intermediate, by: issuing),
+            signer.isSigned(by: intermediate)
         else { throw .chain }
         let trusted = ReceiptSigner(
             key: key,
@@ -91,15 +122,19 @@ struct ReceiptSigners {
     /// anybody can write one, and no reading may cost more than its refusal.
     private mutating func found(
         _ container: ReceiptContainer,
-        _ bytes: Span<UInt8>
+        _ bytes: Span<UInt8>,
+        _ issued: inout IssuedPair?
     ) throws(ReceiptRefusal) -> [CACertificate] {
-        var known: [CACertificate?] = []
+        var (known, digests): ([CACertificate?], [Digest]) = ([], [])
         for range in container.certificates {
             guard range.count <= Self.maxCertificateBytes else { throw .badCertificate }
             let digest = SHA256.hash(bytes.extracting(range))
+            digests.append(digest)
             known.append(certificates.find(digest) ?? roots.first { $0.digest == digest })
         }
-        if known.contains(where: { $0 == nil }) { try refuseStrangers(container, known, bytes) }
+        if known.contains(where: { $0 == nil }) {
+            issued = try vouched(try UnverifiedSigners(container, known, digests, bytes), bytes)
+        }
         var list: [CACertificate] = []
         for (range, found) in zip(container.certificates, known) {
             if let found { list.append(found) } else { list.append(try Self.read(range, bytes)) }
@@ -114,19 +149,30 @@ struct ReceiptSigners {
         return certificate
     }
 
-    /// - Throws: where no root certainly vouches for the list.
-    private mutating func refuseStrangers(
-        _ container: ReceiptContainer,
-        _ known: [CACertificate?],
+    /// Signer and intermediate, as far as our own arithmetic can tell a pair that a root issued.
+    ///
+    /// - Throws: where no root certainly vouches for the list, or the pair is known to be unfit.
+    private mutating func vouched(
+        _ list: UnverifiedSigners,
         _ bytes: Span<UInt8>
-    ) throws(ReceiptRefusal) {
-        let list = try UnverifiedSigners(container, known, bytes)
-        let issuing = list.intermediate.map { intermediate in
-            intermediate.known.flatMap { anchors.find($0.digest) }
-                ?? roots.filter { intermediate.shape.mayBeIssued(by: $0, bytes) }
+    ) throws(ReceiptRefusal) -> IssuedPair {
+        guard let signer = list.signer, let intermediate = list.intermediate else {
+            throw list.refusal(list.stranger(roots, issuing: [], bytes), bytes)
         }
-        let stranger = list.stranger(roots, issuing: issuing ?? [], bytes)
-        guard stranger == nil, list.isComplete else { throw list.refusal(stranger, bytes) }
+        let pair = Self.pair(signer.digest, intermediate.digest)
+        if let unfit = unfit.find(pair) {
+            let other = list.other(than: unfit.roots, bytes)
+            throw other.map { list.refusal($0, bytes) } ?? unfit.refusal
+        }
+        let issuing =
+            intermediate.known.flatMap { anchors.find($0.digest) }
+            ?? roots.filter { intermediate.shape.mayBeIssued(by: $0, bytes) }
+        if let stranger = list.stranger(roots, issuing: issuing, bytes) { throw list.refusal(stranger, bytes) }
+        return IssuedPair(digest: pair, roots: issuing)
+    }
+
+    private static func pair(_ signer: Digest, _ intermediate: Digest) -> Digest {
+        SHA256.hash(signer.bytes + intermediate.bytes)
     }
 
     /// Whether a SignerInfo's issuer and serial number are the certificate's.

@@ -6,27 +6,32 @@ struct UnverifiedSigners {
         let shape: CertificateShape
         /// nil for a certificate that was in no list that chained, and is not a root.
         let known: CACertificate?
+        /// SHA-256 of its bytes.
+        let digest: Digest
     }
 
     private let members: [Member]
     /// The one that the container names; nil where none or several are.
-    private let signer: Member?
+    let signer: Member?
     /// The one that the signer names; nil where none or several are.
     let intermediate: Member?
     /// All but these two.
     private let others: [Member]
 
-    /// - Parameter known: for each certificate.
+    /// - Parameters:
+    ///   - known: for each certificate.
+    ///   - digests: for each certificate, SHA-256 of its bytes.
     /// - Throws: `bad-certificate` where one is not spelled as a certificate, or the signer's use is another.
     init(
         _ container: ReceiptContainer,
         _ known: [CACertificate?],
+        _ digests: [Digest],
         _ bytes: Span<UInt8>
     ) throws(ReceiptRefusal) {
         var members: [Member] = []
-        for (range, certificate) in zip(container.certificates, known) {
+        for (index, range) in container.certificates.enumerated() {
             guard let shape = try? CertificateShape(range, bytes) else { throw .badCertificate }
-            members.append(Member(shape: shape, known: certificate))
+            members.append(Member(shape: shape, known: known[index], digest: digests[index]))
         }
         self.members = members
         let named = members.indices.filter { Self.isNamed(members[$0].shape, by: container.signerID, bytes) }
@@ -42,9 +47,6 @@ struct UnverifiedSigners {
         others = members
     }
 
-    /// Whether the container names one certificate, and that one another.
-    var isComplete: Bool { intermediate != nil }
-
     /// The certificate by which the list certainly fails to chain, chosen by the list alone and not by what is known;
     /// nil where our own arithmetic finds nothing against it.
     ///
@@ -56,9 +58,14 @@ struct UnverifiedSigners {
         }
         guard let intermediate else { return Self.first(of: others, notIn: roots, bytes) ?? signer }
         guard !issuing.isEmpty else { return intermediate }
-        if let other = Self.first(of: others, notIn: issuing, bytes) { return other }
+        if let other = other(than: issuing, bytes) { return other }
         guard let key = intermediate.known?.key ?? intermediate.shape.key(bytes) else { return intermediate }
         return signer.shape.isRefused(by: key, bytes) ? signer : nil
+    }
+
+    /// The first certificate that is neither signer, intermediate nor one of `roots`.
+    func other(than roots: [CACertificate], _ bytes: Span<UInt8>) -> Member? {
+        Self.first(of: others, notIn: roots, bytes)
     }
 
     /// Why a list is refused that does not chain: `bad-certificate` where the stranger cannot be used by itself.
