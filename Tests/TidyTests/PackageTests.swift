@@ -4,8 +4,8 @@ internal import Worker
 @Suite("The package is the program's")
 struct PackageTests {
     private static let folder = "Config/packaging/"
-    private static let units = ["attest-worker", "attest-gateway"]
-    private static let pods = ["statefulset.yaml", "gateway-deployment.yaml"]
+    private static let units = ["attest-worker", "attest-gateway", "attest-refresher"]
+    private static let pods = ["statefulset.yaml", "gateway-deployment.yaml", "refresher-deployment.yaml"]
 
     /// The settings of a unit or the lines of another file, without those that are comments.
     private static func lines(_ file: String) throws -> [Substring] {
@@ -65,14 +65,14 @@ struct PackageTests {
         #expect(try Self.lines("\(unit).service").contains { $0.hasPrefix(setting) })
     }
 
-    @Test func `both units lock the same out`() throws {
+    @Test func `all units lock the same out`() throws {
         func locks(_ unit: String) throws -> [Substring] {
             let lines = try Self.lines("\(unit).service")
             let first = try #require(lines.firstIndex(of: "NoNewPrivileges=yes"))
             return Array(lines[first...])
         }
         let gateway = try locks("attest-gateway")
-        #expect(try gateway == locks("attest-worker") && gateway.count > 25)
+        #expect(try gateway == locks("attest-worker") && gateway == locks("attest-refresher") && gateway.count > 25)
     }
 
     @Test(arguments: units)
@@ -108,6 +108,14 @@ struct PackageTests {
         }
     }
 
+    @Test func `no sample of a refresher names a key of the worker`() throws {
+        for file in ["refresher-deployment.yaml", "../refresher/worker.json"] {
+            let text = try #require(SourceTree.text(Self.folder + file))
+            let keys = ["signingKeys", "sealingKeys", "challenges"]
+            #expect(!keys.contains { text.contains($0) } && text.contains(#""risk": {"#), "\(file)")
+        }
+    }
+
     @Test func `no sample of a gateway names a signing or a sealing key`() throws {
         for file in ["gateway-deployment.yaml", "../gateway/worker.json"] {
             let text = try #require(SourceTree.text(Self.folder + file))
@@ -137,7 +145,7 @@ struct PackageTests {
         }
     }
 
-    @Test(arguments: ["attest-worker.service", "attest-gateway.service", "test-unit", "gateway-deployment.yaml"])
+    @Test(arguments: units.map { "\($0).service" } + ["test-unit"] + pods.dropFirst())
     func `what starts the program does it with arguments that it has`(file: String) throws {
         let text = try #require(SourceTree.text(Self.folder + file))
         #expect(
