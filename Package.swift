@@ -65,7 +65,9 @@ let modules: [Target] = [
     // Configuration and key files.
     .target(
         name: "Settings",
-        dependencies: ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        dependencies: [
+            "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+        ],
         swiftSettings: strict
     ),
     // Kafka's side of the streams, transactions, restores, topics, the ledger's commands.
@@ -117,7 +119,7 @@ let modules: [Target] = [
     .target(
         name: "Worker",
         dependencies: [
-            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
+            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient",
             "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck",
             "AppAttest",
             "Crypto", "JSON", "CCrashMark",
@@ -212,8 +214,8 @@ let tests: [Target] = [
     .testTarget(
         name: "SettingsTests",
         dependencies: [
-            "Settings", "Compression", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            "TestKit",
+            "Settings", "Compression", "Risk", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "DeviceLab", "TestKit",
         ],
         swiftSettings: whole
     ),
@@ -289,7 +291,7 @@ let tests: [Target] = [
     .testTarget(
         name: "WorkerTests",
         dependencies: [
-            "Worker", "Telemetry", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient",
+            "Worker", "Telemetry", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient",
             "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto",
             "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],

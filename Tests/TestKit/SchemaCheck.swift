@@ -34,8 +34,8 @@ package struct SchemaCheck {
         case "pattern": holds = node.string.map { Self.matches($0, value.text ?? "") } ?? true
         case "minLength": holds = node.string.map { $0.unicodeScalars.count >= number(value) } ?? true
         case "maxLength": holds = node.string.map { $0.unicodeScalars.count <= number(value) } ?? true
-        case "minimum": holds = node.numberText.flatMap(Double.init).map { $0 >= Double(number(value)) } ?? true
-        case "maximum": holds = node.numberText.flatMap(Double.init).map { $0 <= Double(number(value)) } ?? true
+        case "minimum": holds = node.numberText.flatMap(Double.init).map { $0 >= limit(value) } ?? true
+        case "maximum": holds = node.numberText.flatMap(Double.init).map { $0 <= limit(value) } ?? true
         case "minItems": holds = node.kind != .array || node.elements.count >= number(value)
         case "anyOf": holds = value.elements.contains { violation(of: node, by: $0) == nil }
         case "not": holds = violation(of: node, by: value) != nil
@@ -88,6 +88,8 @@ package struct SchemaCheck {
         default: false
         }
     }
+
+    private func limit(_ value: JSONTree) -> Double { Double(value.line) ?? 0 }
 
     private func number(_ value: JSONTree) -> Int { Int(value.line) ?? 0 }
 

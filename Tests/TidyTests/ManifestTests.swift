@@ -11,7 +11,8 @@ struct ManifestTests {
             "Crypto", "JSON",
         ],
         "Worker": [
-            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "HTTP", "HTTPClient", "Kafka",
+            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient",
+            "Kafka",
             "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR",
             "JSON",
             "Compression", "CCrashMark",
@@ -32,7 +33,9 @@ struct ManifestTests {
         "Risk": ["AppAttest", "Crypto", "JSON"],
         "Traffic": ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Compression": ["CZlib", "CZstd"],
-        "Settings": ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
+        "Settings": [
+            "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+        ],
         "Pipeline": ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
         "AppAttest": ["Crypto", "CBOR"],

@@ -30,6 +30,7 @@ package struct Configuration: Sendable {
     package var metricsAddress = "127.0.0.1"
     package var log = LogSettings()
     package var gateway = GatewaySettings()
+    package var risk = RiskSettings()
     package var embeddedBroker = false
     /// Empty lists in apps.json, which accept nothing, by their places.
     package var emptyLists: [String] = []

@@ -90,7 +90,7 @@ extension WorkerFile {
 
 extension SettingKind<String> {
     /// A file's path, resolved against the config directory.
-    fileprivate static var file: Self {
+    static var file: Self {
         SettingKind(type: "path", schema: JSONSchema.string(atLeast: 1), text: string.text) {
             value throws(ConfigurationFault) in
             let path = try string.read(value)

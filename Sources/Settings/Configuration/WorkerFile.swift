@@ -9,7 +9,7 @@ enum WorkerFile {
     private static let name = "worker.json"
 
     /// The settings in the order of the Configuration page.
-    static let settings = topics + delivery + batches + KeyLists.settings + anchors + limits + gateway
+    static let settings = topics + delivery + batches + KeyLists.settings + anchors + limits + gateway + risk
 
     static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> Configuration {
         var configuration = Configuration()

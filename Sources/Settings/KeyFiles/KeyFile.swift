@@ -9,16 +9,24 @@ struct KeyFile {
     /// Milliseconds since 1970.
     let modifiedAt: Int64
 
-    /// - Parameter key: the key's name for the fault: `sealing key k1`.
+    /// - Parameters:
+    ///   - key: the key's name for the fault: `sealing key k1`.
+    ///   - remedies: what to do where it is missing, and where it cannot be opened.
     /// - Throws: where it is missing, not a file, open to others or too large.
-    init(_ path: String, of key: String) throws(ConfigurationFault) {
+    init(
+        _ path: String,
+        of key: String,
+        remedies: (missing: String, closed: String) = (
+            "fix the path, or make keys with attest-worker new-keys", "let the worker's user read it"
+        )
+    ) throws(ConfigurationFault) {
         func fault(_ problem: String) -> ConfigurationFault { KeyFault.fault(key, path, problem) }
         // The path is copied for the call. Non-blocking: a pipe of this name must not delay the start.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw errno == ENOENT
-                ? fault("is missing; fix the path, or make keys with attest-worker new-keys")
-                : fault("cannot be opened: \(POSIXText.describe(errno)); let the worker's user read it")
+                ? fault("is missing; \(remedies.missing)")
+                : fault("cannot be opened: \(POSIXText.describe(errno)); \(remedies.closed)")
         }
         let file = OpenFile(descriptor, named: path)
         // Asks the opened file itself, so that no other file can take its place between check and reading.
