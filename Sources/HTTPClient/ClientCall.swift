@@ -51,7 +51,7 @@ package struct ClientEnding: Sendable, Equatable {
 /// An answer, whatever its status.
 package struct ClientAnswer: Sendable, Equatable {
     package let status: Int
-    /// The headers that ``ClientOptions/headers`` names, in their order, names in lower case.
+    /// The headers that ``ClientOptions/headers`` chooses, in their order, names in lower case.
     package let headers: [(name: String, value: [UInt8])]
     package let body: [UInt8]
 
@@ -97,10 +97,14 @@ package struct ClientOptions: Sendable, Equatable {
     package var totalMilliseconds = 60_000
     /// A larger body ends its call.
     package var mostBodyBytes = 1 << 20
-    /// The names of the answer headers that are kept, in lower case.
-    package var headers: [String] = []
+    /// Whether an answer with a larger body counts, with so much of its body; else its call fails.
+    package var cutsBodies = false
+    /// The names of the answer headers that are kept, in lower case; nil = all headers are.
+    package var headers: [String]? = []
     /// A PEM file of certificates that are trusted instead of the system's.
     package var authorities: String?
+    /// The URL of a proxy, which is asked for a tunnel with CONNECT; nil = none is used.
+    package var proxy: String?
 
     package init() {}
 }

@@ -3,7 +3,7 @@ internal import Threads
 
 /// HTTP and HTTPS calls, thousands at a time, over connections that are used again.
 ///
-/// No redirect is followed, no proxy and no cookie is used, and a call whose body has begun to leave is never sent a
+/// No redirect is followed, no proxy that the options do not name and no cookie is used, and a call whose body has begun to leave is never sent a
 /// second time.
 @safe package final class HTTPClient {
     private var owner = Owner("HTTPClient")

@@ -40,7 +40,7 @@ internal import CCurl
         let microseconds = unsafe CCurl_size(easy, CURLINFO_TOTAL_TIME_T)
         let status = unsafe CCurl_number(easy, CURLINFO_RESPONSE_CODE)
         let outcome: ClientEnding.Outcome =
-            if code == CURLE_OK, status > 0 {
+            if status > 0, code == CURLE_OK || (isTooLarge && options.cutsBodies) {
                 .answered(ClientAnswer(status: status, headers: headers, body: body))
             } else {
                 .failed(isTooLarge ? .tooLarge(options.mostBodyBytes) : ClientFailure(code))
@@ -55,11 +55,20 @@ internal import CCurl
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_FOLLOWLOCATION, 0)
-        // No variable of the environment names a proxy.
-        try set(CURLOPT_PROXY, "")
+        // No variable of the environment names a proxy, or a host that needs none.
+        try set(CURLOPT_PROXY, options.proxy ?? "")
+        try set(CURLOPT_NOPROXY, "")
+        try set(CURLOPT_HTTPPROXYTUNNEL, options.proxy == nil ? 0 : 1)
+        // The proxy gets none of the call's own headers, and its own are not the answer's.
+        try set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, options.connectMilliseconds)
         try set(CURLOPT_TIMEOUT_MS, options.totalMilliseconds)
-        if let authorities = options.authorities { try set(CURLOPT_CAINFO, authorities) }
+        if let authorities = options.authorities {
+            try set(CURLOPT_CAINFO, authorities)
+            // The library's own folder of certificates would be trusted as well.
+            try check(unsafe CCurl_setText(easy, CURLOPT_CAPATH, nil))
+        }
         if call.method == .post {
             try set(CURLOPT_POST, 1)
             try check(unsafe CCurl_setSize(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.count)))
@@ -139,8 +148,10 @@ extension Transfer {
 
     /// - Returns: false for more than the call may have.
     private func take(body bytes: UnsafeRawBufferPointer) -> Bool {
-        guard body.count + bytes.count <= options.mostBodyBytes else {
+        let room = options.mostBodyBytes - body.count
+        guard bytes.count <= room else {
             isTooLarge = true
+            if options.cutsBodies { unsafe body.append(contentsOf: bytes.prefix(room)) }
             return false
         }
         unsafe body.append(contentsOf: bytes)
@@ -152,7 +163,7 @@ extension Transfer {
         if unsafe bytes.starts(with: "HTTP/".utf8) { headers = [] }
         guard let colon = unsafe bytes.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = unsafe String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
-        guard options.headers.contains(name) else { return }
+        guard options.headers?.contains(name) ?? true else { return }
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
         var value = unsafe Array(bytes[(colon + 1)...].drop(while: isBlank))
         while value.last.map(isBlank) == true { value.removeLast() }
@@ -186,7 +197,8 @@ extension ClientFailure {
 
     private static func kind(_ code: CURLcode) -> Kind {
         switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION,
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
+            CURLE_PEER_FAILED_VERIFICATION,
             CURLE_SSL_CACERT_BADFILE:
             .unconnected
         case CURLE_OPERATION_TIMEDOUT: .timedOut
