@@ -4,7 +4,8 @@ internal import Settings
 extension AttestWorker {
     /// Every command, in the order of the help text. A command is one file in `Commands`.
     package static let commands: [Command] = [
-        .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .labApple, .inspect, .reasons, .newKeys,
+        .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .labApple, .exchangeReceipt, .inspect,
+        .reasons, .newKeys,
         .jwks,
         .challenge, .rollout, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .requeue, .gateway, .schema,
         .completions, .man,

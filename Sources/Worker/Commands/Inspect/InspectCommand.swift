@@ -79,12 +79,22 @@ struct InspectCommand {
         object = try InspectedObject(operand)
     }
 
+    /// A receipt that another command has got, judged by its configuration as of `time`.
+    init(receipt: [UInt8], _ configuration: Configuration, at time: EvaluationTime) throws(ConfigurationFault) {
+        self.configuration = configuration
+        anchors = try configuration.trustAnchors()
+        (appIDs, keyID, publicKey, clientData, clientDataHash) = ([], nil, nil, nil, nil)
+        (self.time, isJSON, object) = (time, false, InspectedObject(receipt: receipt))
+    }
+
     func run(_ console: Console) throws -> Int32 {
         var view = try view()
         view.form = object.form == .hex ? object.form.rawValue : nil
         if isJSON { console.print(json: view.json) } else { console.print(view.text) }
         return ExitCode.done
     }
+
+    func text() throws(ConfigurationFault) -> String { try view().text }
 
     // MARK: Arguments
 

@@ -58,6 +58,8 @@ struct InspectedObject {
         )
     }
 
+    init(receipt: [UInt8]) { (bytes, kind, form) = (receipt, .object(.receipt), .bytes) }
+
     /// The bytes that a text may stand for; hex first, since its digits are base64 too.
     private static func readings(of text: [UInt8]) -> [(bytes: [UInt8], form: Form)] {
         let compact = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
