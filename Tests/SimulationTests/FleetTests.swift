@@ -10,6 +10,7 @@ import Testing
 struct FleetTests {
     private static let imitated = Result { try FleetTraffic(.imitated) }
     private static let real = Result { try FleetTraffic(.real) }
+    private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
     private static let shards: UInt64 = 4
 
     /// A correct member always answers its group; a former leader's answers, and bytes damaged on disk, hold partitions.
@@ -68,6 +69,39 @@ struct FleetTests {
         try await campaign(try Self.imitated.get(), delivery, seeds, nil, commands: 0.25)
     }
 
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
+    func `receipts, forgotten keys and attestations in any order leave each key its newest metric and receipt`(
+        delivery: SimulationPlan.Delivery
+    ) async throws {
+        let seeds = Self.seeds(delivery == .exactlyOnce ? 48 : 24)
+        let traffic = try Self.receipts.get()
+        try await campaign(delivery, seeds, nil) { try .receipts(traffic, delivery: delivery) }
+    }
+
+    @Test func `the receipts among the requests meet every state`() throws {
+        let traffic = try Self.receipts.get()
+        var reasons: [String: Int] = [:]
+        var (tombstones, kept) = (0, 0)
+        for seed in 1_000..<1_024 as Range<UInt64> {
+            let records = try traffic.records(32, partitions: 2, seed: seed, commands: 0.15)
+            let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
+            for output in run.outputs where output.stream == .receipts {
+                if output.value == nil { tombstones += 1 } else { kept += 1 }
+            }
+            for output in run.outputs where output.stream == .results {
+                let result = try ReadResult(output)
+                reasons["\(result.path.split(separator: ":").last ?? "") \(result.summary)", default: 0] += 1
+            }
+        }
+        for expected in [
+            "accepted", "accepted (duplicate)", "receipt:superseded", "receipt:metric", "unknown-key", "banned",
+        ] { #expect(reasons["verifyReceipt \(expected)"] ?? 0 > 0, "\(expected)") }
+        for expected in ["forget accepted", "verifyAttestation accepted", "verifyAttestation challenge-consumed"] {
+            #expect(reasons[expected] ?? 0 > 0, "\(expected)")
+        }
+        #expect(tombstones > 0 && kept > 0)
+    }
+
     @Test func `the commands among the requests meet every state`() throws {
         let traffic = try Self.imitated.get()
         var reasons: [String: Int] = [:]
@@ -96,13 +130,24 @@ struct FleetTests {
         _ unmet: Set<FaultKind>?,
         commands: Double = 0
     ) async throws {
-        if let seed = Self.oneSeed { return try Self.replay(seed, traffic, delivery, commands) }
+        try await campaign(delivery, seeds, unmet) {
+            try FleetCampaign(traffic, delivery: delivery, commands: commands)
+        }
+    }
+
+    private func campaign(
+        _ delivery: SimulationPlan.Delivery,
+        _ seeds: UInt64,
+        _ unmet: Set<FaultKind>?,
+        _ make: @escaping @Sendable () throws -> FleetCampaign
+    ) async throws {
+        if let seed = Self.oneSeed { return try Self.replay(seed, make()) }
         let first = Self.number("SIM_FIRST") ?? 1
         let counts = FaultCounts()
         try await withThrowingTaskGroup(of: [FaultKind: Int].self) { group in
             for shard in 0..<Self.shards {
                 group.addTask {
-                    let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
+                    let campaign = try make()
                     for seed in stride(from: first + shard, to: first + seeds, by: Int(Self.shards)) {
                         let complaints = try campaign.run(seed).complaints
                         guard !complaints.isEmpty else { continue }
@@ -123,13 +168,7 @@ struct FleetTests {
         }
     }
 
-    private static func replay(
-        _ seed: UInt64,
-        _ traffic: FleetTraffic,
-        _ delivery: SimulationPlan.Delivery,
-        _ commands: Double
-    ) throws {
-        let campaign = try FleetCampaign(traffic, delivery: delivery, commands: commands)
+    private static func replay(_ seed: UInt64, _ campaign: FleetCampaign) throws {
         campaign.counts.trace = []
         let report = try campaign.run(seed)
         print((campaign.counts.trace ?? []).joined(separator: "\n"))

@@ -38,6 +38,9 @@ import Pipeline
             Planted(.earlyAdmission, .exactlyOnce, 1, "answered differently"),
             Planted(.appliedBeforeCommit, .exactlyOnce, 3, "is held"),
             Planted(.startReportedAgain, .atLeastOnce, 174, "reports it again"),
+            Planted(.receiptsReversed, .receipts, 1, "newest receipt"),
+            Planted(.receiptTombstoneLeftOut, .receipts, 3, "newest receipt"),
+            Planted(.supersededReceiptCounts, .receipts, 3, "differently"),
             Planted(.lowerCounterKept, .atLeastOnce, 205, "remembers"),
         ]
     }

@@ -36,7 +36,7 @@ import Testing
     }
 
     enum PlantedCampaign: Sendable {
-        case exactlyOnce, atLeastOnce, commands
+        case exactlyOnce, atLeastOnce, commands, receipts
         /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
         case aside
         /// Static members that the group often fences for joining too late, whose transactions last.
@@ -44,7 +44,7 @@ import Testing
 
         func change(_ plan: inout SimulationPlan) {
             switch self {
-            case .exactlyOnce, .atLeastOnce, .commands: break
+            case .exactlyOnce, .atLeastOnce, .commands, .receipts: break
             case .aside:
                 (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
                 plan.call = FaultChances()
@@ -59,6 +59,7 @@ import Testing
     @Suite("Planted bugs")
     struct SabotageTests {
         private static let traffic = Result { try FleetTraffic(.imitated) }
+        private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
         private static let most = max(400, variable("SIM_SEEDS").flatMap { UInt64($0) } ?? 0)
 
         private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
@@ -69,11 +70,9 @@ import Testing
         }
 
         private static func campaign(_ kind: PlantedCampaign) throws -> FleetCampaign {
-            try FleetCampaign(
-                try traffic.get(),
-                delivery: kind == .atLeastOnce ? .atLeastOnce : .exactlyOnce,
-                commands: kind == .commands ? 0.25 : 0
-            )
+            let delivery: SimulationPlan.Delivery = kind == .atLeastOnce ? .atLeastOnce : .exactlyOnce
+            guard kind != .receipts else { return try .receipts(try receipts.get(), delivery: delivery) }
+            return try FleetCampaign(try traffic.get(), delivery: delivery, commands: kind == .commands ? 0.25 : 0)
         }
 
         private static func plant(_ bug: Planted.Bug, in plan: inout SimulationPlan) {

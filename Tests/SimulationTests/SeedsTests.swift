@@ -5,9 +5,12 @@ import Testing
 /// A line of `Seeds.txt`: a seed that once failed stays in the landing, however few seeds a campaign runs.
 private struct OnceFailed: Sendable {
     let delivery: SimulationPlan.Delivery
-    let commands: Double
+    /// What is among the requests.
+    let mixture: Mixture
     let seed: UInt64
     let showed: String
+
+    enum Mixture: String { case plain, commands, receipts }
 
     private struct Malformed: Error { let line: Substring }
 
@@ -20,12 +23,21 @@ private struct OnceFailed: Sendable {
         case "at-least-once": delivery = .atLeastOnce
         default: throw Malformed(line: line)
         }
-        guard campaign.count == 1 || (campaign.count == 2 && campaign[1] == "commands") else {
-            throw Malformed(line: line)
-        }
-        commands = campaign.count == 2 ? 0.25 : 0
+        let named = campaign.dropFirst().joined(separator: "+")
+        guard let mixture = campaign.count == 1 ? Mixture.plain : Mixture(rawValue: named),
+            campaign.count == 1 || mixture != .plain
+        else { throw Malformed(line: line) }
+        self.mixture = mixture
         self.seed = seed
         showed = String(fields[2])
+    }
+
+    func campaign(_ traffic: FleetTraffic, _ receipts: FleetTraffic) throws -> FleetCampaign {
+        switch mixture {
+        case .plain, .commands:
+            try FleetCampaign(traffic, delivery: delivery, commands: mixture == .commands ? 0.25 : 0)
+        case .receipts: try .receipts(receipts, delivery: delivery)
+        }
     }
 
     static func read(_ text: String) throws -> [OnceFailed] {
@@ -37,6 +49,8 @@ private struct OnceFailed: Sendable {
 struct SeedsTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
+    private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
+
     private static let listed = Result {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Seeds.txt")
         return try OnceFailed.read(String(contentsOf: file, encoding: .utf8))
@@ -46,11 +60,7 @@ struct SeedsTests {
         let seeds = try Self.listed.get()
         #expect(!seeds.isEmpty)
         for line in seeds {
-            let campaign = try FleetCampaign(
-                try Self.traffic.get(),
-                delivery: line.delivery,
-                commands: line.commands
-            )
+            let campaign = try line.campaign(try Self.traffic.get(), try Self.receipts.get())
             let complaints = try campaign.run(line.seed).complaints
             #expect(complaints.isEmpty, "seed \(line.seed), which showed: \(line.showed): \(complaints.prefix(5))")
         }
@@ -58,10 +68,15 @@ struct SeedsTests {
 
     @Test func `a line has a campaign, a seed and what it showed`() throws {
         let line = try #require(try OnceFailed.read("# a comment\n\nat-least-once+commands\t7\tA ban moved\n").first)
-        #expect(line.delivery == .atLeastOnce && line.commands > 0 && line.seed == 7 && line.showed == "A ban moved")
+        #expect(
+            line.delivery == .atLeastOnce && line.mixture == .commands && line.seed == 7 && line.showed == "A ban moved"
+        )
         let wrong = [
-            "exactly-once\t7", "exactly-once\tseven\tx", "twice\t7\tx", "exactly-once+\t7\tx", "exactly-once\t7\t",
+            "exactly-once\t7", "exactly-once\tseven\tx", "twice\t7\tx", "exactly-once+\t7\tx",
+            "exactly-once+plain\t7\tx", "exactly-once\t7\t",
         ]
+        let receipts = try #require(try OnceFailed.read("exactly-once+receipts\t7\tA receipt stayed").first)
+        #expect(receipts.delivery == .exactlyOnce && receipts.mixture == .receipts)
         for line in wrong { #expect(throws: (any Error).self) { try OnceFailed.read(line) } }
     }
 }

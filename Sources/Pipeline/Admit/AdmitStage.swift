@@ -20,6 +20,11 @@ package struct AdmitStage: Sendable {
             self.init(settings: settings)
             self.sabotage = sabotage
         }
+
+        /// A planted bug: see ``Sabotage/supersededReceiptCounts``.
+        var takesSuperseded: Bool { sabotage == .supersededReceiptCounts }
+    #else
+        var takesSuperseded: Bool { false }
     #endif
 
     package init(settings: PipelineSettings) {

@@ -82,5 +82,25 @@ extension BatchLoop {
         case ledgerReadOn
         /// A restored ledger has the last counter of a key, even where a record was delivered late.
         case lowerCounterKept
+        /// A batch's receipts are written in another order than that of their requests.
+        case receiptsReversed
+        /// A forgotten key's receipt stays in the topic.
+        case receiptTombstoneLeftOut
+        /// A receipt that is older than the kept one moves the metric.
+        case supersededReceiptCounts
+    }
+
+    extension Sabotage {
+        /// Plants those of them that lie in a batch's receipts.
+        func spoil(_ grains: inout [[OutboundRecord]]) {
+            switch self {
+            case .receiptsReversed:
+                let all = grains.joined()
+                grains = [all.filter { $0.stream != .receipts }, all.filter { $0.stream == .receipts }.reversed()]
+            case .receiptTombstoneLeftOut:
+                grains = grains.map { $0.filter { $0.stream != .receipts || $0.value != nil } }
+            default: break
+            }
+        }
     }
 #endif

@@ -109,7 +109,11 @@ extension BatchLoop {
     private func write(_ batch: Batch) throws {
         switch streams.output {
         case .records(let transaction):
-            try transaction.write(batch.outputs.map(\.records), batch.positions, of: batch.generation)
+            var records = batch.outputs.map(\.records)
+            #if DEBUG
+                options.sabotage?.spoil(&records)
+            #endif
+            try transaction.write(records, batch.positions, of: batch.generation)
         case .packed(let transaction):
             try transaction.write(batch.outputs.map(\.packed), batch.positions, of: batch.generation)
         }

@@ -40,6 +40,14 @@ package final class FleetCampaign {
         scratch = try traffic.scratch()
     }
 
+    /// Requests among which are Apple's answers and commands that forget keys.
+    package static func receipts(
+        _ traffic: FleetTraffic,
+        delivery: SimulationPlan.Delivery = .exactlyOnce
+    ) throws -> FleetCampaign {
+        try FleetCampaign(traffic, delivery: delivery, requests: 32, commands: 0.15)
+    }
+
     /// Runs one seed and says what does not hold.
     ///
     /// - Parameter change: makes the plan worse than the world is.

@@ -13,6 +13,10 @@ package struct FleetReading: Sendable {
     package let ledgers: [Int32: [[UInt8]: [UInt8]]]
     /// The same as a fresh reader restores it.
     package let restored: [Int32: PartitionLedger]
+    /// The topic of receipts, compacted; nil = a tombstone.
+    let receipts: [Int32: [[UInt8]: [UInt8]?]]
+    /// The requests that have an event, as often as they have one.
+    let events: [Int32: [Int64]]
 
     package init(_ broker: SimulatedBroker) throws {
         var (outputs, ledgers, restored) = (
@@ -29,6 +33,10 @@ package struct FleetReading: Sendable {
             restored[partition] = ledger
         }
         (self.outputs, self.ledgers, self.restored) = (outputs, ledgers, restored)
+        receipts = broker.visible(.receipts).mapValues { records in
+            Dictionary(records.map { ($0.key ?? [], $0.value) }) { $1 }
+        }
+        events = broker.visible(.events).mapValues { $0.map(\.sourceOffset) }
     }
 
     /// Each request's first output.
@@ -76,10 +84,10 @@ package struct FleetCheck {
     /// between its ledger records, and an assertion from before the attestation was accepted when the batch came again.
     /// Keys that were forgotten, too: a record of theirs that arrives late, behind the tombstone, brings them back, and a
     /// late tombstone takes them away.
-    private var early: Set<String> = []
+    private(set) var early: Set<String> = []
     /// Those that memories and topic need not agree on.
     private var uncertain: Set<String> = []
-    /// Those whose last request and attestation memories and topic need not agree on: of two records with one counter the
+    /// Those whose last request, attestation and metric memories and topic need not agree on: of two records with one counter the
     /// later stays.
     private var late: Set<String> = []
     /// Keys that an operator's command has forgotten: their counters begin again.
@@ -109,6 +117,7 @@ package struct FleetCheck {
         checkLedgers()
         checkMemories()
         checkCutLedgers()
+        if fleet.settings.hasReceipts { try checkReceipts() }
         let results = reading.outputs.values.joined().filter { $0.stream == .results }
         complaints += Self.replyComplaints(fleet, Array(results), partitions: FleetTraffic.replyPartitions)
         if fleet.plan.delivery == .exactlyOnce { checkCounts() }
@@ -253,7 +262,9 @@ package struct FleetCheck {
         for output in reading.outputs.values.joined() where output.stream == .results {
             let result = try ReadResult(output)
             if result.path == "v1/operator:forget", result.verdict == "accepted" { forgotten.insert(Self.key(output)) }
-            guard result.verdict == "accepted", let counter = result.counter else { continue }
+            // A receipt's result tells the counter, and leaves it.
+            guard result.verdict == "accepted", !result.path.hasSuffix(":verifyReceipt"), let counter = result.counter
+            else { continue }
             let key = Self.key(output)
             counters[key] = max(counters[key] ?? 0, UInt32(clamping: counter))
             guard !result.duplicate, counter > 0 else { continue }
@@ -333,6 +344,7 @@ package struct FleetCheck {
             guard late.contains(key) else { return }
             records[id]?.lastRequest = nil
             records[id]?.nonce = nil
+            records[id]?.risk = nil
         }
         return records
     }

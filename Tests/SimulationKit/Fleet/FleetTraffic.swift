@@ -16,6 +16,8 @@ package final class FleetTraffic: Sendable {
         let attestations: [[UInt8]]
         let assertions: [[UInt8]]
         let junk: [[UInt8]?]
+        /// `verifyReceipt`; none where no receipts are kept.
+        let receipts: [[UInt8]]
         let keyID: KeyID
     }
 
@@ -27,29 +29,43 @@ package final class FleetTraffic: Sendable {
     package let settings: PipelineSettings
     private let signatures: Signatures
     private let devices: [Device]
+    private let verbs: [OperatorCommand.Action]
 
-    package init(_ signatures: Signatures) throws {
+    /// - Parameter keepsReceipts: whether the app keeps receipts: some of the requests are then Apple's answers, and most
+    ///   commands forget a key.
+    package init(_ signatures: Signatures, keepsReceipts: Bool = false) throws {
         self.signatures = signatures
+        verbs = keepsReceipts ? [.forget, .forget, .ban, .unban] : OperatorCommand.Action.allCases
         let signer: any LabSigner = signatures == .real ? ECDSASigner() : OracleSigner()
         let ca = LabCA(seed: 4, signer: signer)
         self.ca = ca
-        var settings = PipelineSettings(registry: try RequestRecords.registry())
+        var settings = PipelineSettings(registry: try Self.registry(keepsReceipts: keepsReceipts))
+        settings.hasReceipts = keepsReceipts
         settings.exchange.keys = KeyRings(sealing: try ExchangeKit.ring([1]))
         settings.replyPartitions = Self.replyPartitions
         self.settings = settings
         devices = (0..<5 as Range<UInt64>).map { number in
             let device = FakeDevice(ca: ca, appID: "ABCDE12345.com.example.app", seed: 700 + number)
+            let chain = keepsReceipts ? ReceiptChain(of: device) : nil
             return Device(
                 key: device.keyID.recordKey,
-                attestations: (1...2).map { RequestRecords.attestation(of: device, challenge: $0) },
+                attestations: chain?.attestations
+                    ?? (1...2).map { RequestRecords.attestation(of: device, challenge: $0) },
                 assertions: (1...8).map { RequestRecords.assertion(of: device, counter: $0) },
                 junk: [
                     nil, Array("no JSON".utf8), Array("{\"path\":\"v1/projects/p/apps/a\",\"body\":{}}".utf8),
                     RequestRecords.assertion(of: device, counter: 3, fault: .signatureFlipped),
                 ],
+                receipts: chain?.answers ?? [],
                 keyID: device.keyID
             )
         }
+    }
+
+    private static func registry(keepsReceipts: Bool) throws -> Registry {
+        var apps = try RequestRecords.registry().apps
+        if keepsReceipts { for index in apps.indices { apps[index].risk.mode = .report } }
+        return try Registry(apps: apps)
     }
 
     /// A lane's scratch for one thread; its caches may serve many runs.
@@ -119,13 +135,16 @@ package final class FleetTraffic: Sendable {
         at time: Int64,
         _ random: inout SeededRandom
     ) throws -> [UInt8] {
-        let verb = OperatorCommand.Action.allCases.randomElement(using: &random) ?? .ban
+        let verb = verbs.randomElement(using: &random) ?? .ban
         var command = OperatorCommand.sample(verb, .key(keyID), at: time, seed: seed)
         if verb == .forget { command.keepsBan = Bool.random(using: &random) }
         return try ExchangeRequest.command(command, settings.exchange.keys).value
     }
 
     private func value(_ device: Device, isFirst: Bool, _ random: inout SeededRandom) -> [UInt8]? {
+        if !isFirst, !device.receipts.isEmpty, random.chance(0.5) {
+            return device.receipts.randomElement(using: &random)
+        }
         let dice = Double.random(in: 0..<1, using: &random)
         if isFirst || dice < 0.12 { return device.attestations.randomElement(using: &random) ?? nil }
         if dice < 0.22 { return device.junk.randomElement(using: &random) ?? nil }
