@@ -18,6 +18,7 @@ struct RequestTarget {
             expectations: expectations
         )
         let hash = SHA256.hash(Array("5f9e2a0c-1d5b-4d0a-9c35-0a6d8e2b7f41".utf8))
+        app.risk.mode = .report
         app.debugTokens = [DebugToken(hash: hash, name: "d", until: EvaluationTime(milliseconds: .max))]
         decoder = RequestDecoder(registry: try Registry(apps: [app]), limits: RequestLimits())
     }
@@ -87,7 +88,7 @@ struct RequestTarget {
     private func checkNames(_ request: Request) {
         let required = request.requiredRecordKey
         switch request.body {
-        case .object:
+        case .object, .receipt:
             precondition(request.app == 0 && required?.count == 44, "a device's object is known by app and key")
         case .generateChallenge:
             precondition(request.app == 0 && required == nil, "a challenge is made for an app")
@@ -120,6 +121,9 @@ enum RequestSeeds {
             + #""challenge":"AAEC","limitedUse":true}}"#,
         #"{"path":"\#(path):exchangeDebugToken","body":{"debug_token":"5F9E2A0C-1D5B-4D0A-9C35-0A6D8E2B7F41","#
             + #""limited_use":true}}"#,
+        #"{"path":"\#(path):verifyReceipt","body":{"keyId":"\#(keyID)","receipt":"MIAGCSqGSIb3DQEHAqCA","#
+            + #""exchanged":1790000000000}}"#,
+        #"{"path":"\#(path):verifyReceipt","body":{"key_id":"\#(keyID)","receipt":"MIAG","exchanged":null}}"#,
         // {"jti":"abc"} between two empty parts.
         #"{"path":"v1beta/projects/contract-test-1:verifyAppCheckToken","body":{"app_check_token":"#
             + #"".eyJqdGkiOiJhYmMifQ."}}"#,
