@@ -222,7 +222,7 @@ let tests: [Target] = [
     // A month of receipts in memory, and Apple's answers, under seeds.
     .target(
         name: "RiskKit",
-        dependencies: ["Risk", "AppAttest", "Crypto", "DeviceLab"],
+        dependencies: ["Risk", "AppAttest", "Crypto", "JSON", "DeviceLab"],
         path: "Tests/RiskKit",
         swiftSettings: whole
     ),
@@ -423,8 +423,8 @@ let fuzzTargets: [Target] = [
     ),
     fuzzTarget("FuzzAttestation"),
     fuzzTarget("FuzzAssertion"),
-    fuzzTarget("FuzzReceipt"),
-    fuzzTarget("FuzzRequest"),
+    fuzzTarget("FuzzReceipt", ["Risk"]),
+    fuzzTarget("FuzzRequest", ["Risk"]),
     fuzzTarget("FuzzSignature"),
     fuzzTarget("FuzzGateway", ["HostileHTTP"]),
 ]

@@ -1,5 +1,10 @@
 internal import Foundation
 internal import FuzzSupport
 
-let target = try ReceiptTarget()
-exit(FuzzDriver.run(seeds: { target.seeds }, target: target.run))
+let (target, exchange) = (try ReceiptTarget(), try ExchangeTarget())
+exit(
+    FuzzDriver.run(seeds: { target.seeds + exchange.seeds }) { input in
+        target.run(input)
+        exchange.run(input)
+    }
+)

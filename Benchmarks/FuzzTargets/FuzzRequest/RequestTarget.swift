@@ -4,7 +4,7 @@ internal import Crypto
 internal import JSON
 internal import Pipeline
 
-/// Hostile record values and capture lines: every reader of text that the worker has.
+/// Hostile record values and capture lines: every reader of text that the worker and the refresher have.
 struct RequestTarget {
     private let decoder: RequestDecoder
 
@@ -28,6 +28,7 @@ struct RequestTarget {
         checkDocument(input)
         checkCapture(input)
         checkRequest(input)
+        AnswerTarget.run(input)
     }
 
     /// What decodes is canonical: one text for each sequence of bytes, up to alphabet and padding.
