@@ -58,9 +58,9 @@ struct CostInputs {
     // MARK: Parts
 
     /// A verb's members, each with its JSON.
-    private func members(_ verb: Verb, object: [UInt8]? = nil) -> [(String, [UInt8])] {
+    private func members(_ verb: Verb, object: [UInt8]? = nil, of device: FakeDevice? = nil) -> [(String, [UInt8])] {
         func text(_ bytes: [UInt8]) -> [UInt8] { [0x22] + Base64.encode(bytes) + [0x22] }
-        let keyID = ("keyId", text(rig.device.keyID.bytes))
+        let keyID = ("keyId", text((device ?? rig.device).keyID.bytes))
         let challenge = ("challenge", text(rig.challenge))
         switch verb {
         case .generateAppAttestChallenge: return []
@@ -197,6 +197,7 @@ extension CostInputs {
 
     /// The device's object, damaged somewhere and signed again.
     private func hostileObject(_ verb: Verb, _ random: inout SeededRandom) -> CostInput {
+        if random.below(6) == 0, let input = risky(verb) { return input }
         var (alteration, family) = Alteration.random(&random)
         let isExchange = verb == .exchangeAppAttestAttestation || verb == .exchangeAppAttestAssertion
         var object: [UInt8]
@@ -216,5 +217,18 @@ extension CostInputs {
             object = tree.damaged(&random, most: 3_000).bytes
         }
         return record(verb, members(verb, object: object), family: family)
+    }
+
+    /// A right object of a device that attests for others: every check passes but the last one. nil for other verbs.
+    private func risky(_ verb: Verb) -> CostInput? {
+        let object: [UInt8]
+        switch verb {
+        case .verifyAttestation: object = rig.broker.attest(clientDataHash: Self.hash, at: Self.time)
+        case .verifyAssertion: object = rig.broker.assertion(clientDataHash: Self.hash, counter: 5)
+        default: return nil
+        }
+        var input = record(verb, members(verb, object: object, of: rig.broker), family: "risk")
+        input.key = rig.broker.keyID.recordKey
+        return input
     }
 }

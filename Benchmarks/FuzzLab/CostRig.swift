@@ -14,6 +14,8 @@ final class CostRig {
 
     let settings: PipelineSettings
     let device: FakeDevice
+    /// One whose key has a greater metric than the app serves.
+    let broker: FakeDevice
     let artifact: [UInt8]
     let challenge: [UInt8]
     let token: [UInt8]
@@ -27,6 +29,7 @@ final class CostRig {
     init(seed: UInt64, engine: CostEngine) throws {
         let ca = LabCA(seed: seed)
         device = FakeDevice(ca: ca, appID: Pool.appIDs[0], seed: seed)
+        broker = FakeDevice(device.model, seed: seed &+ 1)
         let rsa = try TokenKey(kid: "cost", algorithm: .rs256, key: SigningKey.generate(.rsa))
         let secret = { (number: UInt8) in SHA256.hash([number]).bytes }
         var settings = PipelineSettings(registry: try Self.registry(device))
@@ -65,7 +68,7 @@ final class CostRig {
             projectID: app.projectID,
             key: rsa
         ).mint(times, id: id)
-        ledger = Self.ledger(device, app.name)
+        ledger = Self.ledger(device, broker, app.name)
     }
 
     private static func registry(_ device: FakeDevice) throws -> Registry {
@@ -83,28 +86,31 @@ final class CostRig {
             oauthClientIDs: ["client"],
             expectations: expectations
         )
-        app.risk.mode = .report
+        (app.risk.mode, app.risk.above) = (.refuse, 1)
         if let hash = DebugToken.hash(of: debugSecret) {
             app.debugTokens = [DebugToken(hash: hash, name: "ci", until: EvaluationTime(milliseconds: .max))]
         }
         return try Registry(apps: [app])
     }
 
-    private static func ledger(_ device: FakeDevice, _ app: String) -> PartitionLedger {
+    private static func ledger(_ device: FakeDevice, _ broker: FakeDevice, _ app: String) -> PartitionLedger {
         var ledger = PartitionLedger()
-        ledger.keys.set(
-            device.keyID,
-            KeyRecord(
-                publicKey: device.publicKey,
-                counter: 1,
-                app: app,
-                appleAppID: device.appID,
-                environment: device.environment,
-                registeredAt: EvaluationTime(milliseconds: start - 1)
+        for (each, metric) in [(device, 1), (broker, 2)] as [(FakeDevice, UInt16)] {
+            ledger.keys.set(
+                each.keyID,
+                KeyRecord(
+                    publicKey: each.publicKey,
+                    counter: 1,
+                    app: app,
+                    appleAppID: each.appID,
+                    environment: each.environment,
+                    registeredAt: EvaluationTime(milliseconds: start - 1),
+                    risk: RiskMetric(metric, createdAt: UInt32(clamping: start / 1000 - 86_400))
+                )
             )
-        )
-        // As after the key's first assertion: nothing is computed for an acceptance that its engine keeps.
-        ledger.keys.setSecond(P256SecondPoint(of: device.publicKey), of: device.keyID, publicKey: device.publicKey)
+            // As after the key's first assertion: nothing is computed for an acceptance that its engine keeps.
+            ledger.keys.setSecond(P256SecondPoint(of: each.publicKey), of: each.keyID, publicKey: each.publicKey)
+        }
         return ledger
     }
 

@@ -14,6 +14,7 @@ import Testing
             (.artifactInvalid, 403, "PERMISSION_DENIED"), (.challengeInvalid, 403, "PERMISSION_DENIED"),
             (.challengeExpired, 403, "PERMISSION_DENIED"), (.tokenInvalid, 403, "PERMISSION_DENIED"),
             (.rolloutNotAdmitted, 429, "RESOURCE_EXHAUSTED"), (.attestationRate, 429, "RESOURCE_EXHAUSTED"),
+            (.riskTooHigh, 429, "RESOURCE_EXHAUSTED"), (.riskOff, 403, "PERMISSION_DENIED"),
             (.noActiveKey, 503, "UNAVAILABLE"), (.sessionToken, 403, "PERMISSION_DENIED"),
             (.banned, 403, "PERMISSION_DENIED"), (.challengeKeyUnknown, 503, "UNAVAILABLE"),
             (.challengeAhead, 503, "UNAVAILABLE"), (.sealingKeyUnknown, 503, "UNAVAILABLE"),

@@ -174,6 +174,19 @@ import Testing
                 == "apps.json: app a: risk.mode is report, and worker.json names no topic for receipts: set topics.receipts "
                 + "and create it, or set risk.mode to off."
         )
+        #expect(
+            try fault(#""risk":{"mode":"refuse"}"#)
+                == "apps.json: projects[0].apps[0]: has risk.mode refuse and no risk.above; set the greatest metric that is "
+                + "served."
+        )
+        for above in ["1", "5", "65535"] {
+            #expect(try fault(#""risk":{"mode":"refuse","above":\#(above)}"#) == nil)
+            #expect(try fault(#""risk":{"above":\#(above)}"#, topics: "") == nil)
+        }
+        for above in ["0", "-1", "65536", "1.5", "\"5\""] {
+            let found = try fault(#""risk":{"mode":"report","above":\#(above)}"#)
+            #expect(found?.contains("risk.above: must be an integer from 1 to 65535") == true, "\(above)")
+        }
         let same = try fault(report, topics: #""receipts":"appattest.ledger""#)
         #expect(same?.contains("two topics have the same name") ?? false)
     }

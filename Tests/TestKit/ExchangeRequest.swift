@@ -80,11 +80,12 @@ package struct ExchangeRequest: Sendable {
         limitedUse: Bool = false,
         resource: String = ExchangeKit.resource,
         version: String = "v1",
+        at time: Int64 = ExchangeKit.start - 1000,
         fault: AttestationFault? = nil
     ) -> Self {
         let object = device.attest(
             clientDataHash: SHA256.hash(hashed ?? challenge).bytes,
-            at: EvaluationTime(milliseconds: ExchangeKit.start - 1000),
+            at: EvaluationTime(milliseconds: time),
             fault: fault
         )
         let body = Self.body(

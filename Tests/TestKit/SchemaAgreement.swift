@@ -10,7 +10,7 @@ enum SchemaAgreement {
         "appears twice", "two topics have the same name", "is already active", "cannot read", "must be a duration",
         "must be an IP address", "six decimal places", "limits.clientDataHashBytes allows", "keep one of them",
         "must be a time", "has debugTokens and accepts production", "debug tokens; remove some",
-        "exchange them", "and ignores receipts", "names no topic for receipts",
+        "exchange them", "and ignores receipts", "and no risk.above", "names no topic for receipts",
         "out of one of them", "names its project by its ID", "twice; keep one",
     ]
 

@@ -83,7 +83,7 @@ final class EveryReason: FileFolder, @unchecked Sendable {
             "nosession": #", "replayProtection": {"sessionTokens": "refuse"}"#,
             "rate": #", "attestationsPerSecond": 1"#,
             "refusing": #", "unknownKeys": "refuse""#,
-            "risk": #", "risk": {"mode": "report"}"#,
+            "risk": #", "risk": {"mode": "report"}"#, "served": #", "risk": {"mode": "refuse", "above": 2}"#,
             "debug":
                 #", "debugTokens": [\#(debugToken("1", until: "9999-01-01")), \#(debugToken("2", until: "1999-01-01"))]"#,
         ]
@@ -338,6 +338,25 @@ final class EveryReason: FileFolder, @unchecked Sendable {
         answer(0)
         answer(500)
         answer(0, app: "plain")
+        addRisk()
+    }
+
+    /// A device whose metric its app does not serve.
+    private func addRisk() {
+        let broker = device()
+        addObject(
+            .verifyAttestation,
+            broker.attest(clientDataHash: Self.hash, at: Self.made),
+            of: broker,
+            app: "served"
+        )
+        let first = broker.receipt(.receipt, clientDataHash: Self.hash, at: Self.made)
+        guard let sent = ReceiptContent(unverified: first) else { return }
+        let now = EvaluationTime(milliseconds: ExchangeKit.start)
+        let facts = ReceiptFacts(refreshing: sent, environment: .production, metric: 3, at: now)
+        add(.receipt(ExchangeKit.ca.receipt(facts), of: broker, resource: Self.name("served")))
+        let object = broker.assertion(clientDataHash: Self.hash, counter: 1)
+        addObject(.verifyAssertion, object, of: broker, app: "served")
     }
 
     /// An operator's commands, and copies and forgeries of them.

@@ -38,6 +38,8 @@ package enum Reason: CheckFailure, Hashable, Sendable {
     case receiptMetric
     /// A newer receipt of the key was accepted, or the key has attested again since.
     case receiptSuperseded
+    /// The key's risk metric is greater than the app allows.
+    case riskTooHigh
     /// No signing, sealing or challenge key is active: the only reason to defer.
     case noActiveKey
 
@@ -71,6 +73,7 @@ package enum Reason: CheckFailure, Hashable, Sendable {
         case .riskOff: "risk-off"
         case .receiptMetric: "receipt:metric"
         case .receiptSuperseded: "receipt:superseded"
+        case .riskTooHigh: "risk-too-high"
         case .noActiveKey: "no-active-key"
         }
     }
@@ -115,7 +118,7 @@ extension Reason: CaseIterable {
             .keyAlreadyBound, .banned, .counterNotGreater, .artifactInvalid, .sealingKeyUnknown, .challengeInvalid,
             .challengeKeyUnknown, .challengeExpired, .challengeAhead, .challengeConsumed, .debugTokenInvalid,
             .debugTokenExpired, .tokenInvalid, .sessionToken, .rolloutNotAdmitted, .attestationRate, .riskOff,
-            .receiptMetric, .receiptSuperseded, .noActiveKey,
+            .receiptMetric, .receiptSuperseded, .riskTooHigh, .noActiveKey,
         ]
     }
 }
@@ -143,7 +146,7 @@ extension Reason {
             )
         case .unknownApp:
             Status(code: 404, status: "NOT_FOUND", message: "Requested entity was not found.")
-        case .rolloutNotAdmitted, .attestationRate:
+        case .rolloutNotAdmitted, .attestationRate, .riskTooHigh:
             // Never 403: the SDK reacts to it with a second attestation at once.
             Status(code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted.")
         case .tooOld, .fromFuture, .keyMismatch, .noActiveKey, .challengeKeyUnknown, .challengeAhead,

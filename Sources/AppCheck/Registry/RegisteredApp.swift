@@ -61,13 +61,24 @@ package enum UnknownKeyPolicy: String, Sendable, CaseIterable { case restore, re
 
 /// What becomes of the receipts of an app's attestations, which Apple exchanges for its fraud risk metric.
 package struct RiskPolicy: Sendable, Equatable {
-    package enum Mode: String, Sendable, CaseIterable { case off, report }
+    package enum Mode: String, Sendable, CaseIterable { case off, report, refuse }
 
     package var mode = Mode.off
+    /// A greater metric is marked, and refused where the mode says so.
+    package var above: UInt16?
 
     package init() {}
 
     package var keepsReceipts: Bool { mode != .off }
+
+    /// The greatest metric whose key is served; nil = any.
+    package var mostServed: UInt16? { mode == .refuse ? above : nil }
+
+    /// Whether results and events mark this metric.
+    package func marks(_ metric: UInt16) -> Bool {
+        guard keepsReceipts, let above else { return false }
+        return metric > above
+    }
 }
 
 /// How many bytes the `clientDataHash` of verifyAttestation and verifyAssertion has.

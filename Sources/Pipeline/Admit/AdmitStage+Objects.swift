@@ -34,6 +34,7 @@ extension AdmitStage {
                     .order(evidence.issued, after: last)
                 }
             }
+            try checkRisk(of: known.risk, item)
         }
         key = KeyRecord(
             publicKey: evidence.publicKey,
@@ -101,6 +102,7 @@ extension AdmitStage {
         try trace.check("counter", evidence.counter > stored, else: Reason.counterNotGreater) {
             Comparison("counter", .number(Int64(evidence.counter)), expected: .text("greater than \(stored)"))
         }
+        try checkRisk(of: key?.risk, item)
         key?.lastRequest = item.lastRequest(times)
         key?.counter = evidence.counter
         key?.app = names[item.app]

@@ -13,6 +13,8 @@ package struct AdmitStage: Sendable {
     private let accepted: [(production: Bool, development: Bool)]
     /// The apps that keep receipts, likewise.
     private let keepsReceipts: [Bool]
+    /// The greatest metric of a key that each app serves.
+    private let mostRisk: [UInt16?]
     #if DEBUG
         private var sabotage: Sabotage?
 
@@ -34,6 +36,7 @@ package struct AdmitStage: Sendable {
             (app.expectations.accepts(.production), app.expectations.accepts(.development))
         }
         keepsReceipts = settings.registry.apps.map(\.risk.keepsReceipts)
+        mostRisk = settings.registry.apps.map(\.risk.mostServed)
     }
 
     func accepts(_ environment: Environment, _ app: Int) -> Bool {
@@ -149,6 +152,17 @@ package struct AdmitStage: Sendable {
     private func risk(of key: KeyRecord?, _ item: Admission<some CheckTracer>) -> RiskMetric? {
         guard let risk = key?.risk, keepsReceipts[item.app], risk.counts(at: item.time) else { return nil }
         return risk
+    }
+
+    /// Refuses a key whose counting metric is too high, as the last check: a device that fails another one is told that.
+    /// A new key has no metric.
+    func checkRisk(of risk: RiskMetric?, _ item: Admission<some CheckTracer>) throws(Reason) {
+        guard let most = mostRisk[item.app] else { return }
+        let counting = risk.flatMap { $0.counts(at: item.time) ? $0 : nil }
+        try item.trace.check("risk.above", counting.map { $0.value <= most } ?? true, else: Reason.riskTooHigh) {
+            let presented = counting.map { "\($0.value)" } ?? "none that counts"
+            return Comparison("risk metric", .text("\(presented)"), expected: .text("at most \(most)"))
+        }
     }
 
     func refuse(_ item: Admission<some CheckTracer>, _ reason: Reason, _ verdict: Verdict) -> Verdict {

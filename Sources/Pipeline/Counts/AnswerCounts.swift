@@ -22,6 +22,10 @@ package struct AnswerCounts: Sendable, Equatable {
         case outdated
         /// A `reply-to` that is not a partition of the replies topic.
         case replyIgnored
+        /// A key's new metric, by its bucket of ``Histogram/riskMetric``.
+        case risk(bucket: UInt8)
+        /// The sum of these metrics.
+        case riskSum
     }
 
     /// The uses of a token that verifyAppCheckToken found.

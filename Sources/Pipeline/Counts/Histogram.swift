@@ -24,7 +24,15 @@ package struct Histogram: Sendable, Equatable {
         sum &+= other.sum
     }
 
-    private func bucket(of value: Int64) -> Int {
+    /// - Parameters:
+    ///   - count: of values in a bucket.
+    ///   - sum: their part of all values' sum.
+    package mutating func add(count: Int = 0, in bucket: Int = 0, sum: Int64 = 0) {
+        counts[bucket] += count
+        self.sum &+= sum
+    }
+
+    func bucket(of value: Int64) -> Int {
         // Elements of a span are read in place.
         let bounds = bounds.span
         for index in bounds.indices where value <= bounds[index] { return index }
@@ -43,4 +51,6 @@ extension Histogram {
     ])
     /// Records of a batch.
     package static let batchRecords = Histogram([1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 50_000])
+    /// Risk metrics: most devices have one to three keys.
+    package static let riskMetric = Histogram([1, 2, 3, 5, 8, 13, 20, 50])
 }

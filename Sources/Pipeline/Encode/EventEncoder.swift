@@ -9,10 +9,12 @@ struct EventEncoder {
     private let registry: Registry
     /// The apps' names, by index.
     private let names: [String]
+    private let policies: [RiskPolicy]
 
     init(registry: Registry) {
         self.registry = registry
         names = registry.apps.map(\.name)
+        policies = registry.apps.map(\.risk)
     }
 
     /// - Returns: nil for other verbs, for duplicates, and for requests answered with 503: a deferral, a record that
@@ -43,6 +45,7 @@ struct EventEncoder {
         }
         event.traits = DeviceTraits(finding, decoded.request)
         event.isRestored = verdict.isRestored
+        event.isAbove = verdict.risk.map { policies[subject.app].marks($0.value) } ?? false
         return event.bytes
     }
 
@@ -61,6 +64,7 @@ struct EventEncoder {
         )
         event.device = decoded.installationID.map { Array($0.utf8) } ?? keyID.recordKey
         event.risk = (metric, verdict.risk?.value, evidence.environment)
+        event.isAbove = policies[app].marks(metric)
         return event.bytes
     }
 
@@ -95,7 +99,7 @@ struct EventEncoder {
         case .refused(let reason, let status):
             switch reason {
             case _ where status.code == 503: nil
-            case .rolloutNotAdmitted, .attestationRate: ("AppAttestNotAdmitted", reason)
+            case .rolloutNotAdmitted, .attestationRate, .riskTooHigh: ("AppAttestNotAdmitted", reason)
             default: (isDebug ? "DebugTokenFailure" : "AppAttestFailure", reason)
             }
         case .deferred, .deadLetter, .applied: nil
@@ -122,6 +126,8 @@ package struct ExchangeEvent {
     var isRestored = false
     /// The metric, the one before it, and the environment that Apple counts in.
     var risk: (metric: UInt16, previous: UInt16?, environment: Environment)?
+    /// The key's metric is greater than the app's `risk.above`.
+    var isAbove = false
 
     package init(
         name: String,
@@ -159,6 +165,7 @@ package struct ExchangeEvent {
             if let previous = risk.previous { json.member("previousMetric", UInt32(previous)) }
             json.member("environment", risk.environment.rawValue)
         }
+        if isAbove { json.member("riskAbove", true) }
         json.key("at")
         ResultEncoder.write(time, into: &json)
         json.endObject()

@@ -48,6 +48,7 @@ struct GrainCounts {
             count(.tokenUse(use), Self.subject(finding, in: registry))
         }
         guard app >= 0 else { return }
+        if case .receipt = finding { countRisk(finding, verdict, app, verb) }
         // Read one member: copying the whole app would touch reference counts that all lanes share.
         if hasAnswer, let times = verdict.order?.times {
             let algorithm = registry.apps[Int(app)].tokens.algorithm
@@ -59,6 +60,15 @@ struct GrainCounts {
             count(.rollout(mode, isInside: decision.isInside), app)
         }
         if verdict.isAccepted, decoded.leavesOutLimitedUse { count(.outdated, app) }
+    }
+
+    private mutating func countRisk(_ finding: Finding, _ verdict: Verdict, _ app: Int32, _ verb: Verb?) {
+        guard verdict.isAccepted, !verdict.isDuplicate, case .receipt(.success(let evidence)) = finding,
+            let metric = evidence.receipt.metric
+        else { return }
+        let bucket = UInt8(clamping: Histogram.riskMetric.bucket(of: Int64(metric)))
+        answers.add(AnswerCounts.Key(app: app, verb: verb, event: .risk(bucket: bucket)))
+        answers.add(AnswerCounts.Key(app: app, verb: verb, event: .riskSum), Int(metric))
     }
 
     /// The app and the verb that a path names, whatever the outcome of its request.

@@ -50,7 +50,10 @@ package final class Explainer {
         let request = decode.explain(record, trace)
         let object = verdict.isDuplicate ? nil : record.request.flatMap { report($0, observation) }
         var checks = trace.checks + observation.checks.flatMap { made($0, observation, object) }
-        if let verb = record.verb { checks += CheckNames.unreached(verb, after: checks) }
+        if let verb = record.verb {
+            let judgesRisk = record.appIndex.map { settings.registry.apps[$0].risk.mostServed != nil } ?? false
+            checks += CheckNames.unreached(verb, after: checks, judgesRisk: judgesRisk)
+        }
         if verdict.isDuplicate {
             let cause = "the request was accepted before, under the same id and with the same value"
             checks = [TracedCheck("all checks", .notJudged(cause))]
@@ -223,9 +226,11 @@ extension CheckNames {
     }
 
     /// The checks that were not reached since the last of those made has failed.
-    static func unreached(_ verb: Verb, after made: [TracedCheck]) -> [TracedCheck] {
+    ///
+    /// - Parameter judgesRisk: whether the app refuses keys by their metric.
+    static func unreached(_ verb: Verb, after made: [TracedCheck], judgesRisk: Bool) -> [TracedCheck] {
         guard let last = made.last(where: { $0.outcome != .notReached }), case .failed = last.outcome else { return [] }
-        let names = of(verb)
+        let names = of(verb) + (judgesRisk && (verb.bringsAttestation || verb.bringsAssertion) ? ["risk.above"] : [])
         let rest = names.drop { $0 != last.name }.dropFirst()
         return rest.filter { name in !made.contains { $0.name == name } }.map { TracedCheck($0, .notReached) }
     }

@@ -26,6 +26,14 @@ extension ReasonText {
         [.operator],
         "Set `risk.mode` of the app to `report`, or stop who sends its receipts."
     )
+    static let riskTooHigh = ReasonText(
+        "The key's risk metric counts and is greater than the app's `risk.above`, and `risk.mode` is `refuse`.",
+        [.attacker, .operator],
+        """
+        Look at the device's events with `risk`. The key is served again when a receipt shows less, or 30 days after the \
+        one that showed it.
+        """
+    )
     static let receiptMetric = ReasonText(
         "The receipt has no risk metric, or a text that is not 1 to 9 digits.",
         [.gateway, .attacker],

@@ -33,6 +33,7 @@ extension ReasonText {
         case .riskOff: .riskOff
         case .receiptMetric: .receiptMetric
         case .receiptSuperseded: .receiptSuperseded
+        case .riskTooHigh: .riskTooHigh
         case .noActiveKey: .noActiveKey
         }
     }

@@ -70,6 +70,9 @@ struct AppsFile {
             let problem = "has risk.mode \(mode) and ignores receipts; set receipt to report or require"
             throw value.fault(problem)
         }
+        guard app.risk.mode != .refuse || app.risk.above != nil else {
+            throw value.fault("has risk.mode refuse and no risk.above; set the greatest metric that is served")
+        }
         // The holder of a debug token needs no device: never in an app with the devices of users.
         guard app.debugTokens.isEmpty || !app.expectations.accepts(.production) else {
             throw value.fault("has debugTokens and accepts production; list development alone in environments")
@@ -136,8 +139,18 @@ struct AppsFile {
     private static let risk: [Setting<RegisteredApp>] = [
         Setting("risk.mode", \.risk.mode, .choice).means(
             "`off`: receipts are judged and dropped. `report`: the topic `topics.receipts` keeps the last genuine receipt of "
-                + "each key; `receipt` may not be `ignore`."
-        )
+                + "each key; `receipt` may not be `ignore`. `refuse`: keys whose metric is too high get `risk-too-high` as "
+                + "well; see [Reasons](Reasons.md#429-resource_exhausted)."
+        ),
+        Setting(
+            "risk.above",
+            \.risk.above,
+            .optional(.metric, absent: "none"),
+            range: "1 to 65535; needed by `risk.mode` `refuse`"
+        ).means(
+            "A key whose metric is greater is refused in mode `refuse`, and marked `riskAbove` in the events of both "
+                + "modes. The start warns of one below 5 in mode `refuse`."
+        ),
     ]
 
     private static let rollout: [Setting<RegisteredApp>] = [

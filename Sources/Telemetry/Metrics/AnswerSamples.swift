@@ -17,6 +17,8 @@ struct AnswerSamples {
 
     private var apps: [String]
     private var counts: [String: [Series: Int]] = [:]
+    /// Metrics of receipts by the apps' places; -1 = unknown.
+    private var risk: [Int32: Histogram] = [:]
 
     /// - Parameter configured: ids of apps, whose counts are there from the start.
     init(_ tally: AnswerTally, apps configured: [String]) {
@@ -38,6 +40,13 @@ struct AnswerSamples {
                 return one.labels.lexicographicallyPrecedes(other.labels)
             }
             return (family, sorted.map { MetricSample($0.labels, whole: $0.count) })
+        }
+    }
+
+    /// The metrics that receipts brought, by app.
+    var riskMetrics: [MetricSample] {
+        risk.sorted { $0.key < $1.key }.map { app, metrics in
+            MetricSample([app < 0 ? Self.unknown : apps[Int(app)]], .histogram(metrics, unit: 1))
         }
     }
 
@@ -76,6 +85,8 @@ struct AnswerSamples {
         case .tokenUse: (family, series.app) = (.tokenUses, app)
         case .outdated: (family, series.app) = (.outdated, app)
         case .replyIgnored: family = .repliesIgnored
+        case .risk(let bucket): return risk[app, default: .riskMetric].add(count: count, in: Int(bucket))
+        case .riskSum: return risk[app, default: .riskMetric].add(sum: Int64(count))
         }
         counts[family.base, default: [:]][series, default: 0] += count
     }
@@ -94,7 +105,7 @@ struct AnswerSamples {
         case .minted(let limitedUse, let algorithm): [app, limitedUse ? "limited_use" : "session", algorithm.rawValue]
         case .rollout(let mode, let isInside): [app, mode.rawValue, isInside ? "admitted" : "not_admitted"]
         case .restored, .outdated, .debugToken: [app]
-        case .replyIgnored: []
+        case .replyIgnored, .risk, .riskSum: []
         case .tokenUse(let use): [app, use.rawValue]
         }
     }

@@ -46,6 +46,12 @@ extension MetricFamily {
         [],
         "Requests whose reply-to is not a partition of the replies topic: nothing was written there."
     )
+    static let riskMetric = MetricFamily(
+        base: "attest_risk_metric",
+        kind: .histogram,
+        help: "Apple's risk metrics of accepted verifyReceipt requests, those of duplicates left out.",
+        labels: ["app"]
+    )
     static let answerAge = histogram(
         "attest_answer_age_seconds",
         "Time from a request's timestamp to the commit of its result; a negative one counts as 0."
@@ -58,6 +64,6 @@ extension MetricFamily {
 
     static let ofRequests = [
         requests, duplicates, deadLetters, minted, debugTokens, rollout, restored, tokenUses, outdated, repliesIgnored,
-        answerAge, commitDuration, batchRecords,
+        riskMetric, answerAge, commitDuration, batchRecords,
     ]
 }

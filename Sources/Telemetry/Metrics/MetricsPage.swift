@@ -50,6 +50,7 @@ struct MetricsPage {
     private mutating func writeRequests() {
         let tally = snapshot.tally
         for (family, samples) in answers.all { text.write(family, samples) }
+        text.write(.riskMetric, answers.riskMetrics)
         text.write(.answerAge, [MetricSample([], .histogram(tally.answerAge, unit: 0.001))])
         text.write(.commitDuration, [MetricSample([], .histogram(tally.commitDuration, unit: 0.001))])
         text.write(.batchRecords, [MetricSample([], .histogram(tally.batchRecords, unit: 1))])

@@ -30,6 +30,7 @@ extension ContractSchema {
             optional("metric", metric),
             optional("previousMetric", metric),
             optional("environment", JSONSchema.choice(Environment.allCases.map(\.rawValue))),
+            optional("riskAbove", isTrue),
             JSONSchema.Member("at", JSONSchema.time),
         ])
     }

@@ -76,6 +76,31 @@ struct MetricsPageTests {
         #expect(BrokerFigures([Array("{".utf8), Array("[]".utf8), []], topic: "requests").brokers.isEmpty)
     }
 
+    @Test func `risk metrics are a histogram by app, and nothing where no app keeps receipts`() {
+        var (snapshot, tally, counts) = (WorkerSnapshot(), AnswerTally(), AnswerCounts())
+        let places = tally.places(of: ["one", "two"])
+        func add(_ event: AnswerCounts.Event, _ count: Int, app: Int32 = 0) {
+            counts.add(AnswerCounts.Key(app: app, verb: .verifyReceipt, event: event), count)
+        }
+        add(.risk(bucket: 0), 3)
+        add(.risk(bucket: 3), 2)
+        add(.risk(bucket: 8), 1)
+        add(.riskSum, 113)
+        add(.risk(bucket: 1), 1, app: 1)
+        add(.riskSum, 2, app: 1)
+        #expect(!Self.text(snapshot).contains("attest_risk_metric"))
+        tally.add(counts, places)
+        snapshot.tally.answers = tally
+        let lines = Self.text(snapshot).split(separator: "\n").filter { $0.hasPrefix("attest_risk_metric") }
+        let bounds = [
+            ("1.0", 3), ("2.0", 3), ("3.0", 3), ("5.0", 5), ("8.0", 5), ("13.0", 5), ("20.0", 5), ("50.0", 5),
+        ]
+        let buckets = (bounds + [("+Inf", 6)]).map { #"attest_risk_metric_bucket{app="one",le="\#($0.0)"} \#($0.1)"# }
+        let sums = [#"attest_risk_metric_sum{app="one"} 113.0"#, #"attest_risk_metric_count{app="one"} 6"#]
+        #expect(lines.prefix(11).map(String.init) == buckets + sums)
+        #expect(lines.last == #"attest_risk_metric_count{app="two"} 1"#)
+    }
+
     @Test func `one state is 1`() {
         for state in WorkerState.allCases {
             var snapshot = WorkerSnapshot()

@@ -43,7 +43,7 @@ enum SnapshotSamples {
                 for event in [
                     .accepted, .minted(limitedUse: true, .es256), .debugToken, .rollout(.on, isInside: false),
                     .restored,
-                    .tokenUse(.alreadyConsumed), .outdated, .duplicate,
+                    .tokenUse(.alreadyConsumed), .outdated, .duplicate, .risk(bucket: 1), .risk(bucket: 8), .riskSum,
                 ] as [AnswerCounts.Event] { counts.add(key(event), 1_000_000) }
             }
         }

@@ -1,0 +1,197 @@
+import AppAttest
+import AppCheck
+import DeviceLab
+import JSON
+import Pipeline
+import SimulationKit
+import Streams
+import TestKit
+import Testing
+
+/// Keys whose risk metric is too high: refused last of all, and nothing moves.
+@Suite("Risk policy")
+struct RiskPolicyTests {
+    private static let hash = [UInt8](repeating: 7, count: 32)
+    private static let day: Int64 = 86_400_000
+
+    private static func settings(_ mode: RiskPolicy.Mode, above: UInt16?) throws -> PipelineSettings {
+        var settings = try ExchangeKit.settings { ($0.risk.mode, $0.risk.above) = (mode, above) }
+        settings.hasReceipts = true
+        return settings
+    }
+
+    /// A rig with a registered device whose metric is set.
+    private struct Known {
+        let rig: ExchangeRig
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact: [UInt8]
+        /// When the metric's receipt was made.
+        let made: Int64
+
+        init(_ mode: RiskPolicy.Mode = .refuse, above: UInt16? = 5, metric: Int = 6) throws {
+            rig = try ExchangeRig(settings(mode, above: above))
+            artifact = try rig.register(device)
+            made = rig.time
+            let answers = try rig.send(ExchangeRequest.receipt(receipt(of: device, metric, at: made), of: device))
+            #expect(answers.verdict == "accepted")
+            #expect((answers.event?["riskAbove"] != nil) == above.map { metric > Int($0) } ?? false)
+        }
+
+        /// The two verbs' assertions and the two verbs' attestations again.
+        func requests() throws -> [ExchangeRequest] {
+            let challenges = try (0..<2).map { _ in try rig.challenge() }
+            var asserting = device
+            let exchange = ExchangeRequest.assertion(of: &asserting, artifact: artifact, challenge: challenges[0])
+            let object = device.assertion(clientDataHash: hash, counter: 1)
+            let attestation = device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: rig.time))
+            return [
+                exchange, plain(.verifyAssertion, object, device),
+                .attestation(of: device, challenge: challenges[1], at: rig.time),
+                plain(.verifyAttestation, attestation, device),
+            ]
+        }
+    }
+
+    private static func plain(_ verb: Verb, _ object: [UInt8], _ device: FakeDevice) -> ExchangeRequest {
+        let value = RequestRecords.value(
+            verb: verb,
+            object: object,
+            keyID: device.keyID,
+            clientDataHash: hash,
+            path: "v1/\(ExchangeKit.resource)"
+        )
+        return ExchangeRequest(value, key: device.keyID.recordKey)
+    }
+
+    private static func receipt(of device: FakeDevice, _ metric: Int, at time: Int64) throws -> [UInt8] {
+        let now = EvaluationTime(milliseconds: time)
+        let first = device.receipt(.receipt, clientDataHash: hash, at: now)
+        let sent = try #require(ReceiptContent(unverified: first))
+        return ExchangeKit.ca.receipt(ReceiptFacts(refreshing: sent, environment: .production, metric: metric, at: now))
+    }
+
+    /// What a batch leaves behind.
+    private static func writes(_ answers: ExchangeAnswers, _ stream: OutputTopic) -> Int {
+        answers.outputs.count { $0.stream == stream }
+    }
+
+    @Test(arguments: 0..<4)
+    func `a metric above the limit refuses each verb of a known key, and moves nothing`(index: Int) throws {
+        let known = try Known()
+        let before = try #require(known.rig.key(known.device))
+        let request = try known.requests()[index]
+        let answers = try known.rig.send(request)
+        #expect(answers.reason == "risk-too-high" && answers.code == 429)
+        #expect(answers.result?["status"]?["status"]?.string == "RESOURCE_EXHAUSTED")
+        #expect(known.rig.key(known.device) == before, "neither counter nor last request nor nonce")
+        for stream in [OutputTopic.tokens, .ledger, .receipts] { #expect(Self.writes(answers, stream) == 0) }
+        let hasEvent = index == 0 || index == 2
+        #expect(answers.eventName == (hasEvent ? "AppAttestNotAdmitted" : nil))
+        #expect(answers.event?["reason"]?.string == (hasEvent ? "risk-too-high" : nil))
+        // The same request is good as soon as the metric allows it: its challenge was not used up.
+        #expect(try known.rig.replace(Self.settings(.refuse, above: 6)) == nil)
+        #expect(try known.rig.send(request).verdict == "accepted")
+    }
+
+    @Test(arguments: 0..<4)
+    func `a metric equal to the limit passes`(index: Int) throws {
+        let known = try Known(metric: 5)
+        let answers = try known.rig.send(try known.requests()[index])
+        #expect(answers.verdict == "accepted" && answers.event?["riskAbove"] == nil)
+    }
+
+    @Test func `a metric refuses for 30 days from its receipt, by the record's time`() throws {
+        for (after, refuses) in [(30 * Self.day - 3_600_000, true), (30 * Self.day + 1000, false)] {
+            for index in 0..<4 {
+                let known = try Known()
+                known.rig.time = known.made + after
+                let answers = try known.rig.send(try known.requests()[index])
+                #expect(answers.summary == (refuses ? "risk-too-high" : "accepted"), "verb \(index) after \(after) ms")
+            }
+        }
+    }
+
+    @Test func `a request with another fault is refused for that one`() throws {
+        let known = try Known()
+        let late = Self.plain(
+            .verifyAssertion,
+            known.device.assertion(clientDataHash: Self.hash, counter: 0),
+            known.device
+        )
+        #expect(try known.rig.send(late).reason == "counter-not-greater")
+        var device = known.device
+        let used = try known.rig.challenge()
+        let bad = ExchangeRequest.assertion(of: &device, artifact: known.artifact, challenge: Array(used.dropLast()))
+        #expect(try known.rig.send(bad).reason == "challenge-invalid")
+        let old = known.device.attest(
+            clientDataHash: Self.hash,
+            at: EvaluationTime(milliseconds: known.made - 86_400_000)
+        )
+        let older = try known.rig.send(Self.plain(.verifyAttestation, old, known.device))
+        #expect(older.reason == "challenge-consumed")
+    }
+
+    @Test func `the duplicate of an accepted request gets its answer whatever the metric is by then`() throws {
+        let rig = try ExchangeRig(Self.settings(.refuse, above: 5))
+        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let artifact = try rig.register(device)
+        let challenge = try rig.challenge()
+        let request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge).with(id: "same")
+        #expect(try rig.send(request).verdict == "accepted")
+        let receipt = try Self.receipt(of: device, 20, at: rig.time)
+        #expect(try rig.send(ExchangeRequest.receipt(receipt, of: device)).verdict == "accepted")
+        let again = try rig.send(request)
+        #expect(again.verdict == "accepted" && again.isDuplicate)
+        #expect(try rig.send(request.with(id: "other")).reason != nil, "another request is no duplicate")
+    }
+
+    @Test func `a new key passes, and a lower metric serves the key again`() throws {
+        let known = try Known()
+        let other = FakeDevice(ExchangeKit.model, seed: 4)
+        _ = try known.rig.register(other)
+        let request = try known.requests()[1]
+        #expect(try known.rig.send(request).reason == "risk-too-high")
+        known.rig.time += 2000
+        let receipt = try Self.receipt(of: known.device, 1, at: known.rig.time)
+        let lower = try known.rig.send(ExchangeRequest.receipt(receipt, of: known.device))
+        #expect(lower.verdict == "accepted" && lower.event?["previousMetric"]?.integer == 6)
+        #expect(try known.rig.send(request).verdict == "accepted")
+    }
+
+    @Test(arguments: [UInt16?.none, 5, 6])
+    func `report serves every key and marks those above alone`(above: UInt16?) throws {
+        let known = try Known(.report, above: above)
+        for (index, request) in try known.requests().enumerated() where index != 1 {
+            let answers = try known.rig.send(request)
+            #expect(answers.verdict == "accepted")
+            #expect((answers.event?["riskAbove"] != nil) == (above == 5 && answers.event != nil))
+        }
+    }
+
+    @Test func `where the mode is off the limit says nothing, and a kept metric neither`() throws {
+        let known = try Known()
+        let requests = try known.requests()
+        #expect(try known.rig.replace(Self.settings(.off, above: 5)) == nil)
+        let answers = try known.rig.send(requests[0])
+        #expect(answers.verdict == "accepted" && answers.event?["riskAbove"] == nil)
+        #expect(answers.result?["evidence"]?["risk"] == nil)
+    }
+
+    @Test func `metrics are counted by app, one for each receipt that is no duplicate`() throws {
+        let known = try Known()
+        let again = try Self.receipt(of: known.device, 6, at: known.made)
+        #expect(try known.rig.send(ExchangeRequest.receipt(again, of: known.device)).isDuplicate)
+        let old = try Self.receipt(of: known.device, 6, at: known.made - 1000)
+        #expect(try known.rig.send(ExchangeRequest.receipt(old, of: known.device)).reason == "receipt:superseded")
+        let next = try Self.receipt(of: known.device, 70, at: known.made + 1000)
+        known.rig.time += 1000
+        #expect(try known.rig.send(ExchangeRequest.receipt(next, of: known.device)).verdict == "accepted")
+        let counts = known.rig.loop.tally.answers.counts
+        func count(_ event: AnswerCounts.Event) -> Int? {
+            counts[AnswerCounts.Key(app: 0, verb: .verifyReceipt, event: event)]
+        }
+        // Buckets: up to 1, 2, 3, 5, 8, 13, 20, 50, and above.
+        #expect((0..<10).map { count(.risk(bucket: $0)) } == [nil, nil, nil, nil, 1, nil, nil, nil, 1, nil])
+        #expect(count(.riskSum) == 76)
+    }
+}

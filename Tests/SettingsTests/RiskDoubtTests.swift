@@ -1,0 +1,17 @@
+import TestKit
+import Testing
+
+@testable import Settings
+
+@Suite("Doubts about risk.above")
+struct RiskDoubtTests {
+    @Test(arguments: [("refuse", 1, true), ("refuse", 4, true), ("refuse", 5, false), ("report", 1, false)])
+    func `a limit that honest devices reach is told, where it refuses`(mode: String, above: Int, isTold: Bool) throws {
+        let directory = try ConfigurationDirectory(
+            worker: ConfigurationDirectory.worker(#""topics":{"receipts":"r"}"#),
+            apps: ConfigurationDirectory.apps(#""risk":{"mode":"\#(mode)","above":\#(above)}"#)
+        )
+        let doubts = try directory.load().doubts.filter { $0.contains("risk.above is \(above)") }
+        #expect(doubts.count == (isTold ? 1 : 0))
+    }
+}
