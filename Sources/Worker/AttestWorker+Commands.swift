@@ -7,7 +7,8 @@ extension AttestWorker {
         .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .labApple, .exchangeReceipt, .inspect,
         .reasons, .newKeys,
         .jwks,
-        .challenge, .rollout, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .requeue, .gateway, .schema,
+        .challenge, .rollout, .risk, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .requeue, .gateway,
+        .schema,
         .completions, .man,
     ]
 

@@ -26,7 +26,11 @@ package struct RolloutReport {
 
     /// - Parameter value: a record's of the events topic.
     package mutating func add(_ value: [UInt8]?) {
-        guard let event = RolloutEvent(value) else { return unreadable += 1 }
+        guard let event = RolloutEvent(value) else {
+            // Apple's metrics say nothing of a rollout.
+            if case .risk = RiskEvent.read(value) { hasRead = true } else { unreadable += 1 }
+            return
+        }
         hasRead = true
         if let since, event.at ?? .min < since { return }
         events += 1

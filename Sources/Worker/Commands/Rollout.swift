@@ -37,35 +37,21 @@ extension Command {
             throw UsageFault("--report - and --json cannot both be standard output.")
         }
         let (since, page) = (try arguments.time("--since"), arguments.string("--report"))
-        if let page { try keepWhatIsRead(arguments.string("--input"), page) }
-        // Opened before the work: a path that cannot be written shows before a topic is read, not after it.
-        let file = try page.map { path throws(CommandFault) in try OutputFile(path, .whole) }
+        let input = EventsInput(arguments, configuration)
+        let file = try input.page(at: page)
         let isDetailed = page != nil || arguments.has("--json")
         var report = RolloutReport(configuration.registry, rule: rule, since: since, isDetailed: isDetailed)
         var progress = ProgressMeter("rollout", unit: "event", total: nil, console: console)
-        func add(_ value: [UInt8]?) {
+        try input.read(console) { value in
             report.add(value)
             progress.update(report.events)
         }
-        if let input = arguments.string("--input") {
-            let lines = try CaptureLines(path: input, skipsBadLines: arguments.has("--skip-bad-lines"))
-            while let record = try lines.next() { add(record.value) }
-            for warning in lines.warnings { console.printError("warning: \(warning)") }
-        } else {
-            try EventsTopic(configuration).read(add)
-        }
         progress.finish()
-        if let input = arguments.string("--input"), !report.hasRead {
-            throw CommandFault(
-                "\(input.printable) holds no event: --input takes a capture of the topic "
-                    + "\(configuration.topics.outputs[.events] ?? "of events"), or events.ndjson of a replay."
-            )
-        }
+        try input.check(hasEvents: report.hasRead)
         if report.unreadable > 0 {
             console.printError("warning: skipped because they are not events: \(report.unreadable.grouped)")
         }
-        let source = arguments.string("--input") ?? "the topic \(configuration.topics.outputs[.events] ?? "")"
-        lazy var shown = report.report(version: AttestWorker.version, source: source)
+        lazy var shown = report.report(version: AttestWorker.version, source: input.name)
         if let file {
             try file.write(shown.html)
             try file.close()
@@ -78,12 +64,5 @@ extension Command {
             console.print(report.text)
         }
         return ExitCode.done
-    }
-
-    private static func keepWhatIsRead(_ input: String?, _ page: String) throws(UsageFault) {
-        guard page != "-", let input, input != "-", let read = FileStamp(input),
-            FileStamp(page)?.isSameFile(as: read) == true
-        else { return }
-        throw UsageFault("\(page.printable) is the file of --input and would be overwritten: name another one.")
     }
 }

@@ -36,7 +36,8 @@ enum ContractSchema {
             ),
             Entry(
                 name: "report",
-                summary: "What 'replay --json' prints, and 'rollout --json' behind members of its own",
+                summary:
+                    "What 'replay --json' prints, and 'rollout --json' and 'risk --json' behind members of their own",
                 schema: Report.schema
             ),
         ]

@@ -1,0 +1,86 @@
+internal import Pipeline
+
+/// The metrics of one app's devices in one of Apple's environments, as of the newest event and as of a week before it.
+struct RiskFacts {
+    static let weekMilliseconds: Int64 = 7 * 86_400_000
+    /// Apple counts attestations of 30 days: an older metric says nothing any more.
+    static let lifeMilliseconds: Int64 = 30 * 86_400_000
+
+    /// A metric of a device.
+    struct Mark: Equatable {
+        let at: Int64
+        let metric: UInt16
+    }
+
+    struct Device: Equatable {
+        let tag: UInt64
+        let newest: Mark
+        /// What counted a week before the newest of all events.
+        let before: UInt16?
+    }
+
+    /// The marks of each device's last week, and the one before them, by time.
+    private var devices: [UInt64: [Mark]] = [:]
+    private(set) var newest = Int64.min
+    private(set) var events = 0
+
+    mutating func add(_ event: RiskEvent) {
+        events += 1
+        newest = max(newest, event.at)
+        let mark = Mark(at: event.at, metric: event.metric)
+        var marks = devices[event.device] ?? []
+        // Partitions are read beside each other; of one time the higher metric counts, whatever their order.
+        let place = marks.lastIndex { ($0.at, $0.metric) <= (mark.at, mark.metric) }.map { $0 + 1 } ?? 0
+        marks.insert(mark, at: place)
+        let start = (marks.last?.at ?? mark.at) - Self.weekMilliseconds
+        if let kept = marks.lastIndex(where: { $0.at <= start }), kept > 0 { marks.removeFirst(kept) }
+        devices[event.device] = marks
+    }
+
+    /// The devices whose metric counts, the highest first.
+    ///
+    /// - Parameter end: the newest event of all apps.
+    func counting(at end: Int64) -> [Device] {
+        let then = end - Self.weekMilliseconds
+        return devices.compactMap { tag, marks -> Device? in
+            guard let last = marks.last, last.at >= end - Self.lifeMilliseconds else { return nil }
+            return Device(tag: tag, newest: last, before: Self.metric(of: marks, at: then))
+        }
+        .sorted { ($0.newest.metric, $0.newest.at, $1.tag) > ($1.newest.metric, $1.newest.at, $0.tag) }
+    }
+
+    /// The metrics that counted a week before.
+    func before(_ end: Int64) -> [UInt16] {
+        devices.values.compactMap { Self.metric(of: $0, at: end - Self.weekMilliseconds) }
+    }
+
+    private static func metric(of marks: [Mark], at time: Int64) -> UInt16? {
+        guard let mark = marks.last(where: { $0.at <= time }), mark.at >= time - lifeMilliseconds else { return nil }
+        return mark.metric
+    }
+}
+
+/// How many devices have which metric.
+package struct RiskDistribution: Equatable {
+    package let counts: [Int]
+    package let total: Int
+    /// Devices with a metric above the limit.
+    package let above: Int
+
+    init(_ metrics: [UInt16], limit: UInt16) {
+        var histogram = Histogram.riskMetric
+        for metric in metrics { histogram.add(Int64(metric)) }
+        counts = histogram.counts
+        total = metrics.count
+        above = metrics.count { $0 > limit }
+    }
+
+    /// The rows' names: those of the worker's own metric.
+    package static let names: [String] = {
+        let bounds = Histogram.riskMetric.bounds
+        return bounds.indices.map { place in
+            let (low, high) = (place == 0 ? 1 : bounds[place - 1] + 1, bounds[place])
+            return low == high ? "\(high)" : "\(low) to \(high)"
+        } + ["over \(bounds[bounds.count - 1])"]
+    }()
+}

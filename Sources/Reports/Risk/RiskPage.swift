@@ -1,0 +1,89 @@
+internal import AppCheck
+internal import Settings
+
+extension RiskReport {
+    /// The page of `risk --report`.
+    ///
+    /// - Parameter source: where the events came from.
+    package func report(version: String, source: String) -> Report {
+        let span = end.map { "As of \(UTCText.of($0)), the newest event." } ?? "No event tells a metric."
+        var report = Report(
+            title: "attest-worker: fraud risk metrics",
+            lead: "\(span) \(events.counted("metric")) \(events == 1 ? "was" : "were") read. All times here are UTC."
+        )
+        report.own = members
+        for (index, section) in sections.enumerated() { report.add("app\(index)", section.name, section.parts) }
+        let about = [
+            ("program", "attest-worker \(version)"), ("events from", source), ("other events", others.grouped),
+            ("records that are not events", unreadable.grouped),
+        ]
+        report.add(
+            "about",
+            "About this page",
+            [
+                .text(
+                    """
+                    Apple's metric is about how many keys one device has attested for the app in 30 days. A device \
+                    counts once, with its newest metric, for 30 days. It grows with reinstalling, restoring and \
+                    moving to a new device too: a change of the distribution says more than a value. Intervals are \
+                    Wilson's, 95 %.
+                    """
+                ), .table(Report.Table(about)),
+            ]
+        )
+        return report
+    }
+}
+
+extension RiskReport.Section {
+    fileprivate var parts: [Report.Part] {
+        guard now.total > 0 else { return [.text("No device of this app has a metric that counts.")] }
+        return [.tiles(tiles), .heading("Devices by metric"), .table(distribution), .heading("Highest devices")]
+            + [.table(table)]
+    }
+
+    private var tiles: [Report.Tile] {
+        let interval = Wilson(now.above, of: now.total).map { " (\($0.text))" } ?? ""
+        return [
+            Report.Tile("Devices with a metric", .count(now.total), "mode " + (mode?.rawValue ?? "unknown"), .blue),
+            Report.Tile(
+                "Above \(limit)",
+                .count(now.above),
+                Figure.share(now.above, of: now.total) + interval,
+                now.above > 0 ? .orange : nil
+            ),
+            Report.Tile(
+                "Above \(limit) a week before",
+                .count(before.above),
+                "\(Figure.share(before.above, of: before.total)) of \(before.total.grouped)"
+            ),
+            Report.Tile("Highest metric", .count(devices.first.map { Int($0.newest.metric) } ?? 0)),
+        ]
+    }
+
+    private var distribution: Report.Table {
+        let rows = RiskDistribution.names.indices.map { row in
+            let (count, earlier) = (now.counts[row], before.counts[row])
+            return Report.Row(
+                [
+                    .text(RiskDistribution.names[row]), .count(count), .share(count, of: now.total, average: nil),
+                    .count(earlier), .share(earlier, of: before.total, average: nil),
+                ],
+                drawing: [Double(count)]
+            )
+        }
+        return Report.Table(["metric", "devices", "share", "a week before", "share then"], rows, bars: [.blue])
+    }
+
+    private var table: Report.Table {
+        Report.Table(
+            ["device", "metric", "a week before", "since"],
+            highest.map { high in
+                Report.Row([
+                    .code(high.device), .count(high.metric), high.before.map { .count($0) } ?? .missing,
+                    .text(high.time),
+                ])
+            }
+        )
+    }
+}

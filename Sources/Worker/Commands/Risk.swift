@@ -1,0 +1,58 @@
+internal import Pipeline
+internal import Reports
+internal import Settings
+internal import Streams
+
+extension Command {
+    static let risk = Command(
+        name: "risk",
+        summary: "per app: how Apple's fraud risk metric is distributed, its change in a week, the highest devices",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--input", "EVENTS", "a capture of the events topic; - for standard input; the topic where absent"),
+            .value("--above", "N", "the limit of apps without risk.above (5)"),
+            .value("--since", "TIME", "leave out events before this time"),
+            .value("--report", "FILE", "write one HTML page as well; - for standard output"),
+            .flag("--skip-bad-lines", "skip and count lines of --input that are not records"),
+            .flag("--json", "one JSON object instead of the table, with all that the page of --report shows"),
+        ],
+        notes: """
+            Without --input the command reads all committed events that the broker still holds. A device counts once,
+            with its newest metric, until 30 days before the newest event; a week before means a week before that
+            event. Without installation IDs each key counts as a device. A limit that is exceeded says little alone:
+            watch how the share changes. A file without an event ends the command with exit code 1.
+            """
+    ) { arguments, console in
+        let configuration = try Configuration.load(directory: try arguments.required("--config"))
+        let limit = try arguments.integer("--above", in: 1...Int(UInt16.max)).map { UInt16(clamping: $0) }
+        guard arguments.string("--report") != "-" || !arguments.has("--json") else {
+            throw UsageFault("--report - and --json cannot both be standard output.")
+        }
+        let (input, since) = (EventsInput(arguments, configuration), try arguments.time("--since"))
+        let file = try input.page(at: arguments.string("--report"))
+        var report = RiskReport(configuration.registry, limit: limit, since: since)
+        var progress = ProgressMeter("risk", unit: "event", total: nil, console: console)
+        try input.read(console) { value in
+            report.add(value)
+            progress.update(report.events + report.others)
+        }
+        progress.finish()
+        try input.check(hasEvents: report.hasRead)
+        if report.unreadable > 0 {
+            console.printError("warning: skipped because they are not events: \(report.unreadable.grouped)")
+        }
+        lazy var shown = report.report(version: AttestWorker.version, source: input.name)
+        if let file {
+            try file.write(shown.html)
+            try file.close()
+        }
+        if arguments.string("--report") == "-" {
+            console.printError(report.text)
+        } else if arguments.has("--json") {
+            console.write(VisibleJSON.of(shown.json))
+        } else {
+            console.print(report.text)
+        }
+        return ExitCode.done
+    }
+}
