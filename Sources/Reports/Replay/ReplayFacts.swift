@@ -21,6 +21,7 @@ package final class ReplayFacts: @unchecked Sendable {
     private(set) var challenges: NearMisses
     private(set) var leafDates = NearMisses.leafDates
     private(set) var presented = PresentedAppIDs()
+    private(set) var metrics = KnownMetrics()
     /// Records of unknown keys, by the reason for which the keys' attestations were not accepted before.
     private(set) var attestations: [String: Int] = [:]
     private(set) var examples: ExampleSample
@@ -75,6 +76,7 @@ package final class ReplayFacts: @unchecked Sendable {
             noteSender(observation, account, outcome, traits, time)
             noteMargins(observation, outcome, traits)
         }
+        if settings.registry.keepsReceipts { metrics.note(observation, account.verb) }
         if let attestation = explainer.attestation(before: observation) {
             attestations[attestation.reason.code, default: 0] += 1
         }

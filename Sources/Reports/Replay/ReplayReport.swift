@@ -73,7 +73,24 @@ package struct ReplayReport {
                     atLeast + Figure.share(never, of: known.count),
                     never > 0 ? .orange : nil
                 ),
-            ]
+            ] + riskTiles
+    }
+
+    /// None where no app keeps receipts.
+    private var riskTiles: [Report.Tile] {
+        let (metrics, registry) = (facts.metrics, facts.settings.registry)
+        guard registry.keepsReceipts else { return [] }
+        let above = metrics.above(registry)
+        let atLeast = metrics.isFull ? "at least; " : ""
+        return [
+            Report.Tile("Risk metrics known", .count(metrics.count), atLeast + "of keys"),
+            Report.Tile(
+                "Keys above \(KnownMetrics.limitName(registry))",
+                .count(above),
+                Figure.share(above, of: metrics.count),
+                above > 0 ? .orange : nil
+            ), Report.Tile("Receipts refused", .count(metrics.refused)),
+        ]
     }
 
     private var sentence: String {

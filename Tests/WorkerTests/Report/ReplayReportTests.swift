@@ -67,6 +67,13 @@ struct ReplayReportTests {
         "\(count.grouped) \(noun)\(count == 1 ? "" : "s")"
     }
 
+    @Test func `tiles tell the metrics, the keys above their limit and the refused receipts`() throws {
+        let capture = try Self.capture.get()
+        #expect(try capture.tile("Risk metrics known") == "2")
+        #expect(try capture.tile("Keys above the limit") == "1")
+        #expect(try capture.tile("Receipts refused") == "3")
+    }
+
     @Test func `the tiles have the sums of the results and dead letters`() throws {
         let capture = try Self.capture.get()
         let all = capture.outcomes.values
