@@ -144,6 +144,8 @@ struct ExchangeReceiptTests {
         #expect(junk.code == 2 && junk.transcript.error.contains("is neither a receipt nor the Base64 of one"))
         let taken = try rig.run(Self.receipt(), ["--output", rig.directory.path + "/k.p8"])
         #expect(taken.code == 2 && taken.transcript.error.contains("already exists and is not overwritten"))
+        let nowhere = try rig.run(Self.receipt(), ["--output", rig.directory.path + "/absent/new"])
+        #expect(nowhere.code == 2 && nowhere.transcript.error.contains("nothing can be written in "))
         let other = try Rig(team: "OTHERTEAM1").run(Self.receipt())
         #expect(other.code == 2 && other.transcript.error.contains("no key serves the receipt's App ID \(Self.appID)"))
         #expect(rig.server.account.calls == 0)

@@ -1,8 +1,6 @@
 internal import AppAttest
 internal import Crypto
 internal import DeviceLab
-internal import Foundation
-internal import HTTP
 internal import HTTPClient
 internal import JSON
 internal import Risk
@@ -48,16 +46,16 @@ struct ReceiptCallerTests {
             judgement = try #require(RefreshJudgement(sent: receipt, appID: appID, environment: .production))
         }
 
-        func ending(_ receipt: [UInt8] = ReceiptCallerTests.receipt, tag: UInt64 = 1) throws -> ReceiptCallEnding {
+        func ending(_ receipt: [UInt8] = ReceiptCallerTests.receipt, tag: UInt64 = 1) throws -> ExchangeEnding {
             let token = ProviderToken(key, at: now).text
-            let call = ReceiptCall(tag: tag, environment: .production, receipt: receipt, authorization: token)
+            let call = ExchangeCall(tag: tag, environment: .production, receipt: receipt, authorization: token)
             caller.begin(call)
-            var (endings, watch): ([ReceiptCallEnding], _) = ([], StandstillWatch<Int>())
+            var (endings, watch): ([ExchangeEnding], _) = ([], StandstillWatch<Int>())
             while endings.isEmpty, !watch.isStill(0) { endings = caller.poll(milliseconds: 50) { now } }
             return try #require(endings.first)
         }
 
-        func outcome(_ ending: ReceiptCallEnding) throws -> CallOutcome {
+        func outcome(_ ending: ExchangeEnding) throws -> CallOutcome {
             let verifier = ObjectVerifier(anchors: try ca.anchors())
             return ending.outcome { judgement.judge($0, at: now, by: verifier, engine: OpenSSLEngine()) }
         }
@@ -123,47 +121,12 @@ struct ReceiptCallerTests {
         var settings = RiskSettings()
         settings.production = "http://127.0.0.1:1/v1/attestationData"
         let caller = try ReceiptCaller(settings)
-        caller.begin(ReceiptCall(tag: 1, environment: .production, receipt: [1], authorization: [0x61]))
-        var (endings, watch): ([ReceiptCallEnding], _) = ([], StandstillWatch<Int>())
+        caller.begin(ExchangeCall(tag: 1, environment: .production, receipt: [1], authorization: [0x61]))
+        var (endings, watch): ([ExchangeEnding], _) = ([], StandstillWatch<Int>())
         while endings.isEmpty, !watch.isStill(0) { endings = caller.poll(milliseconds: 50) { Self.now } }
         let ending = try #require(endings.first)
         #expect(ending.outcome { _ in .failure(.notLater) } == .transport)
         settings.authorities = "/nowhere/roots.pem"
         #expect(throws: CommandFault.self) { try ReceiptCaller(settings) }
     }
-
-    @Test func `a proxy is asked for a tunnel, without the token`() throws {
-        let seen = SeenHeaders()
-        let proxy = try HTTPCallServer(address: "127.0.0.1", port: 0) { call, responder in
-            seen.add(call)
-            responder.answer(HTTPReply(status: 403, headers: [], body: []))
-        }
-        defer { proxy.stop() }
-        let rig = try Rig()
-        var settings = RiskSettings()
-        settings.production = rig.server.url
-        settings.proxy = "http://127.0.0.1:\(proxy.port)"
-        let caller = try ReceiptCaller(settings)
-        let token = ProviderToken(rig.key, at: Self.now).text
-        let call = ReceiptCall(tag: 1, environment: .production, receipt: Self.receipt, authorization: token)
-        caller.begin(call)
-        var (endings, watch): ([ReceiptCallEnding], _) = ([], StandstillWatch<Int>())
-        while endings.isEmpty, !watch.isStill(0) { endings = caller.poll(milliseconds: 50) { Self.now } }
-        #expect(try #require(endings.first).answer == nil)
-        #expect(rig.server.account.calls == 0)
-        #expect(seen.methods.allSatisfy { $0 == "CONNECT" } && !seen.names.contains("authorization"))
-    }
-}
-
-/// What a proxy has got.
-private final class SeenHeaders: @unchecked Sendable {
-    private let lock = NSLock()
-    private var calls: [HTTPCall] = []
-
-    var methods: [String] { lock.withLock { calls.map { String(decoding: $0.method, as: UTF8.self) } } }
-    var names: Set<String> {
-        lock.withLock { Set(calls.flatMap { $0.headers.map { String(decoding: $0.name, as: UTF8.self) } }) }
-    }
-
-    func add(_ call: HTTPCall) { lock.withLock { calls.append(call) } }
 }

@@ -47,7 +47,7 @@ final class ReceiptCaller {
     var connectionsMade: Int { client.connectionsMade }
 
     /// Begins a call; ``poll(milliseconds:now:)`` reports its ending.
-    func begin(_ call: ReceiptCall) {
+    func begin(_ call: ExchangeCall) {
         client.enqueue(
             ClientCall(
                 tag: call.tag,
@@ -67,16 +67,16 @@ final class ReceiptCaller {
     /// - Parameters:
     ///   - milliseconds: how long to wait for something to happen.
     ///   - now: the time when the answers are there.
-    func poll(milliseconds: Int, now: () -> EvaluationTime) -> [ReceiptCallEnding] {
+    func poll(milliseconds: Int, now: () -> EvaluationTime) -> [ExchangeEnding] {
         let endings = client.poll(milliseconds: milliseconds)
         guard !endings.isEmpty else { return [] }
         let time = now()
-        return endings.map { ReceiptCallEnding($0, at: time) }
+        return endings.map { ExchangeEnding($0, at: time) }
     }
 }
 
 /// One receipt to be exchanged.
-struct ReceiptCall: Sendable {
+struct ExchangeCall: Sendable {
     /// Given back with the ending; of this call alone.
     var tag: UInt64
     var environment: Environment
@@ -87,7 +87,7 @@ struct ReceiptCall: Sendable {
 }
 
 /// How a call ended.
-struct ReceiptCallEnding: Sendable {
+struct ExchangeEnding: Sendable {
     enum Result: Sendable {
         case answered(ReceiptAnswer, ClientAnswer)
         case failed(ClientFailure)

@@ -67,16 +67,13 @@ struct ExchangeReceiptCommand {
                     + "with --early."
             )
         }
-        // Asked before the call: a receipt that was exchanged may not come a second time.
-        if let output, unsafe access(output, F_OK) == 0 {
-            throw UsageFault("--output: \(output.printable) already exists and is not overwritten.")
-        }
+        if let output { try Self.checkOutput(output) }
     }
 
     func run(_ console: Console) throws -> Int32 {
         let token = ProviderToken(key, at: EvaluationTime(milliseconds: Self.now().milliseconds - tokenAge * 1_000))
         let authorization = (isBearer ? Array("Bearer ".utf8) : []) + token.text
-        let sent = "sent \(receipt.account) to \(configuration.risk.endpoint(environment))"
+        let sent = "sends \(receipt.account) to \(configuration.risk.endpoint(environment))"
         console.print("\(sent)\nwith a token of team \(key.team), key \(key.kid), \(tokenAge) s old")
         if let own = receipt.content.environment, own != environment {
             console.printError("warning: the receipt is of \(own.rawValue) and goes to \(environment.rawValue)")
@@ -98,19 +95,19 @@ struct ExchangeReceiptCommand {
         console.print("\nwrote \(new.count.counted("byte")) to \(output)")
     }
 
-    private func ending(_ authorization: [UInt8]) throws -> ReceiptCallEnding {
+    private func ending(_ authorization: [UInt8]) throws -> ExchangeEnding {
         var limits = ReceiptCaller.Limits()
         (limits.connections, limits.keepsAllHeaders) = (1, true)
         let caller = try ReceiptCaller(configuration.risk, limits)
         let (bytes, authorization) = (receipt.bytes, authorization)
-        caller.begin(ReceiptCall(tag: 1, environment: environment, receipt: bytes, authorization: authorization))
+        caller.begin(ExchangeCall(tag: 1, environment: environment, receipt: bytes, authorization: authorization))
         // Ends with the call's own time-out at the latest.
         while true {
             if let ending = caller.poll(milliseconds: Self.pollMilliseconds, now: Self.now).first { return ending }
         }
     }
 
-    private func judged(_ ending: ReceiptCallEnding) throws -> CallOutcome {
+    private func judged(_ ending: ExchangeEnding) throws -> CallOutcome {
         let appID = AppID(receipt.appID)
         guard let judgement = RefreshJudgement(sent: receipt.bytes, appID: appID, environment: environment) else {
             preconditionFailure("the receipt was read before")
@@ -120,6 +117,18 @@ struct ExchangeReceiptCommand {
     }
 
     // MARK: Arguments
+
+    /// Asked before the call: a receipt that was exchanged may not come a second time.
+    private static func checkOutput(_ path: String) throws(UsageFault) {
+        // The paths are copied for the calls.
+        guard unsafe access(path, F_OK) != 0 else {
+            throw UsageFault("--output: \(path.printable) already exists and is not overwritten.")
+        }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard unsafe access(folder, W_OK) == 0 else {
+            throw UsageFault("--output: nothing can be written in \(folder.printable).")
+        }
+    }
 
     private static func now() -> EvaluationTime { EvaluationTime(milliseconds: WallClock.milliseconds()) }
 

@@ -9,11 +9,11 @@ struct ExchangeView {
     /// So many bytes that were sent do not stand in an answer by chance.
     private static let leastSecret = 16
 
-    private let ending: ReceiptCallEnding
+    private let ending: ExchangeEnding
     private let sent: [[UInt8]]
 
     /// - Parameter sent: texts of the call that no output may repeat.
-    init(_ ending: ReceiptCallEnding, sent: [[UInt8]]) { (self.ending, self.sent) = (ending, sent) }
+    init(_ ending: ExchangeEnding, sent: [[UInt8]]) { (self.ending, self.sent) = (ending, sent) }
 
     var text: String {
         let time = "after \(ending.microseconds / 1_000) ms"
