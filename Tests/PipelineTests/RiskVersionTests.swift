@@ -1,6 +1,11 @@
 import AppAttest
+import AppCheck
 import Crypto
+import DeviceLab
+import JSON
+import SimulationKit
 import Streams
+import TestKit
 import Testing
 
 @testable import Pipeline
@@ -61,5 +66,50 @@ struct RiskVersionTests {
         let isSet = ledger.setPlain(Self.id, before.span, in: before.indices)
         #expect(isSet)
         #expect(ledger[Self.id]?.risk == nil && ledger[Self.id] == Self.plain)
+    }
+
+    private static func attestation(of device: FakeDevice, at time: Int64, challenge: UInt8) -> ExchangeRequest {
+        let hash = [UInt8](repeating: challenge, count: 32)
+        let value = RequestRecords.value(
+            verb: .verifyAttestation,
+            object: device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: time)),
+            keyID: device.keyID,
+            clientDataHash: hash,
+            path: "v1/\(ExchangeKit.resource)"
+        )
+        return ExchangeRequest(value, key: device.keyID.recordKey)
+    }
+
+    private static func receipt(of device: FakeDevice, at time: Int64) -> ExchangeRequest {
+        let hash = [UInt8](repeating: 7, count: 32)
+        let time = EvaluationTime(milliseconds: time)
+        return .receipt(device.receipt(.receipt, clientDataHash: hash, at: time), of: device)
+    }
+
+    /// A worker that serves no receipts is to a group what one of a version before is.
+    @Test func `between workers that keep receipts, one that does not costs a visit and the receipt, and no metric`()
+        throws
+    {
+        var keeping = try ExchangeKit.settings { $0.risk.mode = .report }
+        keeping.hasReceipts = true
+        let rig = try ExchangeRig(keeping)
+        var without = rig.settings
+        without.registry = try ExchangeKit.settings().registry
+        without.hasReceipts = false
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        #expect(try rig.send(Self.attestation(of: device, at: rig.time - 5_000, challenge: 1)).verdict == "accepted")
+        #expect(try rig.send(Self.receipt(of: device, at: rig.time - 4_000)).verdict == "accepted")
+        let metric = try #require(rig.key(device)?.risk)
+        try rig.restart(without)
+        let visit = try rig.send(Self.receipt(of: device, at: rig.time - 3_000))
+        #expect(visit.reason == "unknown-method" && visit.code == 400)
+        let again = try rig.send(Self.attestation(of: device, at: rig.time - 2_000, challenge: 2))
+        #expect(again.verdict == "accepted")
+        for answers in [visit, again] { #expect(answers.outputs.allSatisfy { $0.stream != .receipts }) }
+        #expect(rig.key(device)?.risk == metric)
+        try rig.restart(keeping)
+        let next = try rig.send(Self.receipt(of: device, at: rig.time - 1_000))
+        #expect(next.verdict == "accepted" && next.event?["previousMetric"]?.integer == Int64(metric.value))
+        #expect(next.outputs.contains { $0.stream == .receipts && $0.value != nil })
     }
 }
