@@ -7,6 +7,10 @@ package struct SimulatedReceipt: Sendable, Equatable {
     package let dates: ReceiptDates
     /// How often the key had been attested by then: Apple links a chain of receipts to its attestation.
     package let attestation: Int
+
+    package init(key: Int, dates: ReceiptDates, attestation: Int) {
+        (self.key, self.dates, self.attestation) = (key, dates, attestation)
+    }
 }
 
 /// The receipts topic, and the worker in front of it: it takes what is newer than the receipt it keeps of a key.

@@ -15,6 +15,10 @@ enum Sample {
         ReceiptDates(type: .attest, createdAt: at(milliseconds), expiresAt: expires.map(at))
     }
 
+    static func answer(_ status: Int, at time: EvaluationTime) -> ReceiptAnswer {
+        ReceiptAnswer(status: status, headers: [], body: [], at: time)
+    }
+
     static func record(
         _ offset: Int64,
         _ dates: ReceiptDates?,

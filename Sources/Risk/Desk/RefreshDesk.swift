@@ -63,6 +63,11 @@ extension RefreshDesk {
     /// How many records may be appended; 0 for a pair that is not assigned.
     package func room(of pair: LinePair) -> Int { place(of: pair).map { readings[$0].partition.room } ?? 0 }
 
+    /// Visits from the position on that are in memory, ended ones among them.
+    package func spannedCount(of pair: LinePair) -> Int {
+        place(of: pair).map { readings[$0].partition.spannedCount } ?? 0
+    }
+
     package mutating func append(_ record: LineRecord, to pair: LinePair) {
         guard let place = place(of: pair) else { return }
         readings[place].partition.append(record)
@@ -221,6 +226,14 @@ extension RefreshDesk {
                 resume(CallAccount(team: key.team, environment: environment), at: time)
             }
         }
+    }
+
+    /// Takes the rate of a reload.
+    package mutating func change(callsPerSecond: Double) { bucket.change(callsPerSecond: callsPerSecond) }
+
+    /// Whether a call's pair is still that of its assignment.
+    package func owns(_ call: DeskCall) -> Bool {
+        place(of: call.pair).map { readings[$0].assignment == call.assignment } ?? false
     }
 
     private mutating func note(_ outcome: CallOutcome, _ call: DeskCall, at time: EvaluationTime) -> CallBreaker.Change?

@@ -44,6 +44,10 @@ package struct LinePartition: Sendable {
     /// How many records may be appended: a partition without room is not read.
     package var room: Int { Self.mostPrefetched - (slots.count - cursor) }
 
+    /// Visits between the position and the last one that was read, ended ones among them: what holds the position back
+    /// lets them grow.
+    package var spannedCount: Int { slots.count - start }
+
     /// Visits that are begun, or kept for another time.
     package var unfinishedCount: Int { slots[start..<cursor].count { $0.stage != .ended } }
 

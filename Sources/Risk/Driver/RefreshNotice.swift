@@ -1,0 +1,102 @@
+package import AppAttest
+
+/// What a refresher tells of its course, for the log. It names no receipt, no token and no key.
+package enum RefreshNotice: Sendable, Equatable {
+    case breakerOpened(CallAccount, CallFailure, trace: [UInt8]?, nextProbe: EvaluationTime)
+    case breakerClosed(CallAccount)
+    /// Calls a second of this instance.
+    case rateLowered(Environment, Double)
+    case rateRestored(Environment)
+    /// Milliseconds from Apple's clock until ours.
+    case clock(offset: Int64)
+    /// An answer that is not understood, or not genuine, by its code.
+    case invalidAnswer(Environment, code: String, status: Int, trace: [UInt8]?)
+    /// A record that no worker writes.
+    case unreadable(LinePair, offset: Int64)
+
+    /// Notices of one cause are the same thing said again.
+    fileprivate var cause: String {
+        switch self {
+        case .breakerOpened(let account, let failure, _, _): "opened \(account) \(failure)"
+        case .breakerClosed(let account): "closed \(account)"
+        case .rateLowered(let environment, _): "lowered \(environment)"
+        case .rateRestored(let environment): "restored \(environment)"
+        case .clock: "clock"
+        case .invalidAnswer(let environment, let code, _, _): "invalid \(environment) \(code)"
+        case .unreadable(let pair, _): "unreadable \(pair.line)"
+        }
+    }
+}
+
+/// Notices that wait to be logged: of one cause one a minute.
+struct NoticeList: Sendable {
+    /// Causes are few: those of accounts and of codes.
+    private static let mostCauses = 1_000
+
+    private var waiting: [RefreshNotice] = []
+    private var said: [String: EvaluationTime] = [:]
+    private var lowered: Set<Environment> = []
+
+    mutating func take() -> [RefreshNotice] {
+        defer { waiting = [] }
+        return waiting
+    }
+
+    mutating func add(_ notice: RefreshNotice, at time: EvaluationTime) {
+        if let last = said[notice.cause], (0..<Milliseconds.minute).contains(time.since(last)) { return }
+        if said.count >= Self.mostCauses { said = [:] }
+        said[notice.cause] = time
+        waiting.append(notice)
+    }
+
+    /// What the end of a call tells.
+    mutating func add(
+        _ effect: DeskEffect,
+        _ outcome: CallOutcome,
+        _ account: CallAccount,
+        _ answer: ReceiptAnswer?,
+        _ desk: RefreshDesk,
+        at time: EvaluationTime
+    ) {
+        let environment = account.environment
+        switch effect.breaker {
+        case .opened(let failure):
+            let probe = desk.breakers[account]?.opensAt ?? time
+            add(.breakerOpened(account, failure, trace: answer?.traceID, nextProbe: probe), at: time)
+        case .closed: add(.breakerClosed(account), at: time)
+        case nil: break
+        }
+        if effect.hasLoweredRate {
+            lowered.insert(environment)
+            add(.rateLowered(environment, desk.bucket.rate(in: environment)), at: time)
+        }
+        if effect.suspectsClock || !desk.clock.isReady, let offset = desk.clock.offset {
+            add(.clock(offset: offset), at: time)
+        }
+        if let code = outcome.answerCode {
+            let status = answer?.status ?? 0
+            add(.invalidAnswer(environment, code: code, status: status, trace: answer?.traceID), at: time)
+        }
+    }
+
+    /// Notices a rate that minutes without an answer 429 have given back.
+    mutating func checkRates(_ bucket: CallBucket, at time: EvaluationTime) {
+        for environment in lowered where !bucket.isLowered(in: environment) {
+            lowered.remove(environment)
+            add(.rateRestored(environment), at: time)
+        }
+    }
+}
+
+extension CallOutcome {
+    /// Why an answer was not understood, or what it complains about; nil for every other outcome.
+    fileprivate var answerCode: String? {
+        switch self {
+        case .invalid(let reason): reason.rawValue
+        case .notGenuine(let refusal): refusal.code
+        case .refused(let complaint): complaint.rawValue
+        case .unexpected: "unexpected"
+        default: nil
+        }
+    }
+}
