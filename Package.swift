@@ -110,8 +110,8 @@ let modules: [Target] = [
     .target(
         name: "Telemetry",
         dependencies: [
-            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-            "AppCheck",
+            "Gateway", "Member", "Risk", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+            "AppCheck", "AppAttest",
             "Crypto", "JSON",
         ],
         swiftSettings: whole
@@ -282,7 +282,7 @@ let tests: [Target] = [
     .testTarget(
         name: "TelemetryTests",
         dependencies: [
-            "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
+            "Telemetry", "Gateway", "Member", "Risk", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
             "Streams",
             "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
         ],
@@ -291,7 +291,8 @@ let tests: [Target] = [
     .testTarget(
         name: "WorkerTests",
         dependencies: [
-            "Worker", "Telemetry", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient",
+            "Worker", "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "RiskKit",
+            "HTTP", "HTTPClient",
             "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto",
             "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit",
         ],

@@ -83,6 +83,8 @@ package struct PartitionOffset: Sendable, Equatable {
     package static let beginning: Int64 = -2
     /// Stands for "the next record that is written".
     package static let end: Int64 = -1
+    /// Stands for "the group's committed offset", which the library asks for by itself.
+    package static let stored: Int64 = -1_000
 
     package var partition: Int32
     package var offset: Int64

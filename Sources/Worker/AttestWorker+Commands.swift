@@ -8,7 +8,7 @@ extension AttestWorker {
         .reasons, .newKeys,
         .jwks,
         .challenge, .rollout, .risk, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .requeue, .gateway,
-        .schema,
+        .refreshReceipts, .schema,
         .completions, .man,
     ]
 

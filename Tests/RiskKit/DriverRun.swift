@@ -8,7 +8,7 @@ package import Risk
 package struct DriverRun {
     private enum Event: Sendable {
         case attest(key: Int)
-        case ending(ReceiptCall, life: Int)
+        case ending(DueCall, life: Int)
         case written(UInt, SimulatedReceipt, exchanged: EvaluationTime, life: Int)
         /// The process ends and starts again.
         case crash
@@ -140,7 +140,7 @@ package struct DriverRun {
         }
     }
 
-    private mutating func end(_ call: ReceiptCall) {
+    private mutating func end(_ call: DueCall) {
         let sent = topic.receipt(Int(call.call.pair.partition), call.call.visit.offset)
         let answer = apple.answer(sent, attestedAt: attested[sent.key] ?? now, at: now)
         let reply = answer.map { CallReply.answered($0) } ?? (random.next() % 2 == 0 ? .timedOut : .failed)

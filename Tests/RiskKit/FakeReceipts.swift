@@ -32,6 +32,12 @@ package struct FakeReceipts: ReceiptJudge {
         return ReceiptRecord(offset: offset, key: Base64.encode(keyID), value: value + filling, headers: headers)
     }
 
+    /// 200 with a receipt that was created then.
+    package static func answer(createdAt: EvaluationTime) -> ReceiptAnswer {
+        let body = Base64.encode(numbers(UInt64(createdAt.milliseconds)))
+        return ReceiptAnswer(status: 200, headers: [], body: body, at: createdAt)
+    }
+
     package func summary(of receipt: [UInt8]) -> ReceiptSummary? {
         guard receipt.count > 9 else { return nil }
         let createdAt = receipt[1..<9].reduce(0) { $0 << 8 | Int64($1) }

@@ -33,11 +33,10 @@ struct RefreshDriverTests {
         return FakeReceipts.record(SimulatedReceipt(key: key, dates: dates, attestation: 1), offset: offset)
     }
 
-    private func call(_ step: DriverStep) -> ReceiptCall? { if case .call(let call) = step { call } else { nil } }
+    private func call(_ step: DriverStep) -> DueCall? { if case .call(let call) = step { call } else { nil } }
 
     private func answer(createdAt: EvaluationTime) -> CallReply {
-        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: createdAt.milliseconds >> (56 - 8 * $0)) }
-        return .answered(ReceiptAnswer(status: 200, headers: [], body: Base64.encode(bytes), at: createdAt))
+        .answered(FakeReceipts.answer(createdAt: createdAt))
     }
 
     @Test mutating func `a verified answer becomes a request on the receipt's partition, then the position moves`()

@@ -6,8 +6,8 @@ struct ManifestTests {
     private static let house: [String: Set<String>] = [
         "attest-worker": ["Worker"],
         "Telemetry": [
-            "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-            "AppCheck",
+            "Gateway", "Member", "Risk", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+            "AppCheck", "AppAttest",
             "Crypto", "JSON",
         ],
         "Worker": [

@@ -180,7 +180,7 @@ extension RefreshDriver {
             lastNumber += 1
             open[lastNumber] = OpenCall(call: call, receipt: receipt)
             return .call(
-                ReceiptCall(
+                DueCall(
                     number: lastNumber,
                     call: call,
                     environment: receipt.environment,

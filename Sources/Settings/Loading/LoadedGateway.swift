@@ -31,13 +31,7 @@ package struct LoadedGateway: Sendable {
         var configuration = try Configuration.load(files)
         var postponed: [String] = []
         if let old = running?.configuration {
-            let fresh = configuration
-            try RetiredNames.check(fresh.registry, after: old.registry)
-            configuration = old
-            configuration.registry = fresh.registry
-            configuration.emptyLists = fresh.emptyLists
-            postponed = WorkerFile.settings.renew(&configuration, fresh)
-            if !old.hasProperties(of: fresh) { postponed.append("kafka.properties") }
+            (configuration, postponed) = try old.renewed(by: configuration)
         }
         guard configuration.challenges.mode == .sealed else {
             throw ConfigurationFault(

@@ -77,6 +77,6 @@ extension MetricFamily {
         gatewayRefusedTokens, gatewayMalformed, gatewaySlow, gatewayBundles, gatewayDroppedEvents, gatewayClock,
     ]
 
-    /// The families of worker and gateway, in the order of the Metrics page.
-    package static let documented = all + ofGateway
+    /// The families of worker, gateway and refresher, in the order of the Metrics page.
+    package static let documented = all + ofGateway + ofRisk
 }

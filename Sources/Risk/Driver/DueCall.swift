@@ -1,7 +1,7 @@
 package import AppAttest
 
 /// A call to make now.
-package struct ReceiptCall: Sendable, Equatable {
+package struct DueCall: Sendable, Equatable {
     /// The driver's; its answer brings it back.
     package let number: UInt
     package let call: DeskCall
@@ -14,7 +14,7 @@ package struct ReceiptCall: Sendable, Equatable {
 }
 
 package enum DriverStep: Sendable, Equatable {
-    case call(ReceiptCall)
+    case call(DueCall)
     /// See ``DeskStep/wait(until:)``.
     case wait(until: EvaluationTime?)
 }

@@ -1,0 +1,101 @@
+package import AppAttest
+package import HTTP
+internal import Pipeline
+package import Risk
+package import Settings
+internal import Threads
+
+/// The metrics and health of a running refresher. Fed by its loop, asked by the server's thread.
+package final class RefreshMonitor: Sendable {
+    /// Milliseconds of a call to Apple.
+    static let durationBounds = Histogram([50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 20_000, 30_000])
+
+    private struct Known {
+        var snapshot: RefreshSnapshot
+        /// The time at which the loop last showed life.
+        var life = ContinuousClock.now
+    }
+
+    private let known: Locked<Known>
+    private let processStart = ProcessFigures.startTimeOfProcess()
+
+    /// - Parameter version: the program's.
+    package init(version: String) { known = Locked(Known(snapshot: RefreshSnapshot(version: version))) }
+
+    package func note(_ state: WorkerState, _ reason: String? = nil) {
+        known.withLock { ($0.snapshot.state, $0.snapshot.reason, $0.life) = (state, reason, .now) }
+    }
+
+    package func note(_ figures: RefreshFigures) { known.withLock { ($0.snapshot.figures, $0.life) = (figures, .now) } }
+
+    /// - Parameter milliseconds: of a call that has ended.
+    package func note(duration milliseconds: Int64, _ environment: Environment) {
+        known.withLock { $0.snapshot.durations[environment, default: Self.durationBounds].add(milliseconds) }
+    }
+
+    package func note(reloaded: Bool) {
+        known.withLock { known in
+            known.snapshot.isReloaded = reloaded
+            if reloaded { known.snapshot.reloadedAt = WallClock.milliseconds() }
+        }
+    }
+
+    /// How long the loop has shown no life.
+    package var silence: Duration { known.withLock { .now - $0.life } }
+
+    var snapshot: RefreshSnapshot {
+        var snapshot = known.withLock { $0.snapshot }
+        snapshot.process = ProcessFigures.now(start: processStart)
+        return snapshot
+    }
+}
+
+extension RefreshMonitor: ProgramMonitor {
+    package var pages: HTTPServer.Handler { RefreshEndpoints(self).answer }
+
+    package func port(in configuration: Configuration) -> (number: Int, setting: String) {
+        (configuration.metricsPort, "metrics")
+    }
+}
+
+/// All that a scrape of a refresher shows, as of one moment.
+struct RefreshSnapshot {
+    /// The program's.
+    let version: String
+    var state = WorkerState.starting
+    var reason: String?
+    var isReloaded = true
+    /// Milliseconds since 1970.
+    var reloadedAt = WallClock.milliseconds()
+    var figures = RefreshFigures()
+    var durations: [Environment: Histogram] = [:]
+    var process: ProcessFigures?
+}
+
+/// The paths of a refresher's metrics port.
+struct RefreshEndpoints: Sendable {
+    private let monitor: RefreshMonitor
+
+    init(_ monitor: RefreshMonitor) { self.monitor = monitor }
+
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        switch request.path {
+        case "/metrics":
+            let format = AcceptHeader(request.accept).format
+            return HTTPResponse(
+                contentType: format.contentType,
+                body: RefreshMetricsPage.write(monitor.snapshot, format)
+            )
+        case "/healthz":
+            let silence = monitor.silence
+            return silence < Endpoints.mostSilence
+                ? HTTPResponse(status: 200, text: "ok")
+                : HTTPResponse(status: 503, text: "hung: no life for \(silence.components.seconds) s")
+        case "/readyz":
+            let snapshot = monitor.snapshot
+            let text = snapshot.state.rawValue + (snapshot.reason.map { ": \($0)" } ?? "")
+            return HTTPResponse(status: snapshot.state == .running ? 200 : 503, text: text)
+        default: return .notFound
+        }
+    }
+}

@@ -1,0 +1,26 @@
+internal import Settings
+
+extension Command {
+    static let refreshReceipts = Command(
+        name: "refresh-receipts",
+        summary: "exchanges receipts at Apple for the fraud risk metric",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--instance", "NAME", "the refresher's name in logs and groups; the host's name where absent"),
+            .flag("--check", "validate the configuration, the keys, the topics and the rights, then exit"),
+        ],
+        notes: """
+            Needs topics.receipts, the DeviceCheck keys of risk.keys and an app whose risk.mode is on; it reads no signing, \
+            sealing or challenge key. SIGTERM or SIGINT: wait for calls under way, commit, exit 0. A second signal exits at \
+            once. SIGHUP, or a changed file: reload.
+            """
+    ) { arguments, console in
+        let session = try RefreshSession(
+            directory: try arguments.required("--config"),
+            instance: arguments.string("--instance") ?? HostName.current,
+            console: console
+        ) { _ in throw CommandFault("calls to Apple are not built in yet.") }
+        try arguments.has("--check") ? session.check() : session.run()
+        return ExitCode.done
+    }
+}

@@ -1,0 +1,33 @@
+internal import Dispatch
+internal import Kafka
+internal import Risk
+internal import Threads
+
+/// What other threads tell a refresher's loop, in their order.
+final class RefreshInbox: Sendable {
+    enum Message: Sendable {
+        case ended(UInt, CallReply)
+        case reports([DeliveryReport])
+    }
+
+    private let messages = Locked<[Message]>([])
+    private let arrival = DispatchSemaphore(value: 0)
+
+    func put(_ message: Message) {
+        messages.withLock { $0.append(message) }
+        arrival.signal()
+    }
+
+    func take() -> [Message] {
+        messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+    }
+
+    /// Waits for a message, or so long.
+    func wait(milliseconds: Int64) {
+        guard milliseconds > 0 else { return }
+        _ = arrival.wait(timeout: .now() + .milliseconds(Int(clamping: milliseconds)))
+    }
+}
