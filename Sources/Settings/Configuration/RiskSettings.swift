@@ -59,7 +59,7 @@ extension WorkerFile {
     ]
 
     private static let visits: [Setting<Configuration>] = [
-        Setting("risk.callsPerSecond", \.risk.callsPerSecond, .callsPerSecond)
+        Setting("risk.callsPerSecond", \.risk.callsPerSecond, .callsPerSecond, reloads: true)
             .means("Calls to Apple at most, over all processes and both environments."),
         Setting("risk.first", \.risk.firstMilliseconds, .duration(1_000...86_400_000))
             .means("Age at which the receipt of an attestation is exchanged first."),

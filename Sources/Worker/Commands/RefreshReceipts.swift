@@ -19,7 +19,7 @@ extension Command {
             directory: try arguments.required("--config"),
             instance: arguments.string("--instance") ?? HostName.current,
             console: console
-        ) { _ in throw CommandFault("calls to Apple are not built in yet.") }
+        ) { try AppleCalls($0.configuration.risk) }
         try arguments.has("--check") ? session.check() : session.run()
         return ExitCode.done
     }

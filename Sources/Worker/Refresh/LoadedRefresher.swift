@@ -23,12 +23,12 @@ struct LoadedRefresher: Sendable {
         if let old = running?.configuration {
             (configuration, postponed) = try old.renewed(by: configuration)
         }
+        try check(configuration)
         let rules = try RefreshRules(configuration)
-        try check(configuration, rules)
         return LoadedRefresher(configuration: configuration, rules: rules, postponed: postponed)
     }
 
-    private static func check(_ configuration: Configuration, _ rules: RefreshRules) throws(ConfigurationFault) {
+    private static func check(_ configuration: Configuration) throws(ConfigurationFault) {
         guard configuration.topics.receipts != nil else {
             throw ConfigurationFault(
                 "worker.json names no topic for receipts: set topics.receipts; without it there is nothing to exchange."
@@ -39,15 +39,7 @@ struct LoadedRefresher: Sendable {
                 "worker.json: the embedded broker lives inside of its worker: a refresher needs a broker of its own."
             )
         }
-        for app in configuration.registry.apps where app.risk.keepsReceipts {
-            for appID in app.expectations.appIDs where !rules.keys.contains(where: { $0.speaks(forAppID: appID.text) })
-            {
-                throw ConfigurationFault(
-                    "worker.json: no key of risk.keys is for \(appID.text.printable) of app \(app.appID.printable), whose "
-                        + "risk.mode is \(app.risk.mode.rawValue): add one, or its prefix to appIDPrefixes."
-                )
-            }
-        }
+        try DeviceCheckKeys.checkApps(configuration)
     }
 
     /// Doubtful points that do not keep a refresher from running: one line each.
@@ -58,14 +50,19 @@ struct LoadedRefresher: Sendable {
 
     /// Every file whose change asks for a reload.
     func paths(in directory: String) -> Set<String> {
-        Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" }).union(rules.files)
+        Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" }).union(
+            DeviceCheckKeys.paths(configuration)
+        )
     }
 }
 
 extension RefreshRules {
     /// What a refresher works by, its keys read from their files.
     init(_ configuration: Configuration) throws(ConfigurationFault) {
-        let apps = configuration.registry.apps.filter(\.risk.keepsReceipts)
-        self.init(keys: [], apps: Set(apps.map(\.name)), callsPerSecond: 10)
+        let (apps, risk) = (configuration.registry.apps.filter(\.risk.keepsReceipts), configuration.risk)
+        keys = try DeviceCheckKeys.load(configuration)
+        self.apps = Set(apps.map(\.name))
+        callsPerSecond = risk.callsPerSecond
+        lines = LineSettings(first: risk.firstMilliseconds, again: risk.againMilliseconds, late: risk.lateMilliseconds)
     }
 }

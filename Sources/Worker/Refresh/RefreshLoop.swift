@@ -158,6 +158,4 @@ struct RefreshRules: Sendable {
     var apps: Set<String>
     var callsPerSecond: Double
     var lines = LineSettings()
-    /// The keys' files.
-    var files: Set<String> = []
 }

@@ -37,13 +37,12 @@ struct RefreshCommandTests {
 
     @Test func `an app whose receipts no key speaks for is refused in one line`() throws {
         let (code, error) = try Self.run { config in
-            let topics = #""topics":{"receipts":"appattest.receipts"},"#
-            let worker = config + "/worker.json"
-            let text = try String(contentsOfFile: worker, encoding: .utf8)
-            let start = try #require(text.firstIndex(of: "{"))
-            let rest = text[text.index(after: start)...]
-            try ("{" + topics + rest).write(toFile: worker, atomically: true, encoding: .utf8)
-            try Self.replace(#""appId":"#, #""risk":{"mode":"report"},"appId":"#, in: config + "/apps.json")
+            try Self.replace(
+                #""requests": "#,
+                #""receipts": "appattest.receipts", "requests": "#,
+                in: config + "/worker.json"
+            )
+            try Self.replace(#""appId": "#, #""risk": {"mode": "report"}, "appId": "#, in: config + "/apps.json")
         }
         #expect(code == 2 && error.contains("risk.keys"), "\(error)")
         #expect(error.split(separator: "\n").count == 1, "\(error)")

@@ -1,0 +1,87 @@
+internal import AppAttest
+internal import Dispatch
+internal import HTTPClient
+internal import Risk
+internal import Settings
+internal import Threads
+
+/// Calls to Apple on a thread of their own: the loop waits for none.
+final class AppleCalls: CallPort, Sendable {
+    typealias End = @Sendable (CallReply) -> Void
+
+    private struct State {
+        var waiting: [(call: DueCall, end: End)] = []
+        var isStopping = false
+    }
+
+    private static let busyMilliseconds = 5
+    private static let idleMilliseconds = 200
+
+    private let state = Locked(State())
+    private let wakeup = DispatchSemaphore(value: 0)
+
+    /// - Throws: ``CommandFault`` where no client can be made.
+    init(_ settings: RiskSettings) throws {
+        // A client that cannot be made is found before anything begins; the one that works belongs to its thread.
+        _ = try ReceiptCaller(settings)
+        DispatchQueue(owner: "risk.calls").async { self.work(settings) }
+    }
+
+    func begin(_ call: DueCall, end: @escaping End) {
+        state.withLock { $0.waiting.append((call, end)) }
+        wakeup.signal()
+    }
+
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        wakeup.signal()
+    }
+
+    private func work(_ settings: RiskSettings) {
+        var caller: ReceiptCaller?
+        var ends: [UInt64: End] = [:]
+        while true {
+            if ends.isEmpty { _ = wakeup.wait(timeout: .now() + .milliseconds(Self.idleMilliseconds)) }
+            var calls: [(call: DueCall, end: End)] = []
+            let isStopping = state.withLock { state in
+                swap(&calls, &state.waiting)
+                return state.isStopping
+            }
+            guard !isStopping else { return }
+            // Made again where the process had no descriptors left.
+            if caller == nil { caller = try? ReceiptCaller(settings) }
+            guard let caller else {
+                for call in calls { call.end(.failed) }
+                continue
+            }
+            for (call, end) in calls { begin(call, end, caller, &ends) }
+            let time: () -> EvaluationTime = { EvaluationTime(milliseconds: WallClock.milliseconds()) }
+            for ending in caller.poll(milliseconds: Self.busyMilliseconds, now: time) {
+                ends.removeValue(forKey: ending.tag)?(CallReply(ending))
+            }
+        }
+    }
+
+    private func begin(_ call: DueCall, _ end: @escaping End, _ caller: ReceiptCaller, _ ends: inout [UInt64: End]) {
+        let tag = UInt64(call.number)
+        ends[tag] = end
+        caller.begin(
+            ReceiptCall(
+                tag: tag,
+                environment: call.environment,
+                receipt: call.receipt,
+                authorization: call.token
+            )
+        )
+    }
+}
+
+extension CallReply {
+    /// How a call over HTTP ended.
+    init(_ ending: ReceiptCallEnding) {
+        switch ending.result {
+        case .answered(let answer, _): self = .answered(answer)
+        case .failed(let failure): self = failure.kind == .timedOut ? .timedOut : .failed
+        }
+    }
+}
