@@ -27,7 +27,7 @@ final class RefreshLoop {
     private let monitor: RefreshMonitor
     private let say: (LogEvent) -> Void
     private var time = EvaluationTime(milliseconds: 0)
-    /// By number: when a call began, by a clock that never goes back.
+    /// When each call began, by a clock that never goes back; by number.
     private var begun: [UInt: (environment: Environment, at: Int64)] = [:]
     private var committedAt: Int64?
 

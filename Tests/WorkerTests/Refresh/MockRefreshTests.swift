@@ -82,12 +82,13 @@ struct MockRefreshTests {
             monitor: RefreshMonitor(version: "0"),
             say: { _ in }
         )
-        let clock = ContinuousClock()
-        let begin = clock.now
-        func now() -> Int64 { Int64((clock.now - begin) / .milliseconds(1)) }
-        while !isOver(loop), now() < 60_000 {
-            let pause = try loop.pass(at: start.after(milliseconds: now()), now: now())
+        // A pass is as long as its pause.
+        var now: Int64 = 0
+        var watch = StandstillWatch<Int>()
+        while !isOver(loop), !watch.isStill(caller.calls.count) {
+            let pause = try loop.pass(at: start.after(milliseconds: now), now: now)
             inbox.wait(milliseconds: pause)
+            now += pause
         }
         loop.close()
         writer.stop()
