@@ -40,9 +40,14 @@ struct RefreshBroker {
         }
         if own["client.id"] == nil { own["client.id"] = "refresh-receipts-\(instance)" }
         properties = own
-        for line in ReceiptLine.allCases {
-            _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try consumer(line) }
-        }
+        _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try validateConsumer() }
+    }
+
+    /// Refuses lines that no consumer accepts. No broker is asked.
+    private func validateConsumer() throws(KafkaFault) {
+        var own = consumerProperties(.first).completed(defaults: [("log_level", "0")])
+        for name in ["bootstrap.servers", "metadata.broker.list", "group.instance.id"] { own[name] = nil }
+        _ = try Consumer(own, topic: receipts)
     }
 
     var receipts: String { topics.receipts ?? "" }
