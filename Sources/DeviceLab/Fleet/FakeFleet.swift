@@ -44,11 +44,20 @@ package struct FakeFleet: Sendable {
     }
 
     /// A new device: its counter is 0.
-    package func device(_ number: Int) -> FakeDevice { FakeDevice(model(of: number), seed: seed(of: number)) }
+    package func device(_ number: Int) -> FakeDevice {
+        placed(FakeDevice(model(of: number), seed: seed(of: number)), number)
+    }
 
     /// - Parameter key: the device's own.
     func device(_ number: Int, _ key: DeviceKey) -> FakeDevice {
-        FakeDevice(model(of: number), seed: seed(of: number), key: key)
+        placed(FakeDevice(model(of: number), seed: seed(of: number), key: key), number)
+    }
+
+    private func placed(_ device: FakeDevice, _ number: Int) -> FakeDevice {
+        guard plan.brokerShare > 0 else { return device }
+        var device = device
+        device.hardware = hardware(of: number)
+        return device
     }
 
     /// A maker of records; each thread takes its own.

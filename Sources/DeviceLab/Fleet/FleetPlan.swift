@@ -23,6 +23,8 @@ package struct FleetPlan: Sendable {
     package var kinds = Set(ObjectKind.allCases)
     /// The part of the records after the first attestations that has a fault, 0 to 1.
     package var faultShare = 0.0
+    /// The part of the devices' keys that lie on hardware of brokers, 0 to 1.
+    package var brokerShare = 0.0
     /// The time of the first record, and the time between two.
     package var start: EvaluationTime
     package var nanosecondsApart: Int64 = 1_000_000

@@ -20,6 +20,21 @@ extension FakeDevice {
         }.finish(by: ca.signer)
     }
 
+    /// What Apple's server answers with where it counts so many keys on the device.
+    package func receipt(metric: Int, clientDataHash: [UInt8], at time: EvaluationTime) -> [UInt8] {
+        let leaf = leaf(clientDataHash: clientDataHash, at: time)
+        let context = ReceiptContext(
+            device: self,
+            type: .receipt,
+            leaf: leaf,
+            clientDataHash: clientDataHash,
+            time: time
+        )
+        var facts = context.facts
+        facts.riskMetric = Array(String(metric).utf8)
+        return ca.receipt(facts)
+    }
+
     /// - Parameter next: what follows from the receipt; nil where the fault is a missing one.
     func unfinishedReceipt(
         _ type: ReceiptType,

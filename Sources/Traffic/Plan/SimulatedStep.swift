@@ -74,4 +74,6 @@ enum ExchangeTimes {
 extension Verb {
     /// The verbs that a device can call: a debug token needs no device.
     package static let simulated = allCases.filter { $0.token != .debug && $0.content != .receipt }
+    /// The same with what Apple answers to a receipt, for apps that keep receipts.
+    package static let simulatedWithReceipts = simulated + [.verifyReceipt]
 }

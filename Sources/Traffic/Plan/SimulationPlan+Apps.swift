@@ -21,6 +21,7 @@ extension SimulationPlan {
             if case .bytes(let bytes) = app.registered.clientDataHash { plan.clientDataHashBytes = bytes }
             plan.kinds = Set(settings.verbs.map { $0.bringsAttestation ? .attestation : .assertion })
             plan.faultShare = settings.faultShare
+            plan.brokerShare = settings.brokerShare
             plan.nanosecondsApart = settings.interval * Int64(apps.count)
             return SimulationPlan(
                 app: app,

@@ -14,6 +14,9 @@ package struct SimulationPlan: Sendable {
     /// The verbs after the attestation; none where devices attest again.
     private let later: [Verb]
 
+    /// The verbs that can have a fault: a receipt is Apple's, not the device's.
+    private let faultable: [Verb]
+
     /// How many rounds are searched for a record to repeat.
     private static let lookBack = 32
 
@@ -25,6 +28,7 @@ package struct SimulationPlan: Sendable {
         let isExchange = verbs.contains { $0 != .verifyAssertion }
         attesting = asked.isEmpty ? (isPlain ? [attestations[0]] : []) + (isExchange ? [attestations[1]] : []) : asked
         later = Verb.allCases.filter { verbs.contains($0) && !attestations.contains($0) }
+        faultable = later.filter { $0.content != .receipt }
     }
 
     /// Whether no verb needs the worker's keys.
@@ -41,7 +45,7 @@ package struct SimulationPlan: Sendable {
         switch step.fault {
         case nil: return honest(step, round, isLive: time != nil)
         case .attestation?: return faulty(step, pick(attesting, .verb, index))
-        case .assertion?: return faulty(step, pick(later, .verb, index))
+        case .assertion?: return faulty(step, pick(faultable, .verb, index))
         case .replay?: return replay(step, round, isLive: time != nil)
         }
     }
@@ -125,7 +129,7 @@ extension SimulationPlan {
 
     /// An assertion again; without one to repeat, an assertion whose counter is 0.
     private func replay(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
-        let verb = pick(later, .verb, step.index)
+        let verb = pick(faultable, .verb, step.index)
         guard verb.bringsAssertion else { return faulty(step, verb) }
         let earlier = last(verb, of: step.device, before: round) { _ in true }
         let counter = earlier.flatMap { fleet.round(of: $0) }.map { UInt32(clamping: $0 + 1) } ?? 0

@@ -14,6 +14,8 @@ package struct SimulationSettings: Sendable {
     package var verbs = plainVerbs
     /// The share of the records after each device's first that are faulty, 0 to 1.
     package var faultShare: Double = 0
+    /// The share of the devices' keys that lie on hardware which attests for many, 0 to 1.
+    package var brokerShare: Double = 0
     package var seed: UInt64 = 1
     /// The first record's time, milliseconds since 1970.
     package var start: Int64 = 0

@@ -39,7 +39,8 @@ struct ExchangeRecord {
             return Draft(Array(id.utf8), call(project, version: "v1beta", body: body))
         case .attestation: return verb.isExchange ? attestation() : verification()
         case .assertion: return verb.isExchange ? assertion() : verification()
-        case .debugToken, .receipt: preconditionFailure("no device simulates it")
+        case .receipt: return receipt()
+        case .debugToken: preconditionFailure("no device simulates it")
         }
     }
 }
@@ -82,6 +83,16 @@ extension ExchangeRecord {
             body.add("client_data_hash", base64: hash)
             return (device.keyID.recordKey, call(plan.app.name, body: body))
         }
+    }
+
+    /// Apple's answer, as who refreshes receipts sends it.
+    private func receipt() -> Draft {
+        let hash = SHA256.hash(Array("simulated receipt".utf8) + random(.challenge, 32)).bytes
+        let metric = plan.fleet.keysOnHardware(of: step.device)
+        var body = StockBody()
+        body.add("key_id", base64: device.keyID.bytes)
+        body.add("receipt", base64: device.receipt(metric: metric, clientDataHash: hash, at: step.time))
+        return Draft(device.keyID.recordKey, call(plan.app.name, body: body))
     }
 
     private func attestationObject(_ clientDataHash: [UInt8]) -> UnfinishedObject {

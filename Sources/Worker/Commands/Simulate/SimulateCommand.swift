@@ -21,6 +21,7 @@ extension Command {
             .value("--records", "M", "how many records in all; each device attests first, once", .required),
             .value("--verbs", "A,B", "what devices do (verifyAttestation,verifyAssertion)"),
             .value("--faults", "SHARE", "share of faulty records after the first attestations, 0 to 1 (0)"),
+            .value("--brokers", "SHARE", "share of devices' keys on hardware that attests for many, 0 to 1 (0)"),
             .value("--seed", "S", "the same DIR, seed and start give the same bytes (1)"),
             .value("--start", "TIME", "the first record's time (by default the last one is now)"),
             .value("--rate", "R", "records are 1/R s apart (1 ms); with --publish, R records are sent each second"),
@@ -37,7 +38,8 @@ extension Command {
             record has its own request-id. Faults are of many kinds, including replays, and each is refused. Records of
             the exchange's verbs (generateAppAttestChallenge, exchangeAppAttestAttestation, exchangeAppAttestAssertion,
             verifyAppCheckToken) are sealed with DIR's own keys, as if a worker had answered before, so the capture is
-            self-contained. Tokens of ES256 apps are random, so the bytes of their checks differ from run to run. With
+            self-contained. verifyReceipt, where apps keep receipts, sends what Apple would answer: the metric is the number
+            of keys on the device's hardware, up to \(FakeFleet.keysPerBroker) of a broker. Tokens of ES256 apps are random, so the bytes of their checks differ from run to run. With
             --live nothing is sealed here: clients that behave like Google's SDK go from challenge to attestation,
             assertions and limited-use tokens with a running worker's answers, until M calls are made. With --via they
             make HTTP calls to a gateway, as the SDK does, and kafka.properties is not needed; without
@@ -79,6 +81,7 @@ struct SimulateCommand {
         settings = SimulationSettings(devices: devices, records: records)
         settings.verbs = try Self.verbs(arguments)
         settings.faultShare = try arguments.number("--faults", in: 0...1) ?? 0
+        settings.brokerShare = try arguments.number("--brokers", in: 0...1) ?? 0
         settings.seed = try arguments.seed("--seed") ?? 1
         settings.rate = try arguments.number("--rate", in: 0.001...10_000_000)
         settings.start = try arguments.time("--start") ?? max(0, Self.now - settings.span)
@@ -94,10 +97,26 @@ struct SimulateCommand {
         let configuration = try Configuration.load(files)
         let ca = try NewConfiguration.authority(of: directory)
         let apps = try apps(of: configuration)
+        try checkReceipts(apps)
         switch target {
         case .live: return try live(configuration, apps, ca)
         case .gateway(let target): return try live(target, apps, ca)
         case .capture, .topic: return try make(configuration, apps, ca)
+        }
+    }
+
+    /// - Throws: where receipts are to be sent that the worker must refuse, or faults that no verb can have.
+    private func checkReceipts(_ apps: [SimulatedApp]) throws {
+        guard settings.verbs.contains(.verifyReceipt) else { return }
+        if let app = apps.first(where: { !$0.registered.risk.keepsReceipts }) {
+            throw ConfigurationFault(
+                "apps.json: \(app.name) has risk.mode off, and --verbs has verifyReceipt: set risk.mode, and topics.receipts "
+                    + "in worker.json."
+            )
+        }
+        let others = settings.verbs.filter { $0 != .verifyReceipt && !$0.bringsAttestation }
+        if settings.faultShare > 0, others.isEmpty {
+            throw UsageFault("--faults needs another of the --verbs than attestations and verifyReceipt.")
         }
     }
 
@@ -136,7 +155,7 @@ struct SimulateCommand {
             throw UsageFault("--via needs --live: only stock clients use HTTP.")
         }
         if arguments.has("--live") {
-            for name in ["--output", "--verbs", "--faults", "--start"] where arguments.has(name) {
+            for name in ["--output", "--verbs", "--faults", "--brokers", "--start"] where arguments.has(name) {
                 throw UsageFault("\(name) cannot be used with --live: the worker's answers decide what is sent.")
             }
             guard arguments.has("--publish") != (gateway != nil) else {
@@ -159,7 +178,7 @@ struct SimulateCommand {
         guard let text = arguments.string("--verbs") else { return SimulationSettings.plainVerbs }
         var chosen: Set<Verb> = []
         for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let verbs = Verb.simulated
+            let verbs = Verb.simulatedWithReceipts
             guard let verb = verbs.first(where: { $0.rawValue == name }) else {
                 let known = verbs.map(\.rawValue)
                 throw UsageFault(
