@@ -17,7 +17,7 @@ struct ReceiptSigner: Sendable {
     }
 }
 
-/// A signer and its intermediate, and the roots that issued the intermediate.
+/// A signer and its intermediate, and the roots that issued the intermediate, as far as our own arithmetic can tell.
 private struct IssuedPair {
     let digest: Digest
     let roots: [CACertificate]
@@ -69,20 +69,6 @@ struct ReceiptSigners {
     ) throws(ReceiptRefusal) -> ReceiptSigner {
         guard !container.certificates.isEmpty else { throw .chain }
         var issued: IssuedPair?
-        do throws(ReceiptRefusal) {
-            return try judged(container, bytes, &issued)
-        } catch {
-            if let issued { unfit.insert(issued.digest, UnfitPair(refusal: error, roots: issued.roots)) }
-            throw error
-        }
-    }
-
-    /// - Parameter issued: the pair that OpenSSL has to read, although a root issued it: what is refused now is the pair.
-    private mutating func judged(
-        _ container: ReceiptContainer,
-        _ bytes: Span<UInt8>,
-        _ issued: inout IssuedPair?
-    ) throws(ReceiptRefusal) -> ReceiptSigner {
         var list = try found(container, bytes, &issued)
         let named = list.indices.filter { Self.isNamed(list[$0], by: container.signerID, bytes) }
         guard named.count == 1, let index = named.first else { throw .chain }
@@ -94,12 +80,11 @@ struct ReceiptSigners {
         {
             return known
         }
-        guard signer.hasExtension(Self.marker), !signer.isCA, signer.maySign, case .p256(let key) = signer.key else {
-            throw .badCertificate
+        if let refusal = Self.unfitness(of: signer, under: issuers) {
+            if let issued, let issuer = issuers.first { remember(issued, refusal, signer, issuer) }
+            throw refusal
         }
-        guard issuers.count == 1, let intermediate = issuers.first, let pair, intermediate.isCA,
-            intermediate.mayCertSign
-        else { throw .chain }
+        guard case .p256(let key) = signer.key, let intermediate = issuers.first, let pair else { throw .chain }
         // The root first: with an intermediate of his own no sender makes the signer's check cost more than his key.
         let issuing = anchors.find(intermediate.digest) ?? roots.filter { Self.has($0, issued: intermediate) }
         guard !issuing.isEmpty, Self.isVouched(list, beside: intermediate, by: issuing),
@@ -116,6 +101,26 @@ struct ReceiptSigners {
         anchors.insert(intermediate.digest, issuing)
         pairs.insert(pair, trusted)
         return trusted
+    }
+
+    /// Why the two may not vouch for a receipt, whoever issued them; nil = they may.
+    private static func unfitness(of signer: CACertificate, under issuers: [CACertificate]) -> ReceiptRefusal? {
+        guard signer.hasExtension(marker), !signer.isCA, signer.maySign, case .p256 = signer.key else {
+            return .badCertificate
+        }
+        guard issuers.count == 1, let issuer = issuers.first, issuer.isCA, issuer.mayCertSign else { return .chain }
+        return nil
+    }
+
+    /// Remembers an unfit pair, if a root did issue it.
+    private mutating func remember(
+        _ issued: IssuedPair,
+        _ refusal: ReceiptRefusal,
+        _ signer: CACertificate,
+        _ issuer: CACertificate
+    ) {
+        guard roots.contains(where: { Self.has($0, issued: issuer) }), signer.isSigned(by: issuer) else { return }
+        unfit.insert(issued.digest, UnfitPair(refusal: refusal, roots: issued.roots))
     }
 
     /// The certificates, of which OpenSSL reads those that are new. A list that is certainly refused never gets there:
