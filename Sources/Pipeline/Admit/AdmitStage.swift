@@ -142,6 +142,7 @@ package struct AdmitStage: Sendable {
             verdict.isUnverified = isUnverified
             verdict.order = nil
             verdict.isRestored = false
+            if error == .riskTooHigh { verdict.risk = risk(of: key, item) }
             return refuse(item, error, verdict)
         }
     }

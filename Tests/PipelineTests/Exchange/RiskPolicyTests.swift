@@ -83,6 +83,7 @@ struct RiskPolicyTests {
         let answers = try known.rig.send(request)
         #expect(answers.reason == "risk-too-high" && answers.code == 429)
         #expect(answers.result?["status"]?["status"]?.string == "RESOURCE_EXHAUSTED")
+        #expect(answers.result?["evidence"]?["risk"]?["metric"]?.integer == 6)
         #expect(known.rig.key(known.device) == before, "neither counter nor last request nor nonce")
         for stream in [OutputTopic.tokens, .ledger, .receipts] { #expect(Self.writes(answers, stream) == 0) }
         let hasEvent = index == 0 || index == 2
