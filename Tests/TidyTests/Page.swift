@@ -3,7 +3,8 @@ struct Page: Sendable {
     static let folder = "Sources/attest-worker/Documentation.docc/"
     /// As the root page lists them.
     static let names = [
-        "attest-worker", "Start", "Installing", "ExactlyOnce", "ThreatModel", "Deployment", "Keys", "Kafka", "TLS",
+        "attest-worker", "Start", "Installing", "ExactlyOnce", "ThreatModel", "FraudRisk", "Deployment", "Keys",
+        "Kafka", "TLS",
         "Logs", "Metrics", "Runbook", "Sizing", "Gateway", "AppleClients", "Backends", "Migrating", "Records",
         "Reasons", "Configuration", "CommandLine", "Changelog", "Architecture", "Decisions", "Testing", "Contributing",
     ]

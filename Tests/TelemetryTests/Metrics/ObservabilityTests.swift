@@ -44,7 +44,8 @@ struct ObservabilityTests {
                     with: ""
                 )
                 let used = try Self.words(#"([a-z_]+)(?:=|!)"#, in: String(parts[1]))
-                #expect(used.isSubset(of: (labels[name] ?? []).union(["job", "instance"])), "\(selector)")
+                let common: Set = parts[0].hasSuffix("_bucket") ? ["job", "instance", "le"] : ["job", "instance"]
+                #expect(used.isSubset(of: (labels[name] ?? []).union(common)), "\(selector)")
             }
         }
     }
