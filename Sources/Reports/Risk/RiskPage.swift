@@ -24,7 +24,8 @@ extension RiskReport {
                 .text(
                     """
                     Apple's metric is about how many keys one device has attested for the app in 30 days. A device \
-                    counts once, with its newest metric, for 30 days. It grows with reinstalling, restoring and \
+                    counts once, with its newest metric, for 30 days; without installation IDs each key counts as a \
+                    device. The metric grows with reinstalling, restoring and \
                     moving to a new device too: a change of the distribution says more than a value. Intervals are \
                     Wilson's, 95 %.
                     """
@@ -55,7 +56,8 @@ extension RiskReport.Section {
             Report.Tile(
                 "Above \(limit) a week before",
                 .count(before.above),
-                "\(Figure.share(before.above, of: before.total)) of \(before.total.grouped)"
+                before.total == 0
+                    ? "none known then" : "\(Figure.share(before.above, of: before.total)) of \(before.total.grouped)"
             ),
             Report.Tile("Highest metric", .count(devices.first.map { Int($0.newest.metric) } ?? 0)),
         ]

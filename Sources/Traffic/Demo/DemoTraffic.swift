@@ -68,7 +68,7 @@ package struct DemoTraffic {
         )
     }
 
-    private static func request(path: String, body: [(String, [UInt8])]) -> [UInt8] {
+    static func request(path: String, body: [(String, [UInt8])]) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("path", path)

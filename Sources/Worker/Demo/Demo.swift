@@ -1,10 +1,12 @@
 internal import AppAttest
 internal import AppCheck
 internal import Broker
+internal import DeviceLab
 internal import Glibc
 internal import Kafka
 internal import Member
 internal import Pipeline
+internal import Reports
 internal import Settings
 internal import Streams
 internal import Telemetry
@@ -19,6 +21,8 @@ struct Demo {
     private static let turn = Duration.milliseconds(90)
 
     let console: Console
+    /// Takes the page of the risk metrics.
+    let page: OutputFile?
 
     func run() throws -> Int32 {
         let isOver = StopFlag()
@@ -30,7 +34,7 @@ struct Demo {
         console.print("A lab authority, keys and a configuration are made, for this demo alone.")
         let directory = try Folder.makeTemporary("attest-worker-demo")
         defer { Folder.remove(directory) }
-        try NewConfiguration.write(to: directory)
+        try NewConfiguration.write(to: directory, mostServed: DemoRisk.mostServed)
         let loaded = try LoadedConfiguration.load(directory: directory)
         var configuration = loaded.configuration
         configuration.embeddedBroker = true
@@ -45,7 +49,7 @@ struct Demo {
             start: start,
             topic: RequestTopic(murmur2: configuration.topics.requests, partitions: partitions)
         )
-        try publish(traffic, access, configuration)
+        try publish(traffic.items.map(\.record), keepsPartitions: true, access, configuration)
         let fleet = try stockFleet(directory, configuration, access, partitions)
         let notices = NoticeQueue()
         let web = try DemoGateway(
@@ -56,7 +60,9 @@ struct Demo {
             partitions: partitions,
             say: notices.post
         )
-        let tally = try work(traffic.items.count, fleet, web, loaded, access, partitions, notices)
+        let risk = try risk(loaded, access, ca: try NewConfiguration.authority(of: directory), partitions, notices)
+        let tally = try work(traffic.items.count, fleet, web, risk, loaded, access, partitions, notices)
+        let calls = risk.close()
         let reader = DemoReader(
             properties: readerProperties(access),
             topics: configuration.topics,
@@ -64,13 +70,40 @@ struct Demo {
         )
         let deadLetters = tally.deadLettersTotal
         let outputs = try reader.read([.results: tally.requests - deadLetters, .deadLetters: deadLetters])
+        var report = RiskReport(configuration.registry, limit: nil, since: nil)
+        for event in try reader.events(untilRisk: risk.answers) { report.add(event) }
         isOver.set()
         // Until here the reader needs it.
         withExtendedLifetime(access) {}
         let code = DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: partitions)
             .print(on: console)
         let exchange = DemoExchange(fleet: fleet, keySet: loaded.keys.rings.tokens.jsonWebKeySet)
-        return max(code, exchange.print(on: console), web.print(on: console))
+        let climb = DemoRiskAccount(risk.device, outputs: outputs, calls: calls, report: report)
+        let codes = [code, exchange.print(on: console), web.print(on: console), climb.print(on: console)]
+        if let page {
+            try page.write(report.report(version: AttestWorker.version, source: "the demo's events").html)
+            try page.close()
+        }
+        return codes.max() ?? ExitCode.failed
+    }
+
+    /// The fraud risk metric: the demo's own refresher, and Apple's double.
+    private func risk(
+        _ loaded: LoadedConfiguration,
+        _ access: BrokerAccess,
+        ca: LabCA,
+        _ partitions: Int32,
+        _ notices: NoticeQueue
+    ) throws -> DemoRisk {
+        var configuration = loaded.configuration
+        configuration.kafkaProperties = access.settings.properties.map { (name: $0.0, value: $0.1) }
+        return try DemoRisk(
+            configuration,
+            ca: ca,
+            partitions: partitions,
+            publish: { try publish($0, keepsPartitions: false, access, configuration) },
+            say: notices.post
+        )
     }
 
     /// Stock clients of the configuration's app, which wait for the worker's answers.
@@ -95,15 +128,20 @@ struct Demo {
         return StockFleet(members, link: link, prefix: "stock")
     }
 
-    private func publish(_ traffic: DemoTraffic, _ access: BrokerAccess, _ configuration: Configuration) throws {
+    private func publish(
+        _ records: [InboundRecord],
+        keepsPartitions: Bool,
+        _ access: BrokerAccess,
+        _ configuration: Configuration
+    ) throws {
         var options = CapturePublisher.Options()
-        options.keepsPartitions = true
+        options.keepsPartitions = keepsPartitions
         let publisher = try CapturePublisher(
             properties: access.settings.properties,
             topic: configuration.topics.requests,
             options: options
         )
-        var rest = traffic.items.map(\.record)[...]
+        var rest = records[...]
         let report = try publisher.publish {
             rest.popFirst().map {
                 PublishRecord(key: $0.key, value: $0.value, headers: $0.headers, partition: $0.partition)
@@ -121,6 +159,7 @@ struct Demo {
         _ count: Int,
         _ fleet: StockFleet,
         _ web: DemoGateway,
+        _ risk: DemoRisk,
         _ loaded: LoadedConfiguration,
         _ access: BrokerAccess,
         _ partitions: Int32,
@@ -151,9 +190,9 @@ struct Demo {
             // The group forms for seconds; a pipe needs no bar.
             if console.isTerminal { meter.update(min(count, tally.requests)) }
             for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
-            do { try serve(fleet, web) } catch { trouble = error }
-            let isServed = fleet.isDone && web.fleet.isDone
-            let isDone = isServed && tally.requests >= count + fleet.tally.calls + web.records
+            do { try serve(fleet, web, risk) } catch { trouble = error }
+            let isServed = fleet.isDone && web.fleet.isDone && risk.isDone
+            let isDone = isServed && tally.requests >= count + fleet.tally.calls + web.records + risk.records
             if isDone || trouble != nil || ContinuousClock.now > deadline { loops.stop() }
         }
         if let trouble { throw trouble }
@@ -164,10 +203,11 @@ struct Demo {
     }
 
     /// Runs the clients on this thread; the worker goes on meanwhile on its own.
-    private func serve(_ fleet: StockFleet, _ web: DemoGateway) throws {
+    private func serve(_ fleet: StockFleet, _ web: DemoGateway, _ risk: DemoRisk) throws {
         let end = ContinuousClock.now + Self.turn
         while ContinuousClock.now < end {
-            guard !fleet.isDone || !web.fleet.isDone else { return }
+            guard !fleet.isDone || !web.fleet.isDone || !risk.isDone else { return }
+            try risk.pass()
             // Once the worker answers, so that no call waits for the group's forming.
             let isAnswered = fleet.tally.sessions > 0
             if isAnswered, !web.fleet.isDone { try web.step(at: Self.now, milliseconds: fleet.isDone ? 5 : 0) }
@@ -188,8 +228,10 @@ extension Command {
     static let demo = Command(
         name: "demo",
         summary: "fake devices, an embedded broker and the real worker, without any setup",
-        options: []
-    ) { _, console in try Demo(console: console).run() }
+        options: [.value("--report", "FILE", "write the page of the demo's risk metrics as well")]
+    ) { arguments, console in
+        try Demo(console: console, page: try arguments.string("--report").map { try OutputFile($0) }).run()
+    }
 }
 
 /// Notices from the loop's queue for the thread that prints. The same line is not repeated.

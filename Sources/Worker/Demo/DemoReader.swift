@@ -13,6 +13,8 @@ struct DemoReader {
         var place: Place
         /// `accepted`, a reason, or a dead letter's reason in brackets.
         var outcome: String
+        /// Empty for a dead letter.
+        var requestID = ""
         /// The record's value as text.
         var text: String
     }
@@ -35,18 +37,41 @@ struct DemoReader {
     }
 
     private func read(_ stream: OutputTopic, count: Int, milliseconds: Int) throws -> [Output] {
-        guard let topic = topics.outputs[stream] else { return [] }
-        let consumer = try Consumer(KafkaProperties(properties), topic: topic)
-        try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         var outputs: [Output] = []
-        while outputs.count < count, let event = try consumer.poll(timeoutMilliseconds: milliseconds) {
-            guard case .message(let message) = event else { continue }
-            let record = message.take()
+        try read(stream, milliseconds: milliseconds) { record in
+            guard outputs.count < count else { return false }
+            guard let record else { return true }
             let output = stream == .results ? Self.result(record) : Self.deadLetter(record)
             if let output { outputs.append(output) }
+            return true
+        }
+        return outputs
+    }
+
+    /// Reads events until so many tell a risk metric, or none comes for a while.
+    func events(untilRisk count: Int, milliseconds: Int = 5000) throws -> [[UInt8]] {
+        var (events, risks): ([[UInt8]], Int) = ([], 0)
+        let name = Array("AppAttestRisk".utf8)
+        try read(.events, milliseconds: milliseconds) { record in
+            guard risks < count else { return false }
+            guard let value = record?.value else { return true }
+            events.append(value)
+            if value.firstRange(of: name) != nil { risks += 1 }
+            return true
+        }
+        return events
+    }
+
+    /// - Parameter take: asked with nil before each record whether one is wanted.
+    private func read(_ stream: OutputTopic, milliseconds: Int, _ take: (KafkaRecord?) -> Bool) throws {
+        guard let topic = topics.outputs[stream] else { return }
+        let consumer = try Consumer(KafkaProperties(properties), topic: topic)
+        try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+        while take(nil), let event = try consumer.poll(timeoutMilliseconds: milliseconds) {
+            guard case .message(let message) = event else { continue }
+            _ = take(message.take())
         }
         try consumer.close()
-        return outputs
     }
 
     private static func result(_ record: KafkaRecord) -> Output? {
@@ -56,7 +81,9 @@ struct DemoReader {
             let offset = source["offset"]?.integer
         else { return nil }
         let place = Place(partition: partition, offset: offset)
-        return Output(place: place, outcome: outcome, text: String(decoding: value, as: UTF8.self))
+        let requestID = root["requestId"]?.string ?? ""
+        let text = String(decoding: value, as: UTF8.self)
+        return Output(place: place, outcome: outcome, requestID: requestID, text: text)
     }
 
     private static func deadLetter(_ record: KafkaRecord) -> Output? {

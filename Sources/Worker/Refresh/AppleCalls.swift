@@ -66,7 +66,7 @@ final class AppleCalls: CallPort, Sendable {
         let tag = UInt64(call.number)
         ends[tag] = end
         caller.begin(
-            ReceiptCall(
+            ExchangeCall(
                 tag: tag,
                 environment: call.environment,
                 receipt: call.receipt,
@@ -78,7 +78,7 @@ final class AppleCalls: CallPort, Sendable {
 
 extension CallReply {
     /// How a call over HTTP ended.
-    init(_ ending: ReceiptCallEnding) {
+    init(_ ending: ExchangeEnding) {
         switch ending.result {
         case .answered(let answer, _): self = .answered(answer)
         case .failed(let failure): self = failure.kind == .timedOut ? .timedOut : .failed

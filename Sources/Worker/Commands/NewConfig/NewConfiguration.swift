@@ -9,12 +9,18 @@ internal import Settings
 enum NewConfiguration {
     /// Makes the directory and its files.
     ///
-    /// - Parameter remedy: the advice if a configuration exists.
+    /// - Parameters:
+    ///   - remedy: the advice if a configuration exists.
+    ///   - mostServed: the greatest risk metric whose key is served; nil = no receipts are kept.
     /// - Returns: the names of the files, relative to the directory.
     /// - Throws: ``UsageFault`` if a configuration exists: it is never overwritten.
     @discardableResult
-    static func write(to directory: String, remedy: String = "name another directory.") throws -> [String] {
-        for (name, _) in files(of: LabCA(seed: 0), worker: [], keySet: []) {
+    static func write(
+        to directory: String,
+        remedy: String = "name another directory.",
+        mostServed: UInt16? = nil
+    ) throws -> [String] {
+        for (name, _) in files(of: LabCA(seed: 0), worker: [], keySet: [], mostServed) {
             // The path is copied for the call.
             guard unsafe access("\(directory)/\(name)", F_OK) == 0 else { continue }
             throw UsageFault("\(directory)/\(name) already exists: \(remedy)")
@@ -22,9 +28,10 @@ enum NewConfiguration {
         var random = SystemRandomNumberGenerator()
         let secret = SHA256.hash((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
         let keys = try FreshKeys(algorithms: [.rs256], beside: nil)
-        var lists = try KeyListEdit(Array(worker.utf8))
+        var lists = try KeyListEdit(Array(worker(hasReceipts: mostServed != nil).utf8))
         lists.add(keys)
-        let files = files(of: LabCA(secret: secret), worker: lists.bytes, keySet: keys.jsonWebKeySet + [0x0A])
+        let keySet = keys.jsonWebKeySet + [0x0A]
+        let files = files(of: LabCA(secret: secret), worker: lists.bytes, keySet: keySet, mostServed)
         try Folder.make("\(directory)/anchors")
         try keys.write(to: directory)
         for (name, content) in files {
@@ -61,12 +68,13 @@ enum NewConfiguration {
     private static func files(
         of ca: LabCA,
         worker: [UInt8],
-        keySet: [UInt8]
+        keySet: [UInt8],
+        _ mostServed: UInt16?
     ) -> [(name: String, content: [UInt8])] {
         [
             ("worker.json", worker),
             (keySetFile, keySet),
-            ("apps.json", Array(apps.utf8)),
+            ("apps.json", Array(apps(mostServed).utf8)),
             ("kafka.properties", Array(kafka.utf8)),
             (LabAnchors.authorityFile, ca.exported),
             ("anchors/lab-attestation-root.pem", ca.attestationAnchorPEM),
@@ -76,7 +84,8 @@ enum NewConfiguration {
 
     private static let keySetFile = "jwks.json"
 
-    private static let worker = """
+    private static func worker(hasReceipts: Bool) -> String {
+        """
         {
           "topics": {
             "requests": "appattest.requests",
@@ -84,7 +93,7 @@ enum NewConfiguration {
             "tokens": "appattest.tokens",
             "events": "appattest.events",
             "deadLetters": "appattest.dead-letters",
-            "ledger": "appattest.ledger"
+            "ledger": "appattest.ledger"\(hasReceipts ? ",\n    \"receipts\": \"appattest.receipts\"" : "")
           },
           "anchors": {
             "attestation": ["anchors/lab-attestation-root.pem"],
@@ -98,27 +107,31 @@ enum NewConfiguration {
         }
 
         """
+    }
 
-    private static let apps = """
-        {
-          "projects": [
+    private static func apps(_ mostServed: UInt16?) -> String {
+        let risk = mostServed.map { ",\n          \"risk\": {\"mode\": \"refuse\", \"above\": \($0)}" } ?? ""
+        return """
             {
-              "number": "123456789012",
-              "id": "lab-project",
-              "apps": [
+              "projects": [
                 {
-                  "appId": "1:123456789012:ios:0123456789abcdef",
-                  "appleAppIds": ["ABCDE12345.com.example.app"],
-                  "environments": ["production"],
-                  "tokenAlgorithm": "RS256",
-                  "rollout": {"mode": "off"}
+                  "number": "123456789012",
+                  "id": "lab-project",
+                  "apps": [
+                    {
+                      "appId": "1:123456789012:ios:0123456789abcdef",
+                      "appleAppIds": ["ABCDE12345.com.example.app"],
+                      "environments": ["production"],
+                      "tokenAlgorithm": "RS256",
+                      "rollout": {"mode": "off"}\(risk)
+                    }
+                  ]
                 }
               ]
             }
-          ]
-        }
 
-        """
+            """
+    }
 
     private static let kafka = """
         bootstrap.servers=localhost:9092

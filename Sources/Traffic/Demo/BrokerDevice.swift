@@ -1,0 +1,61 @@
+package import AppAttest
+package import AppCheck
+package import DeviceLab
+package import Streams
+
+/// One piece of hardware that attests for others: many keys of one app.
+package struct BrokerDevice {
+    private static let seed: UInt64 = 9_000_000
+    private static let clientDataHash = [UInt8](repeating: 7, count: 32)
+
+    private let keys: [FakeDevice]
+    private let app: RegisteredApp
+
+    /// - Parameters:
+    ///   - app: the path's app, as the configuration names it; it has an Apple App ID.
+    ///   - count: of keys.
+    package init(ca: LabCA, app: RegisteredApp, keys count: Int) {
+        precondition(!app.expectations.appIDs.isEmpty, "the app has an Apple App ID")
+        let appID = app.expectations.appIDs[0].text
+        keys = (0..<count).map { index in
+            var key = FakeDevice(ca: ca, appID: appID, seed: Self.seed + UInt64(index))
+            key.hardware = 1
+            return key
+        }
+        self.app = app
+    }
+
+    package var keyIDs: [KeyID] { keys.map(\.keyID) }
+
+    /// The attestation of each key, with its receipt.
+    package func attestations(at time: EvaluationTime) -> [InboundRecord] {
+        keys.map { key in
+            let object = key.attest(clientDataHash: Self.clientDataHash, at: time)
+            return record(key, .verifyAttestation, ("attestationStatement", object))
+        }
+    }
+
+    /// The first assertion of each key.
+    package func assertions() -> [InboundRecord] {
+        keys.map { key in
+            let object = key.assertion(clientDataHash: Self.clientDataHash, counter: 1)
+            return record(key, .verifyAssertion, ("assertion", object))
+        }
+    }
+
+    /// The `request-id` of a key's assertion.
+    package static func assertionID(of keyID: KeyID) -> String { id(keyID, .verifyAssertion) }
+
+    private static func id(_ keyID: KeyID, _ verb: Verb) -> String {
+        "broker-\(String(decoding: keyID.recordKey.prefix(6), as: UTF8.self))-\(verb)"
+    }
+
+    private func record(_ key: FakeDevice, _ verb: Verb, _ object: (String, [UInt8])) -> InboundRecord {
+        let body = [("keyId", key.keyID.bytes), object, ("clientDataHash", Self.clientDataHash)]
+        return .unplaced(
+            key: key.keyID.recordKey,
+            value: DemoTraffic.request(path: "v1/\(app.name):\(verb)", body: body),
+            headers: [RecordHeader("request-id", Self.id(key.keyID, verb))]
+        )
+    }
+}
