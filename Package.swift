@@ -342,7 +342,7 @@ let soakTargets: [Target] = [
         name: "ChaosKit",
         dependencies: [
             "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "KafkaPorts", "Pipeline",
-            "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "Risk", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
         path: "Tests/ChaosKit",
         swiftSettings: whole

@@ -1,0 +1,116 @@
+import BrokerKit
+import ChaosKit
+import Foundation
+import Kafka
+import Testing
+
+/// Workers, a refresher and Apple's double as processes on a real broker.
+@Suite(
+    "refresh-receipts on a real broker",
+    .brokerTests,
+    .cluster(),
+    .serialized
+)
+struct RefreshTests {
+    private static func site(_ prefix: String, _ settings: RefreshSite.Settings = .init()) throws -> RefreshSite {
+        try RefreshSite(prefix, servers: #require(RealClusterTrait.cluster).bootstrapServers, settings)
+    }
+
+    /// Waits until the worker has judged all there is, and the lines have no visit to make.
+    private static func settles(_ site: RefreshSite, _ processes: [ProgramProcess]) throws -> Bool {
+        let watch = site.workplace.drainWatch()
+        return Deadline.wait(60) {
+            guard processes.allSatisfy(\.isRunning) else { return true }
+            // In this order: a line commits a visit after its request is on the topic.
+            guard let unread = try? site.unreadLines(), unread.isEmpty else { return false }
+            return (try? watch.isDrained()) ?? false && watch.committed > 0
+        }
+    }
+
+    private static func end(_ process: ProgramProcess) {
+        process.signal(SIGTERM)
+        #expect(process.waitForEnd(seconds: 60) == .exit(0), "\(process.error)")
+    }
+
+    @Test func `metrics come to keys, results, events and receipts; a restart calls for nothing again`() throws {
+        let site = try Self.site("refreshed")
+        try site.createTopics()
+        let traffic = try RefreshTraffic(site)
+        let (worker, apple) = (try site.worker("one"), try site.apple())
+        var refresher = try site.refresher("r1")
+        try traffic.attest(9)
+        try traffic.flush()
+        #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
+        try traffic.assert(0..<9)
+        try traffic.flush()
+        #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
+        Self.end(refresher)
+        #expect(refresher.error.contains("receipts exchanged"), "\(refresher.error)")
+        let before = site.relay.calls
+        #expect(before.count >= 9 && before.allSatisfy { $0.answeredReceipt != nil })
+
+        refresher = try site.refresher("r1")
+        #expect(refresher.says("line late reads"), "\(refresher.error)")
+        try traffic.attest()
+        try traffic.flush()
+        #expect(Deadline.wait(60) { site.relay.callCount > before.count }, "\(refresher.error)")
+        #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
+        #expect(!refresher.error.contains("has no committed offsets"), "\(refresher.error)")
+        for process in [refresher, worker, apple] { Self.end(process) }
+        let later = Set(site.relay.calls.dropFirst(before.count).map(\.receipt))
+        #expect(later.count == 1 && before.allSatisfy { !later.contains($0.receipt) })
+
+        let evidence = try RefreshEvidence(site)
+        #expect(RefreshAudit.findings(evidence) == [])
+        #expect(evidence.ledger.count == 10 && evidence.events.count == 10)
+        let metrics = (0..<10).map { evidence.ledger[traffic.keyID($0)]??.value ?? 0 }
+        let (shared, own) = ((0..<10).filter { $0 % 3 == 0 }, (0..<10).filter { $0 % 3 != 0 })
+        #expect(own.allSatisfy { metrics[$0] == 1 }, "\(metrics)")
+        // Four keys on one device; the last one was attested after the others' calls.
+        #expect(metrics[9] == 4 && shared.allSatisfy { (1...4).contains(metrics[$0]) }, "\(metrics)")
+        let shown = evidence.steps.values.flatMap { $0 }.count { $0.request == .assertion && $0.shown != nil }
+        #expect(shown == 9)
+        let secrets = RefreshSecrets(key: site.key, calls: evidence.calls)
+        #expect(try secrets.found(inStreamsOf: site.workplace.folder) == [])
+    }
+
+    @Test func `--check names missing topics, unequal partitions and a missing key in one line, and calls nobody`()
+        throws
+    {
+        let site = try Self.site("refreshchecked")
+        let workplace = site.workplace
+        func check(_ code: Int32, _ words: String...) throws {
+            let check = try workplace.start("refresh-receipts", "--check", "--instance", "r1")
+            #expect(check.waitForEnd() == .exit(code), "\(check.error)")
+            for word in words { #expect((check.error + check.output).contains(word), "\(check.error) \(check.output)") }
+            guard code != 0 else { return }
+            #expect(check.errorBesideLab.split(separator: "\n").count == 1 && check.output.isEmpty, "\(check.error)")
+        }
+        func create(_ name: String, _ partitions: Int) throws {
+            let topic = NewTopic(name: name, partitions: partitions, settings: [])
+            #expect(try Admin(workplace.properties).createTopics([topic]) == [.created])
+        }
+        try check(1, "no such topic: \(workplace.requests)")
+        try create(workplace.requests, 3)
+        try check(1, "no such topic: \(site.receipts)")
+        try create(site.receipts, 2)
+        try check(1, "\(workplace.requests) has 3 partitions and \(site.receipts) has 2")
+        let other = try Self.site("refreshright")
+        try other.createTopics()
+        var right = try other.workplace.start("refresh-receipts", "--check", "--instance", "r1")
+        // Partitions that were made a moment ago may have no leader yet.
+        #expect(
+            try Deadline.wait(15) {
+                guard right.waitForEnd() != .exit(0) else { return true }
+                right = try other.workplace.start("refresh-receipts", "--check", "--instance", "r1")
+                return false
+            },
+            "\(right.error)"
+        )
+        #expect(right.output.contains("are in order: 3 partitions; Apple was not called"), "\(right.output)")
+        #expect(right.errorBesideLab.isEmpty, "\(right.error)")
+        try FileManager.default.removeItem(atPath: site.keyPath)
+        try check(2, "devicecheck.p8")
+        #expect(site.relay.callCount == 0 && other.relay.callCount == 0)
+    }
+}
