@@ -37,7 +37,7 @@ package struct RelayedCall: Sendable, Equatable {
 
 /// Stands between refreshers and Apple's double, and remembers their calls: what is killed forgets its own.
 ///
-/// It passes each byte on. One thread serves all connections.
+/// It passes each byte on, answers after a while. One thread serves all connections.
 package final class AppleRelay: Sendable {
     private struct Shared: Sendable {
         var calls: [RelayedCall] = []
@@ -48,10 +48,12 @@ package final class AppleRelay: Sendable {
     package let port: UInt16
     private let shared = Locked(Shared())
 
-    /// - Parameter port: the double's own.
-    package init(to port: UInt16) throws {
+    /// - Parameters:
+    ///   - port: the double's own.
+    ///   - latency: how long an answer is on its way: what is killed meanwhile has called and does not know the answer.
+    package init(to port: UInt16, latency: Duration = .zero) throws {
         self.port = try BrokerPorts.freePort()
-        let loop = try RelayLoop(listening: self.port, to: port)
+        let loop = try RelayLoop(listening: self.port, to: port, latency)
         let thread = Thread { [shared] in
             while !shared.withLock({ $0.isStopping }) {
                 let (calls, isIdle) = loop.pass()
@@ -81,11 +83,12 @@ private final class RelayLoop: @unchecked Sendable {
     // Made by one thread and then used by another alone.
     private let listener: LoopbackSocket
     private let applePort: UInt16
+    private let latency: Duration
     private var connections: [RelayedConnection] = []
 
-    init(listening port: UInt16, to applePort: UInt16) throws {
+    init(listening port: UInt16, to applePort: UInt16, _ latency: Duration) throws {
         listener = try LoopbackSocket.listening(on: port)
-        self.applePort = applePort
+        (self.applePort, self.latency) = (applePort, latency)
     }
 
     /// Passes on what there is. - Returns: calls that have ended, and whether nothing moved.
@@ -94,7 +97,7 @@ private final class RelayLoop: @unchecked Sendable {
         while let client = listener.accept() {
             isIdle = false
             guard let apple = LoopbackSocket.connecting(to: applePort) else { continue }
-            connections.append(RelayedConnection(client, apple))
+            connections.append(RelayedConnection(client, apple, latency))
         }
         var calls: [RelayedCall] = []
         for connection in connections {
@@ -110,7 +113,7 @@ private final class RelayedConnection {
     private let client: LoopbackSocket
     private let apple: LoopbackSocket
     private var toApple = RelayedBytes()
-    private var toClient = RelayedBytes()
+    private var toClient: RelayedBytes
     private var requests = HTTPMessages()
     private var answers = HTTPMessages()
     /// Calls without an answer yet.
@@ -118,7 +121,10 @@ private final class RelayedConnection {
     private var ended: [RelayedCall] = []
     private(set) var isOver = false
 
-    init(_ client: LoopbackSocket, _ apple: LoopbackSocket) { (self.client, self.apple) = (client, apple) }
+    init(_ client: LoopbackSocket, _ apple: LoopbackSocket, _ latency: Duration) {
+        (self.client, self.apple) = (client, apple)
+        toClient = RelayedBytes(latency: latency)
+    }
 
     func takeCalls() -> [RelayedCall] {
         defer { ended = [] }
@@ -158,9 +164,14 @@ private final class RelayedConnection {
 
 /// One direction of a connection.
 private struct RelayedBytes {
+    private let latency: Duration
     private var waiting: [UInt8] = []
+    /// What has not been on its way for long enough.
+    private var early: [(due: ContinuousClock.Instant, bytes: [UInt8])] = []
     private var hasEnded = false
     private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+    init(latency: Duration = .zero) { self.latency = latency }
 
     /// - Returns: what was read, and whether nothing can pass any more.
     mutating func pass(from source: LoopbackSocket, to target: LoopbackSocket) -> (bytes: [UInt8], isOver: Bool) {
@@ -172,12 +183,13 @@ private struct RelayedBytes {
             case .ended: hasEnded = true
             }
         }
-        waiting += read
+        if !read.isEmpty { early.append((.now + latency, read)) }
+        while let first = early.first, first.due <= .now { waiting += early.removeFirst().bytes }
         switch target.write(waiting, from: 0, most: waiting.count) {
         case .bytes(let count): waiting.removeFirst(count)
         case .wouldBlock: break
         case .ended: return (read, true)
         }
-        return (read, hasEnded && waiting.isEmpty)
+        return (read, hasEnded && waiting.isEmpty && early.isEmpty)
     }
 }

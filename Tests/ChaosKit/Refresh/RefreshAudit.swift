@@ -58,6 +58,8 @@ package enum RefreshAudit {
         if finals > evidence.mostFinalCalls {
             findings.append("\(finals) calls were answered, and \(evidence.mostFinalCalls) are the most")
         }
+        let ended = finals + evidence.calls.count { $0.status == nil }
+        if ended < evidence.visits { findings.append("\(ended) calls ended, and there are \(evidence.visits) visits") }
         return findings
     }
 }

@@ -59,6 +59,8 @@ package struct RefreshEvidence: Sendable, Equatable {
     package var calls: [RelayedCall] = []
     /// By key ID: of the keys that the calls' receipts are of.
     package var finalFailures: [String: Int] = [:]
+    /// Each of them ends with an answer, or without one that is whole.
+    package var visits = 0
     /// How many answered calls there may be at most.
     package var mostFinalCalls = Int.max
     /// Requests without a result, and such with more than one.
@@ -98,7 +100,7 @@ extension RefreshEvidence {
             let root = try JSONDocument(parsing: record.value ?? []).root
             if root["event"]?.string == "AppAttestRisk" { events.append(root["requestId"]?.string ?? "") }
         }
-        calls = site.relay.calls
+        (calls, visits) = (site.relay.calls, try site.visits())
         let verifier = ObjectVerifier(anchors: try workplace.ca.anchors())
         for call in calls where call.isFinal && !Self.brings(call, by: verifier) {
             guard let key = ReceiptContent(unverified: call.receipt)?.publicKey else { continue }

@@ -7,12 +7,14 @@ package final class RefreshRun {
     package struct Settings: Sendable {
         package var seed: UInt64 = 1
         package var faults = 8
-        package var devices = 60
+        /// All of them attest once, a third before the first call.
+        package var devices = 120
         package var secondsBetweenFaults = 4.0
         /// Of the double's answers.
         package var faultShare = 0.15
         package var forgets = 3
-        package var callsPerSecond = 20
+        package var callsPerSecond = 40
+        package var latency = Duration.milliseconds(300)
 
         package init() {}
     }
@@ -59,7 +61,7 @@ package final class RefreshRun {
     {
         (self.cluster, self.settings, self.print) = (cluster, settings, print)
         var ofSite = RefreshSite.Settings()
-        ofSite.callsPerSecond = settings.callsPerSecond
+        (ofSite.callsPerSecond, ofSite.latency) = (settings.callsPerSecond, settings.latency)
         site = try RefreshSite(name, servers: cluster.bootstrapServers, ofSite)
         traffic = try RefreshTraffic(site, seed: settings.seed)
         cast = RefreshCast { print($0) }
@@ -207,7 +209,7 @@ package final class RefreshRun {
     private func report(_ unsettled: [String]) throws -> Report {
         var report = Report()
         report.evidence = try RefreshEvidence(site)
-        let visits = 3 * settings.devices
+        let visits = report.evidence.visits
         let again = Self.mostInFlight + Self.commitSeconds * settings.callsPerSecond
         report.evidence.mostFinalCalls = visits + repeats * again
         report.findings = unsettled.map { "not done: \($0)" } + cast.findings + RefreshAudit.findings(report.evidence)

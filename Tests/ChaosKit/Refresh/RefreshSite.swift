@@ -3,7 +3,6 @@ package import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import Kafka
-internal import KafkaPorts
 internal import Streams
 
 /// A configuration with receipts and a team's DeviceCheck key, and the processes of the fraud metric on it: workers,
@@ -16,8 +15,8 @@ package final class RefreshSite {
         package var mode = "report"
         /// More of apps.json's `risk`, each with a comma in front.
         package var risk = ""
-        /// Where a refresher calls: nil = the relay.
-        package var endpoint: String?
+        /// How long Apple's answers are on their way.
+        package var latency = Duration.zero
 
         package init() {}
     }
@@ -35,11 +34,11 @@ package final class RefreshSite {
     package init(_ prefix: String, servers: String, _ settings: Settings = Settings()) throws {
         self.settings = settings
         applePort = try BrokerPorts.freePort()
-        relay = try AppleRelay(to: applePort)
+        relay = try AppleRelay(to: applePort, latency: settings.latency)
         key = try SigningKey.generate(.p256)
         var options = ProgramWorkplace.Options()
         (options.prefix, options.partitions, options.topicMaker) = (prefix, settings.partitions, .nobody)
-        let endpoint = settings.endpoint ?? "http://127.0.0.1:\(relay.port)/v1/attestationData"
+        let endpoint = "http://127.0.0.1:\(relay.port)/v1/attestationData"
         options.members = """
             "risk": {"keys": [{"team": "ABCDE12345", "kid": "K1", "file": "\(Self.keyFile)"}], "first": "1s", \
             "again": "24h", "late": "24h", "callsPerSecond": \(settings.callsPerSecond), \
@@ -86,38 +85,5 @@ package final class RefreshSite {
             arguments += ["--faults", String(faults), "--seed", String(seed)] + names.flatMap { ["--fault", $0] }
         }
         return try workplace.start("lab-apple", arguments)
-    }
-
-    // MARK: Lines
-
-    /// The partitions of which each line's group has committed what it can have done by now: all records up to the first
-    /// receipt that has to wait for a day.
-    ///
-    /// - Returns: what is not committed yet, in words; empty = the lines have done their work.
-    package func unreadLines() throws -> [String] {
-        var (ends, waiting) = ([Int32: Int64](), [Int32: Int64]())
-        try TopicDump.read(receipts, workplace.properties, partitions: settings.partitions) { record in
-            ends[record.partition] = record.offset + 1
-            let isRefreshed = record.headers.contains {
-                $0.name == Array("type".utf8) && $0.value == Array("RECEIPT".utf8)
-            }
-            if isRefreshed, waiting[record.partition] == nil { waiting[record.partition] = record.offset }
-        }
-        let admin = try Admin(workplace.properties)
-        var left: [String] = []
-        for line in ["first", "again", "late"] {
-            let committed = try admin.committedOffsets(
-                ofGroup: "\(workplace.group)-risk-\(line)",
-                topic: receipts,
-                partitions: Array(0..<settings.partitions)
-            )
-            for place in committed {
-                guard let end = ends[place.partition] else { continue }
-                let goal = line == "first" ? end : waiting[place.partition] ?? end
-                let offset = place.offset ?? 0
-                if offset < goal { left.append("\(line) \(place.partition): \(offset) of \(goal)") }
-            }
-        }
-        return left
     }
 }

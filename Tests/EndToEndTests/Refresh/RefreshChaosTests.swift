@@ -25,9 +25,9 @@ struct RefreshChaosTests {
 
     @Test func `what Apple answered and was acknowledged counts once, and what was forgotten is gone`() throws {
         var settings = RefreshRun.Settings()
-        settings.seed = ProcessInfo.processInfo.environment["SIM_SEED"].flatMap { UInt64($0) } ?? 1
+        settings.seed = ProcessInfo.processInfo.environment["REFRESH_SEED"].flatMap { UInt64($0) } ?? 1
         settings.faults = Self.faults ?? settings.faults
-        settings.devices = 7 * settings.faults
+        settings.devices = 15 * settings.faults
         let report = try Self.run("refreshchaos", settings)
         #expect(report.findings == [])
         // It was a run: metrics moved, answers came too late, and answers had faults.

@@ -21,9 +21,11 @@ struct RefreshTests {
         let watch = site.workplace.drainWatch()
         return Deadline.wait(60) {
             guard processes.allSatisfy(\.isRunning) else { return true }
-            // In this order: a line commits a visit after its request is on the topic.
-            guard let unread = try? site.unreadLines(), unread.isEmpty else { return false }
-            return (try? watch.isDrained()) ?? false && watch.committed > 0
+            // In this order: receipts come with a request's commit, and a line commits a visit behind its request.
+            guard (try? watch.isDrained()) == true, watch.committed > 0, (try? site.unreadLines()) == [] else {
+                return false
+            }
+            return (try? watch.isDrained()) == true
         }
     }
 
@@ -62,6 +64,7 @@ struct RefreshTests {
 
         let evidence = try RefreshEvidence(site)
         #expect(RefreshAudit.findings(evidence) == [])
+        #expect(evidence.visits >= 10 && evidence.calls.count == evidence.visits)
         #expect(evidence.ledger.count == 10 && evidence.events.count == 10)
         let metrics = (0..<10).map { evidence.ledger[traffic.keyID($0)]??.value ?? 0 }
         let (shared, own) = ((0..<10).filter { $0 % 3 == 0 }, (0..<10).filter { $0 % 3 != 0 })

@@ -1,0 +1,52 @@
+internal import BrokerKit
+internal import Kafka
+internal import KafkaPorts
+
+/// What the three lines have to do with the receipts topic.
+private struct LineWork {
+    /// The offset behind the last record, by partition.
+    var ends: [Int32: Int64] = [:]
+    /// The first receipt that has to wait for a day, behind which the lines `again` and `late` visit none.
+    var waiting: [Int32: Int64] = [:]
+    var visits = 0
+
+    init(_ site: RefreshSite) throws {
+        try TopicDump.read(site.receipts, site.workplace.properties, partitions: site.settings.partitions) { record in
+            let type = record.headers.last { $0.name == Array("type".utf8) }?.value
+            ends[record.partition] = record.offset + 1
+            if type == Array("RECEIPT".utf8), waiting[record.partition] == nil {
+                waiting[record.partition] = record.offset
+            }
+            // Attestations are older than a day.
+            if type == Array("ATTEST".utf8) { visits += waiting[record.partition] == nil ? 3 : 1 }
+        }
+    }
+}
+
+extension RefreshSite {
+    /// The partitions of which a line's group has not committed yet what it can have done by now.
+    ///
+    /// - Returns: a line each; empty = the lines have done their work.
+    package func unreadLines() throws -> [String] {
+        let work = try LineWork(self)
+        let admin = try Admin(workplace.properties)
+        var left: [String] = []
+        for line in ["first", "again", "late"] {
+            let committed = try admin.committedOffsets(
+                ofGroup: "\(workplace.group)-risk-\(line)",
+                topic: receipts,
+                partitions: Array(0..<settings.partitions)
+            )
+            for place in committed {
+                guard let end = work.ends[place.partition] else { continue }
+                let goal = line == "first" ? end : work.waiting[place.partition] ?? end
+                let offset = place.offset ?? 0
+                if offset < goal { left.append("\(line) \(place.partition): \(offset) of \(goal)") }
+            }
+        }
+        return left
+    }
+
+    /// How many visits the lines had to make.
+    package func visits() throws -> Int { try LineWork(self).visits }
+}
