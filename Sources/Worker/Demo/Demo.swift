@@ -15,7 +15,7 @@ internal import Traffic
 
 /// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
 struct Demo {
-    private static let timeBudget = Duration.seconds(25)
+    private static let timeBudget = Duration.seconds(60)
     private static let stockClients = 12
     /// The stock clients' time between two polls of the worker.
     private static let turn = Duration.milliseconds(90)
