@@ -1,6 +1,7 @@
 internal import BrokerKit
 internal import Foundation
 internal import JSON
+internal import Risk
 internal import TestKit
 internal import Threads
 
@@ -29,9 +30,12 @@ package struct RelayedCall: Sendable, Equatable {
 
     /// The new receipt, where the answer is one in Base64.
     package var answeredReceipt: [UInt8]? {
-        guard status == 200 else { return nil }
+        // A refresher reads no more.
+        guard status == 200, answer.count <= ReceiptAnswer.mostBodyBytes else { return nil }
         let text = answer.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        return text.isEmpty ? nil : Base64.decode(text)
+        // Nor another alphabet.
+        guard let receipt = Base64.decode(text), !receipt.isEmpty, Base64.encode(receipt) == text else { return nil }
+        return receipt
     }
 }
 

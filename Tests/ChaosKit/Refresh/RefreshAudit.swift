@@ -28,8 +28,9 @@ package enum RefreshAudit {
             findings.append("\(key) has another metric in the ledger than the newest accepted one")
         }
         if held != walk.held { findings.append("\(key) has another receipt in the topic than the newest accepted one") }
-        if walk.isKnown, walk.metric == nil, evidence.finalFailures[key] == nil {
-            findings.append("\(key) has no metric, and no call of it failed")
+        if walk.isKnown, walk.metric == nil, evidence.failures[key] == nil {
+            let endings = (evidence.endings[key] ?? ["no call"]).joined(separator: ", ")
+            findings.append("\(key) has no metric, and no call of it failed: \(endings)")
         }
         return findings
     }

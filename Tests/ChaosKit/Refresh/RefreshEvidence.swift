@@ -57,8 +57,9 @@ package struct RefreshEvidence: Sendable, Equatable {
     package var events: [String] = []
     /// What passed the relay.
     package var calls: [RelayedCall] = []
-    /// By key ID: of the keys that the calls' receipts are of.
-    package var finalFailures: [String: Int] = [:]
+    /// By key ID: how the calls with its receipts ended, in words, and how many of the answers have no metric that counts.
+    package var endings: [String: [String]] = [:]
+    package var failures: [String: Int] = [:]
     /// Each of them ends with an answer, or without one that is whole.
     package var visits = 0
     /// How many answered calls there may be at most.
@@ -102,9 +103,12 @@ extension RefreshEvidence {
         }
         (calls, visits) = (site.relay.calls, try site.visits())
         let verifier = ObjectVerifier(anchors: try workplace.ca.anchors())
-        for call in calls where call.isFinal && !Self.brings(call, by: verifier) {
-            guard let key = ReceiptContent(unverified: call.receipt)?.publicKey else { continue }
-            finalFailures[String(decoding: KeyID(of: key).recordKey, as: UTF8.self), default: 0] += 1
+        for call in calls {
+            guard let publicKey = ReceiptContent(unverified: call.receipt)?.publicKey else { continue }
+            let key = String(decoding: KeyID(of: publicKey).recordKey, as: UTF8.self)
+            let status = call.status.map(String.init) ?? "none"
+            endings[key, default: []].append("\(status) with \(call.answer.count) bytes")
+            if call.isFinal, !Self.brings(call, by: verifier) { failures[key, default: 0] += 1 }
         }
     }
 

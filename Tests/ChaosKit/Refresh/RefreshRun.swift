@@ -12,6 +12,7 @@ package final class RefreshRun {
         package var secondsBetweenFaults = 4.0
         /// Of the double's answers.
         package var faultShare = 0.15
+        /// So many keys are forgotten before their receipts are exchanged, and so many later.
         package var forgets = 3
         package var callsPerSecond = 40
         package var latency = Duration.milliseconds(300)
@@ -77,6 +78,7 @@ package final class RefreshRun {
         try cast.add("apple") { [unowned self] in
             try site.apple(faults: faultShare, seed: random.next() % 1_000)
         }
+        for number in 0..<min(settings.forgets, traffic.devices.count) { try forget(traffic.keyID(number)) }
         for name in ["r1", "r2"] { try cast.add(name) { [site] in try site.refresher(name) } }
         try doFaults()
         try heal()

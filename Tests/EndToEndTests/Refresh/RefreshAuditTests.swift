@@ -125,8 +125,8 @@ struct RefreshAuditTests {
         sample.evidence.steps["A"] = Array(sample.evidence.steps["A"]?.prefix(1) ?? [])
         (sample.evidence.ledger["A"], sample.evidence.topic["A"]) = (.some(nil), .attestation)
         sample.evidence.events = []
-        #expect(sample.findings == ["A has no metric, and no call of it failed"])
-        sample.evidence.finalFailures["A"] = 1
+        #expect(sample.findings == ["A has no metric, and no call of it failed: no call"])
+        sample.evidence.failures["A"] = 1
         #expect(sample.findings == [])
     }
 

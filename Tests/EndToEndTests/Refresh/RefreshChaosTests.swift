@@ -34,6 +34,6 @@ struct RefreshChaosTests {
         #expect(report.evidence.events.count > settings.devices / 2)
         #expect(report.evidence.calls.contains { $0.answeredReceipt == nil })
         let reasons = report.evidence.steps.values.flatMap { $0.compactMap(\.reason) }
-        #expect(reasons.contains("receipt:superseded"))
+        #expect(reasons.contains("receipt:superseded") && reasons.contains("unknown-key"))
     }
 }
