@@ -21,6 +21,8 @@ final class RefreshCast {
     private let log: (String) -> Void
     /// Processes that ended by themselves or wrongly, with what they said last.
     private(set) var findings: [String] = []
+    /// How often a static member was fenced: a broker that stood still may answer its join and the repeated one.
+    private(set) var fenced = 0
 
     init(log: @escaping (String) -> Void) { self.log = log }
 
@@ -69,7 +71,12 @@ final class RefreshCast {
             if end != .exit(0) { note(name, role, "\(end) after SIGTERM") }
             (role.endingSince, role.back) = (nil, .now + role.pause)
         } else if let end = role.process?.end {
-            note(name, role, "ended by itself, \(end)")
+            if role.process?.error.contains("FENCED_INSTANCE_ID") ?? false {
+                fenced += 1
+                log("\(name) was fenced")
+            } else {
+                note(name, role, "ended by itself, \(end)")
+            }
             role.back = .now + .seconds(1)
         }
     }

@@ -213,6 +213,7 @@ package final class RefreshRun {
         report.evidence = try RefreshEvidence(site)
         let visits = report.evidence.visits
         let again = Self.mostInFlight + Self.commitSeconds * settings.callsPerSecond
+        let repeats = repeats + cast.fenced
         report.evidence.mostFinalCalls = visits + repeats * again
         report.findings = unsettled.map { "not done: \($0)" } + cast.findings + RefreshAudit.findings(report.evidence)
         let secrets = RefreshSecrets(key: site.key, calls: report.evidence.calls)
