@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import Kafka
 internal import KafkaPorts
+internal import Member
 internal import Risk
 internal import Settings
 internal import Streams
@@ -18,7 +19,9 @@ final class LineGroup {
     private static let closeMilliseconds = 3_000
 
     let line: ReceiptLine
-    private let consumer: any GroupConsumer
+    private var consumer: any GroupConsumer
+    private let renewed: () throws(KafkaFault) -> (any GroupConsumer)?
+    private var fences = FenceCounter.ofMember
     private let partitions: Int32
     private let say: (LogEvent) -> Void
     /// The commit whose answer has not come yet.
@@ -26,14 +29,18 @@ final class LineGroup {
     /// Whether the group has given this member an assignment, even an empty one.
     private(set) var isMember = false
 
-    /// - Parameter partitions: those of the topic at the start.
+    /// - Parameters:
+    ///   - partitions: those of the topic at the start.
+    ///   - renewed: makes the consumer that takes the place of one that is fenced.
     init(
         _ line: ReceiptLine,
         _ consumer: any GroupConsumer,
         partitions: Int32,
+        renewed: @escaping () throws(KafkaFault) -> (any GroupConsumer)? = { () throws(KafkaFault) in nil },
         say: @escaping (LogEvent) -> Void
     ) {
         (self.line, self.consumer, self.partitions, self.say) = (line, consumer, partitions, say)
+        self.renewed = renewed
     }
 
     func start() throws(KafkaFault) { try consumer.subscribe() }
@@ -58,9 +65,28 @@ final class LineGroup {
         case .lost: try revoke(&driver, isLost: true)
         case .committed(let id, let fault): note(id, fault, &driver)
         case .fault(let fault):
+            if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
             if fault.isFatal || fault.isRefusal { throw fault }
             say(LogEvent(fault))
         }
+    }
+
+    /// Replaces the consumer: after a join request that was answered too late, the broker takes this member for another
+    /// process with its name, and the consumer is useless.
+    private func renew(after fault: KafkaFault, _ driver: inout RefreshDriver, at time: EvaluationTime) throws {
+        guard fences.note(at: Moment(milliseconds: time.milliseconds)), let fresh = try renewed() else {
+            throw fault.with(
+                message: "another process is this member of the line \(line.name) (\(fault.message)): give every "
+                    + "instance of the refresher another name with --instance"
+            )
+        }
+        say(LogEvent(fault.with(isFatal: false, requiresAbort: false)))
+        consumer.discard()
+        (consumer, commit, isMember) = (fresh, nil, false)
+        let pairs = driver.pairs.filter { $0.line == line }
+        for pair in pairs { driver.revoke(pair) }
+        tell(.partitionsLost, pairs.map(\.partition))
+        try fresh.subscribe()
     }
 
     private func take(_ record: InboundRecord, _ driver: inout RefreshDriver, at time: EvaluationTime) {

@@ -123,7 +123,14 @@ final class RefreshSession {
         let say: (LogEvent) -> Void = { [log] in log.log($0) }
         var groups: [LineGroup] = []
         for line in ReceiptLine.allCases {
-            let group = LineGroup(line, try broker.consumer(line), partitions: partitions, say: say)
+            let make = { [broker] () throws(KafkaFault) -> (any GroupConsumer)? in try broker.consumer(line) }
+            let group = LineGroup(
+                line,
+                try broker.consumer(line),
+                partitions: partitions,
+                renewed: make,
+                say: say
+            )
             try group.start()
             groups.append(group)
         }

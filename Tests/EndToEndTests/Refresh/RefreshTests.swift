@@ -77,6 +77,33 @@ struct RefreshTests {
         #expect(try secrets.found(inStreamsOf: site.workplace.folder) == [])
     }
 
+    @Test func `a key whose metric is above the app's limit is refused, others are not`() throws {
+        var settings = RefreshSite.Settings()
+        settings.risk = #", "above": 2"#
+        settings.mode = "refuse"
+        let site = try Self.site("refusing", settings)
+        try site.createTopics()
+        let traffic = try RefreshTraffic(site, sharing: 1)
+        let (worker, apple, refresher) = (try site.worker("one"), try site.apple(), try site.refresher("r1"))
+        // One after the other: each sees a key more.
+        for _ in 0..<4 {
+            let calls = site.relay.callCount
+            try traffic.attest()
+            try traffic.flush()
+            #expect(Deadline.wait(60) { site.relay.callCount > calls }, "\(refresher.error)")
+            #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
+        }
+        try traffic.assert(0..<4)
+        try traffic.flush()
+        #expect(try Self.settles(site, [worker, apple, refresher]))
+        for process in [refresher, worker, apple] { Self.end(process) }
+        let evidence = try RefreshEvidence(site)
+        let reasons = (0..<4).map { number in
+            evidence.steps[traffic.keyID(number)]?.last { $0.request == .assertion }?.reason
+        }
+        #expect(reasons == [nil, nil, "risk-too-high", "risk-too-high"], "\(evidence.ledger)")
+    }
+
     @Test func `--check names missing topics, unequal partitions and a missing key in one line, and calls nobody`()
         throws
     {

@@ -87,7 +87,7 @@ final class FakeConsumer: GroupConsumer {
     var observations: ConsumerObservations { ConsumerObservations() }
     func explained(_ fault: KafkaFault) -> KafkaFault { fault }
     func close(limit milliseconds: Int) { steps.append("close") }
-    func discard() {}
+    func discard() { steps.append("discard") }
 }
 
 /// Calls that a test answers.

@@ -21,6 +21,8 @@ struct RefreshLoopTests {
         var all: [LogEvent] = []
     }
 
+    /// Consumers that take the place of the first line's.
+    private let spares = (0..<3).map { _ in FakeConsumer() }
     private let consumers = ReceiptLine.allCases.map { _ in FakeConsumer() }
     private let caller = FakeCaller()
     private let outlet = FakeOutlet()
@@ -34,8 +36,10 @@ struct RefreshLoopTests {
         var settings = RefreshDriver.Settings(partitions: 2, keys: keys, apps: [FakeReceipts.app])
         settings.callsPerSecond = 1_000
         let events = events
+        var rest = spares[...]
         let groups = zip(ReceiptLine.allCases, consumers).map { line, consumer in
-            LineGroup(line, consumer, partitions: 2) { events.all.append($0) }
+            let renewed = { () throws(KafkaFault) -> (any GroupConsumer)? in line == .first ? rest.popFirst() : nil }
+            return LineGroup(line, consumer, partitions: 2, renewed: renewed) { events.all.append($0) }
         }
         loop = RefreshLoop(
             RefreshDriver(settings, judge: FakeReceipts()),
@@ -85,6 +89,35 @@ struct RefreshLoopTests {
         _ = try loop.pass(at: Self.due, now: 66_000)
         #expect(consumers[0].committed.last == PartitionOffset(partition: 1, offset: 8))
         #expect(loop.openCount == 0 && loop.verifiedCount == 1)
+    }
+
+    @Test func `a fenced consumer is replaced, and reads from the committed offset again`() throws {
+        _ = try loop.pass(at: Self.start, now: 0)
+        consumers[0].put(record(7), partition: 1)
+        consumers[0].put(.fault(KafkaFault(.fencedInstanceId, "fenced")))
+        _ = try loop.pass(at: Self.due, now: 1_000)
+        #expect(consumers[0].steps.last == "discard" && spares[0].steps == ["subscribe"])
+        #expect(caller.calls.isEmpty && loop.unfitness != nil)
+        spares[0].put(.assigned([1]))
+        _ = try loop.pass(at: Self.due, now: 2_000)
+        #expect(spares[0].assigned == [PartitionOffset(partition: 1, offset: PartitionOffset.stored)])
+        spares[0].put(record(7), partition: 1)
+        _ = try loop.pass(at: Self.due, now: 3_000)
+        #expect(caller.calls.count == 1 && loop.unfitness == nil)
+    }
+
+    @Test func `a consumer that is fenced again and again ends the refresher with what to do`() throws {
+        for consumer in [consumers[0]] + spares { consumer.put(.fault(KafkaFault(.fencedInstanceId, "fenced"))) }
+        let fault = #expect(throws: KafkaFault.self) {
+            for pass in 0..<5 { _ = try loop.pass(at: Self.start, now: Int64(pass) * 1_000) }
+        }
+        #expect(fault?.message.contains("--instance") == true)
+        #expect(spares.allSatisfy { $0.steps.contains("subscribe") })
+    }
+
+    @Test func `a line that cannot be renewed ends the refresher at the first fence`() throws {
+        consumers[1].put(.fault(KafkaFault(.fencedInstanceId, "fenced")))
+        #expect(throws: KafkaFault.self) { try loop.pass(at: Self.start, now: 0) }
     }
 
     @Test(arguments: [DeliveryReport.Outcome.notWritten, .unknown])
