@@ -107,7 +107,7 @@ struct ProviderTokenTests {
         #expect(tokens.wasRefused(second) == .tryAgain)
     }
 
-    @Test func `a reload by another key starts anew after refusals`() throws {
+    @Test func `a reload with another key forgets the refusals of the old one`() throws {
         var tokens = ProviderTokens([try providerKey()])
         let first = try present(tokens.grant(Self.team, at: Sample.start))
         _ = tokens.wasRefused(first)

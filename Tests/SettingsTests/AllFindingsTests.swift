@@ -124,7 +124,7 @@ struct PropertySpellingTests {
 
     @Test(
         arguments: [
-            "plugin.library.paths=/tmp/x.so", "ssl.engine.location=/tmp/x.so", "ssl.engine.id=x",
+            "plugin.library.paths=x.so", "ssl.engine.location=x.so", "ssl.engine.id=x",
             "sasl.kerberos.kinit.cmd=touch /tmp/x", "ssl.providers=/tmp/x", "ssl.providers=default,../../x",
             "topic.plugin.library.paths=x",
         ]

@@ -103,7 +103,7 @@ struct ReceiptSigners {
         return trusted
     }
 
-    /// Why the two may not vouch for a receipt, whoever issued them; nil = they may.
+    /// Why signer and issuer must not sign receipts, even with a valid chain; nil = they may.
     private static func unfitness(of signer: CACertificate, under issuers: [CACertificate]) -> ReceiptRefusal? {
         guard signer.hasExtension(marker), !signer.isCA, signer.maySign, case .p256 = signer.key else {
             return .badCertificate

@@ -155,8 +155,8 @@ package struct AdmitStage: Sendable {
         return risk
     }
 
-    /// Refuses a key whose counting metric is too high, as the last check: a device that fails another one is told that.
-    /// A new key has no metric.
+    /// Refuses a key whose counting metric is too high. It is the last check, so that the reason of any other failure
+    /// comes first. A new key has no metric.
     func checkRisk(of risk: RiskMetric?, _ item: Admission<some CheckTracer>) throws(Reason) {
         guard let most = mostRisk[item.app] else { return }
         let counting = risk.flatMap { $0.counts(at: item.time) ? $0 : nil }

@@ -10,7 +10,7 @@ package struct RiskReport {
         let environment: Environment
     }
 
-    /// What is told of an app.
+    /// The report's part about one app.
     package struct Section {
         package let name: String
         package let limit: UInt16

@@ -226,7 +226,7 @@ extension RefreshDriver {
 
     /// What became of a request.
     ///
-    /// - Parameter isWritten: false also where nobody knows.
+    /// - Parameter isWritten: false if the write failed or its outcome is unknown.
     package mutating func acknowledge(
         _ number: UInt,
         isWritten: Bool,

@@ -22,7 +22,7 @@ struct PlainURL {
         (self.host, self.port, path) = (String(host), port, String(rest.dropFirst(authority.count)))
     }
 
-    /// Whether the host is this machine, whoever resolves names: it stands in digits.
+    /// Whether the host is a loopback address in digits. Names do not count, since a resolver may lead elsewhere.
     var isLoopback: Bool {
         host == "::1" || (NetworkPrefix.address(host)?.count == 4 && host.hasPrefix("127."))
     }

@@ -59,7 +59,16 @@ package final class GatewayMonitor: Sendable {
 }
 
 extension GatewayMonitor: ProgramMonitor {
-    package var pages: HTTPServer.Handler { GatewayEndpoints(self).answer }
+    package var pages: HTTPServer.Handler {
+        StatePages(
+            silence: { self.silence },
+            state: {
+                let snapshot = self.snapshot
+                return (snapshot.state, snapshot.reason)
+            },
+            metrics: { GatewayMetricsPage.write(self.snapshot, $0) }
+        ).answer
+    }
 
     package func port(in configuration: Configuration) -> (number: Int, setting: String) {
         (configuration.gateway.metricsPort ?? configuration.metricsPort, "gateway.metrics.port")
@@ -79,32 +88,4 @@ struct GatewaySnapshot {
     var counts: GatewayCounts?
     var connections: HTTPCallCounts?
     var process: ProcessFigures
-}
-
-/// The paths of a gateway's metrics port.
-struct GatewayEndpoints: Sendable {
-    private let monitor: GatewayMonitor
-
-    init(_ monitor: GatewayMonitor) { self.monitor = monitor }
-
-    func answer(_ request: HTTPRequest) -> HTTPResponse {
-        switch request.path {
-        case "/metrics":
-            let format = AcceptHeader(request.accept).format
-            return HTTPResponse(
-                contentType: format.contentType,
-                body: GatewayMetricsPage.write(monitor.snapshot, format)
-            )
-        case "/healthz":
-            let silence = monitor.silence
-            return silence < Endpoints.mostSilence
-                ? HTTPResponse(status: 200, text: "ok")
-                : HTTPResponse(status: 503, text: "hung: no life for \(silence.components.seconds) s")
-        case "/readyz":
-            let snapshot = monitor.snapshot
-            let text = snapshot.state.rawValue + (snapshot.reason.map { ": \($0)" } ?? "")
-            return HTTPResponse(status: snapshot.state == .running ? 200 : 503, text: text)
-        default: return .notFound
-        }
-    }
 }

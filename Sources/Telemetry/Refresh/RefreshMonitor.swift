@@ -51,7 +51,16 @@ package final class RefreshMonitor: Sendable {
 }
 
 extension RefreshMonitor: ProgramMonitor {
-    package var pages: HTTPServer.Handler { RefreshEndpoints(self).answer }
+    package var pages: HTTPServer.Handler {
+        StatePages(
+            silence: { self.silence },
+            state: {
+                let snapshot = self.snapshot
+                return (snapshot.state, snapshot.reason)
+            },
+            metrics: { RefreshMetricsPage.write(self.snapshot, $0) }
+        ).answer
+    }
 
     package func port(in configuration: Configuration) -> (number: Int, setting: String) {
         (configuration.metricsPort, "metrics")
@@ -70,32 +79,4 @@ struct RefreshSnapshot {
     var figures = RefreshFigures()
     var durations: [Environment: Histogram] = [:]
     var process: ProcessFigures?
-}
-
-/// The paths of a refresher's metrics port.
-struct RefreshEndpoints: Sendable {
-    private let monitor: RefreshMonitor
-
-    init(_ monitor: RefreshMonitor) { self.monitor = monitor }
-
-    func answer(_ request: HTTPRequest) -> HTTPResponse {
-        switch request.path {
-        case "/metrics":
-            let format = AcceptHeader(request.accept).format
-            return HTTPResponse(
-                contentType: format.contentType,
-                body: RefreshMetricsPage.write(monitor.snapshot, format)
-            )
-        case "/healthz":
-            let silence = monitor.silence
-            return silence < Endpoints.mostSilence
-                ? HTTPResponse(status: 200, text: "ok")
-                : HTTPResponse(status: 503, text: "hung: no life for \(silence.components.seconds) s")
-        case "/readyz":
-            let snapshot = monitor.snapshot
-            let text = snapshot.state.rawValue + (snapshot.reason.map { ": \($0)" } ?? "")
-            return HTTPResponse(status: snapshot.state == .running ? 200 : 503, text: text)
-        default: return .notFound
-        }
-    }
 }

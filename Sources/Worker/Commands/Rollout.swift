@@ -48,21 +48,15 @@ extension Command {
         }
         progress.finish()
         try input.check(hasEvents: report.hasRead)
-        if report.unreadable > 0 {
-            console.printError("warning: skipped because they are not events: \(report.unreadable.grouped)")
-        }
-        lazy var shown = report.report(version: AttestWorker.version, source: input.name)
-        if let file {
-            try file.write(shown.html)
-            try file.close()
-        }
-        if page == "-" {
-            console.printError(report.text)
-        } else if arguments.has("--json") {
-            console.write(VisibleJSON.of(shown.json))
-        } else {
-            console.print(report.text)
-        }
+        try input.show(
+            report.text,
+            report.report(version: AttestWorker.version, source: input.name),
+            unreadable: report.unreadable,
+            page: page,
+            in: file,
+            asJSON: arguments.has("--json"),
+            console
+        )
         return ExitCode.done
     }
 }

@@ -5,6 +5,16 @@ internal import Risk
 internal import Settings
 internal import Threads
 
+/// Makes the calls to Apple.
+protocol CallPort: AnyObject {
+    /// Begins a call. Must not wait for anything.
+    ///
+    /// - Parameter end: called once, on any thread, within the time limit of a call.
+    func begin(_ call: DueCall, end: @escaping @Sendable (CallReply) -> Void)
+    /// Gives up what is under way; nothing is called back any more.
+    func stop()
+}
+
 /// Calls to Apple on a thread of their own: the loop waits for none.
 final class AppleCalls: CallPort, Sendable {
     typealias End = @Sendable (CallReply) -> Void

@@ -1,3 +1,4 @@
+internal import Reports
 internal import Settings
 internal import Streams
 
@@ -45,5 +46,36 @@ struct EventsInput {
             throw UsageFault("\(path.printable) is the file of --input and would be overwritten: name another one.")
         }
         return try OutputFile(path, .whole)
+    }
+
+    /// Writes a report to its page and shows it, as text or JSON.
+    ///
+    /// - Parameters:
+    ///   - unreadable: how many records were not events.
+    ///   - page: the page's path as `--report` names it.
+    func show(
+        _ text: @autoclosure () -> String,
+        _ report: @autoclosure () -> Report,
+        unreadable: Int,
+        page: String?,
+        in file: OutputFile?,
+        asJSON: Bool,
+        _ console: Console
+    ) throws {
+        if unreadable > 0 {
+            console.printError("warning: skipped because they are not events: \(unreadable.grouped)")
+        }
+        lazy var shown = report()
+        if let file {
+            try file.write(shown.html)
+            try file.close()
+        }
+        if page == "-" {
+            console.printError(text())
+        } else if asJSON {
+            console.write(VisibleJSON.of(shown.json))
+        } else {
+            console.print(text())
+        }
     }
 }

@@ -172,7 +172,7 @@ package final class RefreshRun {
 
     // MARK: Afterwards
 
-    /// Waits until all is there, and then lets Apple's double be right; a refresher that starts anew has no breaker.
+    /// Waits until every process runs, then ends the double's faults; a restarted refresher has no open breaker.
     private func heal() throws {
         try pace(1)
         while !cast.isWhole || brokerIsBack != nil || !forgetting.isEmpty { try tick() }

@@ -39,7 +39,6 @@ extension Command {
 /// `exchange-receipt`: reads its arguments and files, calls once and tells what came back.
 struct ExchangeReceiptCommand {
     static let environments = ["production", "development"]
-    private static let mostFileBytes = 64 << 10
     private static let mostTokenAge = 10_000_000
     private static let pollMilliseconds = 100
 

@@ -1,0 +1,28 @@
+internal import HTTP
+
+/// The paths of the metrics port of a program whose state is one word: a gateway, or a refresher of receipts.
+struct StatePages: Sendable {
+    /// How long the quietest of the threads that must not hang has shown no life.
+    let silence: @Sendable () -> Duration
+    /// The state, and why it is not ready.
+    let state: @Sendable () -> (WorkerState, String?)
+    let metrics: @Sendable (Exposition.Format) -> [UInt8]
+
+    func answer(_ request: HTTPRequest) -> HTTPResponse {
+        switch request.path {
+        case "/metrics":
+            let format = AcceptHeader(request.accept).format
+            return HTTPResponse(contentType: format.contentType, body: metrics(format))
+        case "/healthz":
+            let silence = silence()
+            return silence < Endpoints.mostSilence
+                ? HTTPResponse(status: 200, text: "ok")
+                : HTTPResponse(status: 503, text: "hung: no life for \(silence.components.seconds) s")
+        case "/readyz":
+            let (state, reason) = state()
+            let text = state.rawValue + (reason.map { ": \($0)" } ?? "")
+            return HTTPResponse(status: state == .running ? 200 : 503, text: text)
+        default: return .notFound
+        }
+    }
+}
