@@ -36,6 +36,10 @@ extension AdmitStage {
         try trace.check("stored key", key != nil, else: Reason.unknownKey) {
             Comparison("key", key == nil ? "not in the ledger" : "in the ledger", expected: "in the ledger")
         }
+        let hasPoint = key?.publicKey != nil
+        try trace.check("stored point", hasPoint, else: Reason.object(.keyInvalid)) {
+            Comparison("stored point", hasPoint ? "a point" : "no point", expected: "a point of P-256")
+        }
         try checkBinding(key, item, presented: nil)
         guard case .receipt(let found) = item.finding else { throw .object(.receipt(.malformed)) }
         let evidence: ReceiptEvidence

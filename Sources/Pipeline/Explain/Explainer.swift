@@ -210,7 +210,9 @@ extension CheckNames {
         case .verifyAttestation: ["ban", "age"] + attestations
         case .verifyAssertion: ["ban", "age"] + assertions
         case .verifyReceipt:
-            ["ban", "age", "risk.mode", "stored key"] + key + ["receipt", "receipt's App ID", "receipt's environment"]
+            ["ban", "age", "risk.mode", "stored key", "stored point"] + key + [
+                "receipt", "receipt's App ID", "receipt's environment",
+            ]
                 + ["risk metric", "receipt's attestation", "receipt's order", "exchanged receipt"]
         case .exchangeAppAttestAttestation:
             ["ban", "rollout", "age", "rate", "signing key", "active sealing key"] + challenge + attestations

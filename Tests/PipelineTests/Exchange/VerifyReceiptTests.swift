@@ -168,6 +168,26 @@ struct VerifyReceiptTests {
         #expect(rig.key(device)?.risk == nil && rig.key(other)?.risk == nil)
     }
 
+    @Test func `a key that was imported without a usable point takes no receipt and keeps its record`() throws {
+        let rig = try Self.rig()
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        var record = KeyRecord(
+            publicKey: nil,
+            counter: 7,
+            app: nil,
+            appleAppID: ExchangeKit.appleAppID,
+            environment: .production,
+            registeredAt: EvaluationTime(milliseconds: 0)
+        )
+        record.unusableKey = [4, 4, 4]
+        let (key, value) = LedgerCodec.encode(.key(device.keyID, record))
+        rig.streams.addLedger(key: key, value: value)
+        try rig.restart()
+        let answers = try rig.send(ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device))
+        #expect(answers.reason == "key-invalid" && Self.receipts(answers).isEmpty)
+        #expect(!answers.outputs.contains { $0.stream == .ledger && $0.key == key })
+    }
+
     @Test func `a key that is not known gets a tombstone, and a banned one nothing`() throws {
         let rig = try Self.rig()
         let stranger = FakeDevice(ExchangeKit.model, seed: 9)
