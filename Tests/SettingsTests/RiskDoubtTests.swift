@@ -14,4 +14,18 @@ struct RiskDoubtTests {
         let doubts = try directory.load().doubts.filter { $0.contains("risk.above is \(above)") }
         #expect(doubts.count == (isTold ? 1 : 0))
     }
+
+    @Test(arguments: [("refuse", "report", true), ("refuse", "require", false), ("report", "report", false)])
+    func `receipts that may be left out are told, where their metrics refuse`(
+        mode: String,
+        receipt: String,
+        isTold: Bool
+    ) throws {
+        let directory = try ConfigurationDirectory(
+            worker: ConfigurationDirectory.worker(#""topics":{"receipts":"r"}"#),
+            apps: ConfigurationDirectory.apps(#""receipt":"\#(receipt)","risk":{"mode":"\#(mode)","above":9}"#)
+        )
+        let doubts = try directory.load().doubts.filter { $0.contains("leaves the receipt out") }
+        #expect(doubts.count == (isTold ? 1 : 0))
+    }
 }
