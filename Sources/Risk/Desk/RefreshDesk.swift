@@ -82,7 +82,7 @@ extension RefreshDesk {
 
     /// Milliseconds for which the oldest visit of a line has been due; nil while none is.
     package func lag(of line: ReceiptLine, at time: EvaluationTime) -> Int64? {
-        let due = readings.compactMap { $0.pair.line == line ? $0.partition.next : nil }.min()
+        let due = readings.compactMap { $0.pair.line == line ? $0.partition.oldestDue : nil }.min()
         return due.flatMap { $0 <= time ? time.since($0) : nil }
     }
 

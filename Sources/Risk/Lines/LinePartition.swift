@@ -51,6 +51,9 @@ package struct LinePartition: Sendable {
     /// Visits that are begun, or kept for another time.
     package var unfinishedCount: Int { slots[start..<cursor].count { $0.stage != .ended } }
 
+    /// When the oldest visit that has not ended is or was due, whatever it is kept for; nil while there is none.
+    package var oldestDue: EvaluationTime? { start < slots.count ? slots[start].due : nil }
+
     /// When the next visit is or was due; nil while there is none.
     package var next: EvaluationTime? {
         let head = cursor < slots.count && keptCount < Self.mostKept ? slots[cursor].due : .never

@@ -24,8 +24,11 @@ final class LineGroup {
     private var fences = FenceCounter.ofMember
     private let partitions: Int32
     private let say: (LogEvent) -> Void
-    /// The commit whose answer has not come yet.
-    private var commit: (id: CommitID, partitions: [Int32])?
+    /// The commit whose answer has not come yet; the answer may never come.
+    private var commit: (id: CommitID, partitions: [Int32], begun: EvaluationTime)?
+    private static let commitLimit: Int64 = 30_000
+    /// The time of the last poll.
+    private var time = EvaluationTime(milliseconds: 0)
     /// Whether the group has given this member an assignment, even an empty one.
     private(set) var isMember = false
 
@@ -49,6 +52,11 @@ final class LineGroup {
     ///
     /// - Throws: what ends the program: a fatal fault, or a topic with more partitions than at the start.
     func poll(_ driver: inout RefreshDriver, at time: EvaluationTime) throws {
+        self.time = time
+        if let open = commit, time.since(open.begun) >= Self.commitLimit {
+            commit = nil
+            driver.commitFailed(open.partitions, of: line)
+        }
         for _ in 0..<Self.mostRecords {
             guard let event = consumer.poll(waiting: 0) else { break }
             try take(event, &driver, at: time)
@@ -116,11 +124,13 @@ final class LineGroup {
 
     private func revoke(_ driver: inout RefreshDriver, isLost: Bool) throws {
         let pairs = driver.pairs.filter { $0.line == line }
-        if !isLost { commitAndWait(&driver, slices: Self.revokeSlices) }
+        let fault = isLost ? nil : commitAndWait(&driver, slices: Self.revokeSlices)
         try consumer.unassign()
         commit = nil
         for pair in pairs { driver.revoke(pair) }
         tell(isLost ? .partitionsLost : .partitionsRevoked, pairs.map(\.partition))
+        // A fatal fault is reported once.
+        if let fault { try take(.fault(fault), &driver, at: time) }
     }
 
     private func tell(_ name: LogEvent.Name, _ partitions: [Int32]) {
@@ -163,7 +173,7 @@ extension LineGroup {
         let partitions = moved.map(\.partition)
         do throws(KafkaFault) {
             let id = try consumer.commit(moved.map { PartitionOffset(partition: $0.partition, offset: $0.position) })
-            commit = (id, partitions)
+            commit = (id, partitions, time)
         } catch {
             driver.commitFailed(partitions, of: line)
             say(LogEvent(error))
@@ -181,14 +191,22 @@ extension LineGroup {
     /// Commits what has moved, and waits for the answer for a while; records that come meanwhile are not taken.
     ///
     /// - Parameter slices: of a tenth of a second.
-    func commitAndWait(_ driver: inout RefreshDriver, slices: Int) {
+    /// - Returns: the first fault of the group that came meanwhile.
+    @discardableResult
+    func commitAndWait(_ driver: inout RefreshDriver, slices: Int) -> KafkaFault? {
+        var trouble: KafkaFault?
         for _ in 0..<slices {
             commit(&driver)
-            guard commit != nil else { return }
-            guard case .committed(let id, let fault)? = consumer.poll(waiting: Self.sliceMilliseconds) else { continue }
-            note(id, fault, &driver)
-            if fault != nil { return }
+            guard commit != nil else { return trouble }
+            switch consumer.poll(waiting: Self.sliceMilliseconds) {
+            case .committed(let id, let fault):
+                note(id, fault, &driver)
+                if fault != nil { return trouble }
+            case .fault(let fault): trouble = trouble ?? fault
+            default: continue
+            }
         }
+        return trouble
     }
 
     /// Leaves the group; the client ends in the background.

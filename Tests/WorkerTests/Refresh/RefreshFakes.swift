@@ -23,6 +23,8 @@ final class FakeConsumer: GroupConsumer {
     /// What was asked for, in its order.
     private(set) var steps: [String] = []
     var commitFault: KafkaFault?
+    /// Whether commits get no answer.
+    var isSilent = false
     var seekFaults: [Int32: SeekFault] = [:]
     private var lastCommit = 0
 
@@ -78,7 +80,7 @@ final class FakeConsumer: GroupConsumer {
         let id = CommitID(lastCommit)
         if commitFault == nil { committed += offsets }
         steps.append("commit")
-        put(.committed(id, commitFault))
+        if !isSilent { put(.committed(id, commitFault)) }
         return id
     }
 

@@ -106,6 +106,36 @@ struct RefreshLoopTests {
         #expect(caller.calls.count == 1 && loop.unfitness == nil)
     }
 
+    @Test func `a fault that comes while a revocation waits for its commit is not lost`() throws {
+        _ = try loop.pass(at: Self.start, now: 0)
+        consumers[0].isSilent = true
+        consumers[0].put(record(7), partition: 1)
+        _ = try loop.pass(at: Self.due, now: 1_000)
+        caller.answer(try #require(caller.calls.first).number, verified)
+        _ = try loop.pass(at: Self.due, now: 1_100)
+        report(.written, caller.calls[0].number)
+        _ = try loop.pass(at: Self.due, now: 1_200)
+        consumers[0].put(.revoked([0, 1]))
+        consumers[0].put(.fault(KafkaFault(.fencedInstanceId, "fenced")))
+        _ = try loop.pass(at: Self.due, now: 1_300)
+        #expect(consumers[0].steps.last == "discard" && spares[0].steps == ["subscribe"])
+    }
+
+    @Test func `a commit without an answer is given up after 30 s and made again`() throws {
+        _ = try loop.pass(at: Self.start, now: 0)
+        consumers[0].isSilent = true
+        consumers[0].put(record(7), partition: 1)
+        _ = try loop.pass(at: Self.due, now: 1_000)
+        caller.answer(try #require(caller.calls.first).number, verified)
+        _ = try loop.pass(at: Self.due, now: 1_100)
+        report(.written, caller.calls[0].number)
+        _ = try loop.pass(at: Self.due, now: 4_000)
+        _ = try loop.pass(at: Self.due.after(milliseconds: 29_000), now: 33_000)
+        #expect(consumers[0].steps.count { $0 == "commit" } == 1)
+        _ = try loop.pass(at: Self.due.after(milliseconds: 30_000), now: 36_000)
+        #expect(consumers[0].steps.count { $0 == "commit" } == 2)
+    }
+
     @Test func `a consumer that is fenced again and again ends the refresher with what to do`() throws {
         for consumer in [consumers[0]] + spares { consumer.put(.fault(KafkaFault(.fencedInstanceId, "fenced"))) }
         let fault = #expect(throws: KafkaFault.self) {
