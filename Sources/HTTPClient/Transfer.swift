@@ -10,7 +10,15 @@ internal import CCurl
     private var headerList: UnsafeMutablePointer<curl_slist>?
     private var headers: [(name: String, value: [UInt8])] = []
     private var body: [UInt8] = []
-    private var isTooLarge = false
+    /// All bytes of headers so far, those of interim answers included.
+    private var headerBytes = 0
+    private var excess: Excess?
+
+    /// What an answer has more of than it may.
+    private enum Excess { case headers, body }
+
+    /// Far above the headers of any answer that somebody waits for.
+    static let mostHeaderBytes = 64 << 10
 
     /// - Throws: ``ClientFailure`` for a call that cannot be made.
     init(_ call: ClientCall, _ options: ClientOptions) throws(ClientFailure) {
@@ -39,13 +47,22 @@ internal import CCurl
     func ending(_ code: CURLcode) -> ClientEnding {
         let microseconds = unsafe CCurl_size(easy, CURLINFO_TOTAL_TIME_T)
         let status = unsafe CCurl_number(easy, CURLINFO_RESPONSE_CODE)
+        let isCut = excess == .body && options.cutsBodies
         let outcome: ClientEnding.Outcome =
-            if status > 0, code == CURLE_OK || (isTooLarge && options.cutsBodies) {
+            if status > 0, code == CURLE_OK || isCut {
                 .answered(ClientAnswer(status: status, headers: headers, body: body))
             } else {
-                .failed(isTooLarge ? .tooLarge(options.mostBodyBytes) : ClientFailure(code))
+                .failed(failure(code))
             }
         return ClientEnding(tag: tag, outcome: outcome, microseconds: Int64(microseconds))
+    }
+
+    private func failure(_ code: CURLcode) -> ClientFailure {
+        switch excess {
+        case .headers: .tooLarge("the answer's headers are", Self.mostHeaderBytes)
+        case .body: .tooLarge("the answer is", options.mostBodyBytes)
+        case nil: ClientFailure(code)
+        }
     }
 
     // MARK: Options
@@ -135,8 +152,7 @@ extension Transfer {
 
     private static var headerCallback: curl_write_callback {
         { start, size, count, context in
-            unsafe Transfer.of(context)?.take(line: Transfer.bytes(start, size * count))
-            return size * count
+            unsafe Transfer.of(context)?.take(line: Transfer.bytes(start, size * count)) == true ? size * count : 0
         }
     }
 
@@ -150,7 +166,7 @@ extension Transfer {
     private func take(body bytes: UnsafeRawBufferPointer) -> Bool {
         let room = options.mostBodyBytes - body.count
         guard bytes.count <= room else {
-            isTooLarge = true
+            excess = .body
             if options.cutsBodies { unsafe body.append(contentsOf: bytes.prefix(room)) }
             return false
         }
@@ -158,7 +174,18 @@ extension Transfer {
         return true
     }
 
-    private func take(line bytes: UnsafeRawBufferPointer) {
+    /// - Returns: false for more than the call may have.
+    private func take(line bytes: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += bytes.count
+        guard headerBytes <= Self.mostHeaderBytes else {
+            excess = .headers
+            return false
+        }
+        unsafe keep(line: bytes)
+        return true
+    }
+
+    private func keep(line bytes: UnsafeRawBufferPointer) {
         // An interim answer, such as 100, has headers too.
         if unsafe bytes.starts(with: "HTTP/".utf8) { headers = [] }
         guard let colon = unsafe bytes.firstIndex(of: UInt8(ascii: ":")) else { return }
@@ -191,8 +218,8 @@ extension ClientFailure {
         self.init(kind: .invalid, description: unsafe String(cString: curl_multi_strerror(code)))
     }
 
-    static func tooLarge(_ bytes: Int) -> ClientFailure {
-        ClientFailure(kind: .tooLarge, description: "the answer is larger than \(bytes) bytes")
+    static func tooLarge(_ what: String, _ bytes: Int) -> ClientFailure {
+        ClientFailure(kind: .tooLarge, description: "\(what) larger than \(bytes) bytes")
     }
 
     private static func kind(_ code: CURLcode) -> Kind {

@@ -1,4 +1,3 @@
-import Foundation
 import HTTP
 import TestKit
 import Testing
@@ -13,6 +12,17 @@ struct TunnelTests {
         return try #require(ClientLab.endings(client, 1).first)
     }
 
+    /// A proxy that answers what comes through its tunnel by itself.
+    private static func proxy(opens: Bool) -> ScriptedServer? {
+        ScriptedServer(
+            opens
+                ? [
+                    "HTTP/1.1 200 OK\r\nX-Outer: 1\r\n\r\n",
+                    "HTTP/1.1 200 OK\r\nX-Inner: 1\r\nContent-Length: 2\r\n\r\nok",
+                ] : ["HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"]
+        )
+    }
+
     private static let call = ClientCall(
         tag: 1,
         method: .post,
@@ -22,7 +32,7 @@ struct TunnelTests {
     )
 
     @Test func `a proxy opens a tunnel and gets none of the call's headers`() throws {
-        let proxy = try #require(FakeProxy(opens: true))
+        let proxy = try #require(Self.proxy(opens: true))
         var options = ClientOptions()
         options.proxy = "http://127.0.0.1:\(proxy.port)"
         options.headers = nil
@@ -36,7 +46,7 @@ struct TunnelTests {
     }
 
     @Test func `a proxy that refuses the tunnel gets nothing of the call`() throws {
-        let proxy = try #require(FakeProxy(opens: false))
+        let proxy = try #require(Self.proxy(opens: false))
         var options = ClientOptions()
         options.proxy = "http://127.0.0.1:\(proxy.port)"
         let ending = try Self.ending(options, Self.call)
@@ -57,73 +67,5 @@ struct TunnelTests {
         let answer = try #require(lab.endings(1).first?.answer)
         #expect(answer.status == 503 && answer.body.count == kept)
         #expect(answer.value("x-some") == Array("1".utf8) && answer.value("content-length") != nil)
-    }
-}
-
-/// A proxy for one connection, which answers what comes through its tunnel by itself.
-private final class FakeProxy: @unchecked Sendable {
-    let port: UInt16
-    private let listener: Int32
-    private let opens: Bool
-    private let lock = NSLock()
-    private var seen: [String] = []
-
-    /// The heads of the requests in their order.
-    var requests: [String] { lock.withLock { seen } }
-
-    init?(opens: Bool) {
-        self.opens = opens
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = listener
-        // The same bytes under the name that the calls take.
-        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(descriptor, pointer, size) == 0 && listen(descriptor, 1) == 0
-                    && getsockname(descriptor, pointer, &size) == 0
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        guard isBound else { return nil }
-        Thread.detachNewThread { self.serve() }
-    }
-
-    deinit { close(listener) }
-
-    private func serve() {
-        let peer = accept(listener, nil, nil)
-        guard peer >= 0 else { return }
-        defer { close(peer) }
-        guard take(peer) else { return }
-        guard opens else {
-            write("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", to: peer)
-            return
-        }
-        write("HTTP/1.1 200 OK\r\nX-Outer: 1\r\n\r\n", to: peer)
-        guard take(peer) else { return }
-        write("HTTP/1.1 200 OK\r\nX-Inner: 1\r\nContent-Length: 2\r\n\r\nok", to: peer)
-    }
-
-    /// Reads a request up to the end of its head.
-    private func take(_ peer: Int32) -> Bool {
-        var text = ""
-        while !text.contains("\r\n\r\n") {
-            var bytes = [UInt8](repeating: 0, count: 4_096)
-            // The buffer outlives the call.
-            let count = unsafe recv(peer, &bytes, bytes.count, 0)
-            guard count > 0 else { return false }
-            text += String(decoding: bytes.prefix(count), as: UTF8.self)
-        }
-        lock.withLock { seen.append(text) }
-        return true
-    }
-
-    private func write(_ text: String, to peer: Int32) {
-        let bytes = Array(text.utf8)
-        // The bytes outlive the call.
-        _ = unsafe send(peer, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 }
