@@ -19,22 +19,14 @@ struct RiskFacts {
         let before: UInt16?
     }
 
-    /// The marks of each device's last week, and the one before them, by time.
-    private var devices: [UInt64: [Mark]] = [:]
+    private var devices: [UInt64: Marks] = [:]
     private(set) var newest = Int64.min
     private(set) var events = 0
 
     mutating func add(_ event: RiskEvent) {
         events += 1
         newest = max(newest, event.at)
-        let mark = Mark(at: event.at, metric: event.metric)
-        var marks = devices[event.device] ?? []
-        // Partitions are read beside each other; of one time the higher metric counts, whatever their order.
-        let place = marks.lastIndex { ($0.at, $0.metric) <= (mark.at, mark.metric) }.map { $0 + 1 } ?? 0
-        marks.insert(mark, at: place)
-        let start = (marks.last?.at ?? mark.at) - Self.weekMilliseconds
-        if let kept = marks.lastIndex(where: { $0.at <= start }), kept > 0 { marks.removeFirst(kept) }
-        devices[event.device] = marks
+        devices[event.device, default: Marks()].add(Mark(at: event.at, metric: event.metric))
     }
 
     /// The devices whose metric counts, the highest first.
@@ -43,7 +35,7 @@ struct RiskFacts {
     func counting(at end: Int64) -> [Device] {
         let then = end - Self.weekMilliseconds
         return devices.compactMap { tag, marks -> Device? in
-            guard let last = marks.last, last.at >= end - Self.lifeMilliseconds else { return nil }
+            guard let last = marks.last(at: .max), last.at >= end - Self.lifeMilliseconds else { return nil }
             return Device(tag: tag, newest: last, before: Self.metric(of: marks, at: then))
         }
         .sorted { ($0.newest.metric, $0.newest.at, $1.tag) > ($1.newest.metric, $1.newest.at, $0.tag) }
@@ -54,9 +46,47 @@ struct RiskFacts {
         devices.values.compactMap { Self.metric(of: $0, at: end - Self.weekMilliseconds) }
     }
 
-    private static func metric(of marks: [Mark], at time: Int64) -> UInt16? {
-        guard let mark = marks.last(where: { $0.at <= time }), mark.at >= time - lifeMilliseconds else { return nil }
+    private static func metric(of marks: Marks, at time: Int64) -> UInt16? {
+        guard let mark = marks.last(at: time), mark.at >= time - lifeMilliseconds else { return nil }
         return mark.metric
+    }
+}
+
+extension RiskFacts {
+    /// The marks of a device's last week, and the one before them, in no order.
+    ///
+    /// Those that have become too old go together: an account that attests all day may have a hundred thousand, and a
+    /// look at all of them for each would take minutes.
+    private struct Marks {
+        private var marks: [Mark] = []
+        /// The number at which the old ones go: twice what stayed the last time.
+        private var limit = 0
+
+        mutating func add(_ mark: Mark) {
+            marks.append(mark)
+            guard marks.count >= limit else { return }
+            dropOld()
+            limit = 2 * marks.count
+        }
+
+        private mutating func dropOld() {
+            guard let newest = last(at: .max) else { return }
+            let start = newest.at - RiskFacts.weekMilliseconds
+            let before = last(at: start)
+            marks.removeAll { $0.at <= start }
+            if let before { marks.append(before) }
+        }
+
+        /// What counts at a time. Partitions are read beside each other; of one time the higher metric counts, whatever
+        /// their order.
+        func last(at time: Int64) -> Mark? {
+            var last: Mark?
+            for mark in marks where mark.at <= time {
+                if let last, (last.at, last.metric) > (mark.at, mark.metric) { continue }
+                last = mark
+            }
+            return last
+        }
     }
 }
 
