@@ -36,6 +36,39 @@ struct LedgerAccessTests {
         #expect(asked == 1)
     }
 
+    @Test func `a question about new topics is repeated while they may be on their way`() throws {
+        var faults: [any Error] = [
+            CommandFault("no such topic: a"), KafkaFault(.notLeaderForPartition, "moved"),
+            KafkaFault(.unknownTopicOrPart, "unknown"),
+        ]
+        let answer = try BrokerRetry.askEarly { () -> Int in
+            if let fault = faults.popLast() { throw fault }
+            return 7
+        }
+        #expect(answer == 7 && faults.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (CommandFault("no such topic: a"), Duration.zero), (KafkaFault(.notLeaderForPartition, "moved"), .zero),
+            (KafkaFault(.topicAuthorizationFailed, "refused"), .seconds(30)),
+            (ConfigurationFault("wrong"), .seconds(30)),
+        ] as [(any Error, Duration)]
+    )
+    func `such a question is asked once if its fault does not pass, or the time is up`(
+        fault: any Error,
+        limit: Duration
+    ) {
+        var asked = 0
+        #expect {
+            try BrokerRetry.askEarly(for: limit) {
+                asked += 1
+                throw fault
+            }
+        } throws: { "\($0)" == "\(fault)" }
+        #expect(asked == 1)
+    }
+
     @Test func `a broker's fault becomes one sentence, and any other fault stays what it is`() {
         let fault = KafkaFault.invalid("no such property")
         #expect(throws: CommandFault("cannot look: no such property.")) {

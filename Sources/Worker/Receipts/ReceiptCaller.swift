@@ -59,6 +59,11 @@ final class ReceiptCaller {
         )
     }
 
+    /// Begins a call with neither receipt nor token: any answer shows that there is a way to the host.
+    func probe(_ environment: Environment, tag: UInt64) {
+        client.enqueue(ClientCall(tag: tag, method: .get, url: settings.endpoint(environment)))
+    }
+
     /// Ends a call without an answer.
     func cancel(_ tag: UInt64) { client.cancel(tag) }
 

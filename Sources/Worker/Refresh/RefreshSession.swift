@@ -48,16 +48,21 @@ final class RefreshSession {
         shell.log.name(instance: instance)
     }
 
-    /// Validates what can be without a call: files, topics and rights.
+    /// Validates what can be without a receipt: files, topics, the rights to read, and the way to Apple.
     func check() throws {
         let partitions = try CommandFault.explaining("cannot query the broker") {
-            let partitions = try broker.partitions()
-            _ = try broker.linesWithoutOffsets(partitions)
-            return partitions
+            try BrokerRetry.askEarly {
+                let partitions = try broker.partitions()
+                _ = try broker.linesWithoutOffsets(partitions)
+                return partitions
+            }
         }
+        let reach = AppleReach(loaded.configuration)
+        try reach.check()
         for line in loaded.warnings { console.printError("warning: \(line)") }
         let count = Int(partitions).counted("partition")
-        console.print("the refresher's configuration, keys and topics are in order: \(count); Apple was not called")
+        let apple = reach.environments.isEmpty ? "Apple was not called" : "Apple answers, and no receipt was sent"
+        console.print("the refresher's configuration, keys and topics are in order: \(count); \(apple)")
     }
 
     /// Runs until a signal asks for the end.
