@@ -127,9 +127,7 @@ package struct AppleMenuRun {
         let (outcome, retryAfter, receipt) = judged(answer, sent)
         let name = answer.fault?.name ?? "none"
         outcomes[name, default: [:]][outcome.name, default: 0] += 1
-        if case .verified = outcome, let fault = answer.fault, fault.result != .receipt,
-            !fault.name.hasSuffix("-metric")
-        {
+        if case .verified = outcome, let fault = answer.fault, fault.result != .receipt {
             breaches.append("the refresher takes \(fault.name) for Apple's answer")
         }
         let effect = desk.end(call, outcome, retryAfterMilliseconds: retryAfter, at: now, using: &random)

@@ -108,6 +108,27 @@ struct RefreshJudgementTests {
         #expect(refusal(try judge(try answer(at: next), at: next)) == nil)
     }
 
+    /// What the worker takes, and what it refuses as `receipt:metric`.
+    @Test(
+        arguments: [
+            ("0", true), ("1", true), ("65536", true), ("999999999", true), (nil, false), ("", false), ("-1", false),
+            ("+1", false), ("1.0", false), (" 1", false), ("1234567890", false), ("1234567890123456", false),
+        ] as [(String?, Bool)]
+    )
+    func `a genuine receipt without a metric of 1 to 9 digits is refused`(metric: String?, isTaken: Bool) throws {
+        let answer = try answer { draft in
+            guard let metric else { return draft.fields.removeAll { $0.type == 17 } }
+            draft.set(17, Array(metric.utf8))
+        }
+        #expect(refusal(try judge(answer)) == (isTaken ? nil : .metric))
+    }
+
+    @Test func `a receipt that is not the successor is refused for that, whatever its metric`() throws {
+        let old = try answer(at: Self.noon) { $0.fields.removeAll { $0.type == 17 } }
+        #expect(refusal(try judge(old, at: Self.noon)) == .notLater)
+        #expect(RefreshRefusal.metric.code == "receipt:metric")
+    }
+
     @Test(
         arguments: [
             (300_000, nil), (300_001, .receipt(.tooOld)), (0, nil), (-60_000, nil), (-60_001, .receipt(.fromFuture)),

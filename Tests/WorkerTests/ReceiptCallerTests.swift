@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import Crypto
 internal import DeviceLab
 internal import HTTPClient
@@ -88,7 +89,7 @@ struct ReceiptCallerTests {
             ("throttled", "throttled"), ("throttled-retry-after", "throttled"), ("server-error", "unavailable"),
             ("unavailable", "unavailable"), ("redirect", "unexpected"), ("accepted", "unexpected"),
             ("html", "invalid-answer"), ("megabyte", "invalid-answer"), ("dripping", "verified"),
-            ("cut", "transport"), ("no-metric", "verified"), ("other-token", "invalid-answer"),
+            ("cut", "transport"), ("no-metric", "invalid-answer"), ("other-token", "invalid-answer"),
             ("attest", "invalid-answer"), ("too-old", "invalid-answer"),
         ] as [(String, String)]
     )
@@ -99,6 +100,16 @@ struct ReceiptCallerTests {
         #expect((ending.answer?.retryAfterMilliseconds == 2_000) == (fault == "throttled-retry-after"))
         // A redirect is not followed.
         #expect(rig.server.account.calls == 1)
+    }
+
+    @Test(arguments: ["no-metric", "negative-metric", "long-metric"])
+    func `an answer without a metric is refused with the worker's reason`(fault: String) throws {
+        let rig = try Rig(fault)
+        guard case .notGenuine(let refusal) = try rig.outcome(try rig.ending()) else {
+            Issue.record("taken")
+            return
+        }
+        #expect(refusal == .metric && refusal.code == Reason.receiptMetric.code)
     }
 
     @Test func `a body is read as far as shows that it is too long`() throws {

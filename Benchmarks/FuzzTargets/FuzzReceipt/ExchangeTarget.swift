@@ -41,11 +41,21 @@ struct ExchangeTarget {
             facts.riskMetric = metric.isEmpty ? nil : Array(metric.utf8)
             return ca.receipt(facts)
         }
-        honest = seeds.map { [verifier, engine] seed in
-            guard case .success(let verdict) = judgement.judge(seed, at: Self.time, by: verifier, engine: engine) else {
+        honest = seeds.map { [verifier, engine, keyID, expectations] seed in
+            let prepared = verifier.prepareExchangedReceipt(
+                seed,
+                keyID: keyID,
+                expectations: expectations,
+                at: Self.time
+            )
+            guard case .success(let evidence) = prepared.verified(by: engine) else {
                 preconditionFailure("an honest answer is refused")
             }
-            return verdict
+            let judged = judgement.judge(seed, at: Self.time, by: verifier, engine: engine)
+            let expected: Result<ReceiptVerdict, RefreshRefusal> =
+                evidence.receipt.metric == nil ? .failure(.metric) : .success(evidence.receipt)
+            precondition(judged == expected, "refresher and worker judge an honest answer alike")
+            return evidence.receipt
         }
     }
 

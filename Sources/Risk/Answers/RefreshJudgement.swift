@@ -39,6 +39,7 @@ package struct RefreshJudgement: Sendable {
         guard let received = ReceiptContent(unverified: answer) else { return .failure(.receipt(.malformed)) }
         guard received.token == sent.token else { return .failure(.otherToken) }
         guard received.createdAt > sent.createdAt else { return .failure(.notLater) }
+        guard verdict.metric != nil else { return .failure(.metric) }
         return .success(verdict)
     }
 }
@@ -51,12 +52,15 @@ package enum RefreshRefusal: Error, Equatable, Sendable {
     case otherToken
     /// Created at the same time as the one that was sent, or before.
     case notLater
+    /// Genuine, without what it was asked for: the worker would refuse it with the same code.
+    case metric
 
     package var code: String {
         switch self {
         case .receipt(let refusal): refusal.code
         case .otherToken: "receipt:token-mismatch"
         case .notLater: "receipt:not-later"
+        case .metric: "receipt:metric"
         }
     }
 }
