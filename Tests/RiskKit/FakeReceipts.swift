@@ -2,10 +2,13 @@ package import AppAttest
 internal import JSON
 package import Risk
 
-/// Receipts of the simulated topic as records: their creation and filling bytes, of one of two teams.
+/// Receipts of the simulated topic as records: team, type, environment, creation, Not Before and filling bytes.
 package struct FakeReceipts: ReceiptJudge {
     package static let teams = ["ABCDE12345", "FGHIJ67890"]
     package static let app = "projects/1/apps/1:1:ios:1"
+
+    private static let types = ReceiptType.allCases
+    private static let environments = Environment.allCases
 
     package init() {}
 
@@ -27,9 +30,16 @@ package struct FakeReceipts: ReceiptJudge {
         add("created-at", String(receipt.dates.createdAt.milliseconds))
         if let notBefore = receipt.dates.notBefore { add("not-before", String(notBefore.milliseconds)) }
         let keyID = [UInt8](repeating: 0, count: 28) + numbers(UInt64(receipt.key)).suffix(4)
-        let value = [UInt8(receipt.key % 2)] + numbers(UInt64(receipt.dates.createdAt.milliseconds))
+        let value = content(receipt)
         let filling = [UInt8](repeating: 7, count: max(0, bytes - value.count))
         return ReceiptRecord(offset: offset, key: Base64.encode(keyID), value: value + filling, headers: headers)
+    }
+
+    private static func content(_ receipt: SimulatedReceipt) -> [UInt8] {
+        let type = UInt8(types.firstIndex(of: receipt.dates.type) ?? 0)
+        let environment = UInt8(environments.firstIndex(of: environment(of: receipt.key)) ?? 0)
+        let times = [receipt.dates.createdAt, receipt.dates.notBefore].map { UInt64($0?.milliseconds ?? 0) }
+        return [UInt8(receipt.key % 2), type, environment] + times.flatMap(numbers)
     }
 
     /// 200 with a receipt that was created then.
@@ -39,11 +49,21 @@ package struct FakeReceipts: ReceiptJudge {
     }
 
     package func summary(of receipt: [UInt8]) -> ReceiptSummary? {
-        guard receipt.count > 9 else { return nil }
-        let createdAt = receipt[1..<9].reduce(0) { $0 << 8 | Int64($1) }
+        guard receipt.count > 18 else { return nil }
+        func time(_ range: Range<Int>) -> EvaluationTime {
+            EvaluationTime(milliseconds: receipt[range].reduce(0) { $0 << 8 | Int64($1) })
+        }
+        let (createdAt, notBefore) = (time(3..<11), time(11..<19))
+        let dates = ReceiptDates(
+            type: Self.types[Int(receipt[1]) % Self.types.count],
+            createdAt: createdAt,
+            notBefore: notBefore.milliseconds == 0 ? nil : notBefore,
+            expiresAt: createdAt.after(milliseconds: 90 * Milliseconds.day)
+        )
         return ReceiptSummary(
             appID: Self.teams[Int(receipt[0]) % 2] + ".com.example",
-            expiresAt: EvaluationTime(milliseconds: createdAt).after(milliseconds: 90 * Milliseconds.day)
+            environment: Self.environments[Int(receipt[2]) % Self.environments.count],
+            dates: dates
         )
     }
 

@@ -75,7 +75,8 @@ struct RefreshDriverTests {
     @Test(
         arguments: [
             ("app", nil, true), ("app", [0xFF], true), ("app", Array("projects/1/apps/2".utf8), false),
-            ("environment", nil, true), ("environment", Array("Production".utf8), true), ("type", nil, true),
+            ("environment", nil, true), ("environment", Array("Production".utf8), true),
+            ("environment", Array("development".utf8), true), ("type", nil, true),
             ("type", Array("REFRESH".utf8), true), ("created-at", nil, true), ("created-at", Array("soon".utf8), true),
             ("not-before", Array("-1".utf8), true),
         ] as [(String, [UInt8]?, Bool)]
@@ -106,6 +107,19 @@ struct RefreshDriverTests {
         #expect(driver.takePositions(of: .first).map(\.position) == [5])
         // One a minute.
         #expect(driver.takeNotices() == [.unreadable(Self.pair, offset: 1)])
+    }
+
+    @Test mutating func `no header makes a visit earlier than the receipt's own Not Before`() throws {
+        var driver = driver()
+        let pair = LinePair(line: .again, partition: 0)
+        var dates = Sample.attest(0)
+        dates.notBefore = Sample.at(20 * Milliseconds.day)
+        var record = FakeReceipts.record(SimulatedReceipt(key: 2, dates: dates, attestation: 1), offset: 0)
+        record.headers.removeAll { $0.name == Array("not-before".utf8) }
+        driver.take(record, of: pair, at: Sample.start)
+        let due = Sample.at(20 * Milliseconds.day + ReceiptLine.marginMilliseconds)
+        #expect(driver.next(at: Sample.at(7 * Milliseconds.day)) == .wait(until: due))
+        #expect(call(driver.next(at: due)) != nil)
     }
 
     @Test mutating func `a partition without room is paused, and is read on from where it was left`() throws {

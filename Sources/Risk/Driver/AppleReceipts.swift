@@ -11,10 +11,10 @@ package struct AppleReceipts: ReceiptJudge {
     }
 
     package func summary(of receipt: [UInt8]) -> ReceiptSummary? {
-        guard let content = ReceiptContent(unverified: receipt),
-            let appID = String(validating: content.appID, as: UTF8.self)
+        guard let content = ReceiptContent(unverified: receipt), let environment = content.environment,
+            let dates = ReceiptDates(content), let appID = String(validating: content.appID, as: UTF8.self)
         else { return nil }
-        return ReceiptSummary(appID: appID, expiresAt: content.expiresAt)
+        return ReceiptSummary(appID: appID, environment: environment, dates: dates)
     }
 
     package func judge(

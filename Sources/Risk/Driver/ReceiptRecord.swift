@@ -73,31 +73,48 @@ extension HeldReceipt {
         }
         guard let environment, let key = record.key, Base64.decode(key.span)?.count == 32,
             value.count <= Self.mostBytes,
-            var dates = ReceiptDates(
+            let told = ReceiptDates(
                 type: record.header("type"),
                 createdAt: record.header("created-at"),
                 notBefore: record.header("not-before")
             )
         else { throw .unreadable }
-        guard line.takes(dates.type) else { throw .nothing }
-        guard let summary = judge.summary(of: value) else { throw .unreadable }
-        dates.expiresAt = summary.expiresAt
+        guard line.takes(told.type) else { throw .nothing }
+        guard let summary = judge.summary(of: value), summary.environment == environment,
+            let dates = summary.dates.agreed(with: told)
+        else { throw .unreadable }
         (bytes, self.key, self.app, appID) = (value, key, app, summary.appID)
         (self.environment, self.dates) = (environment, dates)
     }
 }
 
-/// What is in a receipt beside what its record's headers say.
+/// What a receipt itself says: who writes a record may err in its headers.
 package struct ReceiptSummary: Sendable, Equatable {
     package var appID: String
-    package var expiresAt: EvaluationTime
+    package var environment: Environment
+    package var dates: ReceiptDates
 
-    package init(appID: String, expiresAt: EvaluationTime) { (self.appID, self.expiresAt) = (appID, expiresAt) }
+    package init(appID: String, environment: Environment, dates: ReceiptDates) {
+        (self.appID, self.environment, self.dates) = (appID, environment, dates)
+    }
+}
+
+extension ReceiptDates {
+    /// The dates of a receipt whose headers say the same. Of two Not Befores the later one counts: too early a call is
+    /// lost.
+    ///
+    /// - Returns: nil where the headers are another receipt's.
+    fileprivate func agreed(with told: ReceiptDates) -> ReceiptDates? {
+        guard type == told.type, createdAt == told.createdAt else { return nil }
+        var dates = self
+        dates.notBefore = [notBefore, told.notBefore].compactMap(\.self).max()
+        return dates
+    }
 }
 
 /// Reads receipts and compares an answer with what was sent.
 package protocol ReceiptJudge {
-    /// - Returns: nil for bytes that are not a receipt.
+    /// - Returns: nil for bytes that are not a receipt, or one of a type or an environment that Apple does not document.
     func summary(of receipt: [UInt8]) -> ReceiptSummary?
     func judge(
         _ answer: [UInt8],
