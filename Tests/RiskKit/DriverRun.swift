@@ -13,6 +13,7 @@ package struct DriverRun {
         /// The process ends and starts again.
         case crash
         case rebalance(isLost: Bool)
+        case reload
     }
 
     /// A partition of a line, as the client library reads it.
@@ -24,7 +25,9 @@ package struct DriverRun {
     private let plan: RunPlan
     private let receiptBytes: Int
     private let key: SigningKey
-    private let settings: RefreshDriver.Settings
+    private var settings: RefreshDriver.Settings
+    /// The team that speaks for a prefix.
+    private var teams: [String: String]
     private var driver: RefreshDriver
     private var topic: ReceiptTopic
     private var apple: AppleModel
@@ -50,8 +53,8 @@ package struct DriverRun {
     package init(_ plan: RunPlan, receiptBytes: Int = 100, mostHeldBytes: Int = 32 << 20) throws {
         (self.plan, self.receiptBytes) = (plan, receiptBytes)
         key = try SigningKey.generate(.p256)
-        let signing = key
-        let keys = FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "KEY1234567", key: signing) }
+        teams = Dictionary(uniqueKeysWithValues: FakeReceipts.teams.map { ($0, $0) })
+        let keys = Self.keys(key, teams)
         var settings = RefreshDriver.Settings(partitions: plan.partitions, keys: keys, apps: [FakeReceipts.app])
         (settings.lines, settings.callsPerSecond) = (plan.lines, plan.callsPerSecond)
         settings.mostHeldBytes = mostHeldBytes
@@ -66,7 +69,12 @@ package struct DriverRun {
             let later = time.after(milliseconds: Int64.random(in: 1...Milliseconds.day, using: &random))
             events.add(.rebalance(isLost: later.milliseconds.isMultiple(of: 2)), at: later)
         }
+        for time in plan.reloadTimes() { events.add(.reload, at: time) }
         for pair in allPairs { assign(pair) }
+    }
+
+    private static func keys(_ key: SigningKey, _ teams: [String: String]) -> [ProviderKey] {
+        teams.compactMap { ProviderKey(team: $1, kid: "KEY1234567", key: key, appIDPrefixes: [$0]) }
     }
 
     package mutating func run() {
@@ -94,6 +102,10 @@ package struct DriverRun {
         switch driver.next(at: now) {
         case .call(let call):
             audit.begin(call.call, at: now)
+            let key = topic.receipt(Int(call.call.pair.partition), call.call.visit.offset).key
+            if call.call.grant.team != teams[FakeReceipts.teams[key % 2]] {
+                audit.note("a call has the token of a team that does not speak for it")
+            }
             calls[call.number] = (call.call, epochs[call.call.pair] ?? 0)
             let latency = Int64.random(in: 20...30_000, using: &random)
             events.add(.ending(call, life: life), at: now.after(milliseconds: latency))
@@ -124,6 +136,7 @@ package struct DriverRun {
             driver = RefreshDriver(settings, judge: FakeReceipts())
             for pair in allPairs { assign(pair) }
         case .rebalance(let isLost): rebalance(isLost)
+        case .reload: reload()
         case .ending(let call, let life): if life == self.life { end(call) }
         case .written(let number, let receipt, let exchanged, let life):
             written(number, receipt, exchanged, life)
@@ -138,6 +151,18 @@ package struct DriverRun {
             driver.revoke(pair)
             assign(pair)
         }
+    }
+
+    private mutating func reload() {
+        let names = FakeReceipts.teams
+        teams = [names[0]: teams[names[1]] ?? "", names[1]: teams[names[0]] ?? ""]
+        settings.keys = Self.keys(key, teams)
+        driver.reload(
+            keys: settings.keys,
+            apps: settings.apps,
+            callsPerSecond: settings.callsPerSecond,
+            at: now
+        )
     }
 
     private mutating func end(_ call: DueCall) {

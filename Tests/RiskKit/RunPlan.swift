@@ -12,6 +12,8 @@ package struct RunPlan: Sendable {
     package var isCompacted = true
     package var callsPerSecond = 1.0
     package var crashes = 4
+    /// Reloads after which each team speaks for the other's prefix.
+    package var reloads = 0
     /// Spans of faults in the first 40 days.
     package var faults = 6
     /// One answer in so many is a fault outside of the spans.
@@ -43,10 +45,18 @@ package struct RunPlan: Sendable {
         }
     }
 
-    func crashTimes() -> [EvaluationTime] {
-        var random = SeededRandom(seed: seed ^ 0xC3)
-        return (0..<crashes)
-            .map { _ in Self.start.after(milliseconds: Int64.random(in: 0..<(50 * Milliseconds.day), using: &random)) }
+    func crashTimes() -> [EvaluationTime] { times(crashes, within: 50 * Milliseconds.day, salt: 0xC3) }
+
+    /// Half of them while the first attestations are called for, the others over the days of the later lines.
+    func reloadTimes() -> [EvaluationTime] {
+        let first = times(reloads / 2, within: Milliseconds.hour, salt: 0xE5)
+        return first + times(reloads - reloads / 2, within: 50 * Milliseconds.day, salt: 0xF6)
+    }
+
+    private func times(_ count: Int, within span: Int64, salt: UInt64) -> [EvaluationTime] {
+        var random = SeededRandom(seed: seed ^ salt)
+        return (0..<count)
+            .map { _ in Self.start.after(milliseconds: Int64.random(in: 0..<span, using: &random)) }
             .sorted()
     }
 }

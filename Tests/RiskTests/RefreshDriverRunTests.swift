@@ -28,6 +28,18 @@ struct RefreshDriverRunTests {
         #expect(rates.contains(1) == isThrottled && rates.contains(2) == isThrottled, "seed \(seed)")
     }
 
+    @Test(arguments: UInt64(50)...53)
+    func `a reload loses no visit, makes none twice, and each call is of the team that speaks for it`(
+        seed: UInt64
+    ) throws {
+        var plan = RunPlan(seed: seed)
+        (plan.keys, plan.crashes, plan.reloads, plan.callsPerSecond) = (90, 2, 40, 0.2)
+        var run = try DriverRun(plan)
+        run.run()
+        #expect(run.audit.breaches == [], "seed \(seed)")
+        #expect(run.audit.calls.count > 500 && run.pauses >= plan.reloads, "seed \(seed)")
+    }
+
     /// 9 pairs with 2,000 bytes each, and one receipt of 1,300 more.
     @Test(arguments: UInt64(30)...32)
     func `receipts in memory stay within their bound, and all are visited`(seed: UInt64) throws {

@@ -217,9 +217,12 @@ extension RefreshDesk {
         end(call, isWritten ? .done : .kept(until: time.after(milliseconds: delay)))
     }
 
-    /// Takes the keys of a reload. Breakers of a team probe at once: its new key may be what was missing.
+    /// Takes the keys of a reload. Breakers of a team probe at once: its new key may be what was missing. Those of a team
+    /// without a key are forgotten.
     package mutating func reload(_ keys: [ProviderKey], at time: EvaluationTime) {
         tokens.reload(keys)
+        let teams = Set(keys.map(\.team))
+        breakers = breakers.filter { teams.contains($0.key.team) }
         for account in breakers.keys { breakers[account]?.probe(at: time) }
         for key in keys {
             for environment in Environment.allCases {

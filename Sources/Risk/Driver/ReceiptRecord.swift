@@ -39,6 +39,10 @@ package struct HeldReceipt: Sendable, Equatable {
     package let environment: Environment
     package let dates: ReceiptDates
 
+    /// What is before the App ID's first dot, as far as a team's ID could be.
+    var prefix: String { String(appID.prefix { $0 != "." }.prefix(Self.mostPrefix)) }
+    private static let mostPrefix = 32
+
     /// Bytes that it takes in memory, about.
     package var size: Int { bytes.count + key.count + app.utf8.count + appID.utf8.count + 128 }
 }

@@ -14,6 +14,12 @@ struct ReceiptShelf: Sendable {
         /// The next offset to read; 0 before the first record.
         var next: Int64 = 0
         var isPaused = false
+        /// Whether the client library reads on all the same, as after a reload.
+        var mustPause = false
+        /// Visits from the position on that have ended: a second reading passes them.
+        var ended: Set<Int64> = []
+        /// Calls under way that a reading before began: until they have ended nothing is read.
+        var awaited: Set<UInt> = []
         /// The position that was handed out to be committed last.
         var committed: Int64 = 0
     }
@@ -46,8 +52,27 @@ struct ReceiptShelf: Sendable {
         readings[pair]?.bytes -= receipt.size
     }
 
+    /// The visit of a call is over.
+    mutating func end(_ pair: LinePair, _ offset: Int64) {
+        remove(pair, offset)
+        readings[pair]?.ended.insert(offset)
+    }
+
+    /// Forgets what was read from a position on, to read it again.
+    ///
+    /// - Parameter calls: under way, of this pair.
+    mutating func restart(_ pair: LinePair, from position: Int64, awaiting calls: Set<UInt>) {
+        guard var reading = readings[pair] else { return }
+        (reading.receipts, reading.bytes, reading.next) = ([:], 0, position)
+        (reading.mustPause, reading.isPaused) = (!reading.isPaused || reading.mustPause, true)
+        reading.awaited.formUnion(calls)
+        readings[pair] = reading
+    }
+
     /// Drops what lies before a position: receipts that expired before their visit.
     mutating func trim(_ pair: LinePair, before position: Int64) {
+        let ended: Set<Int64> = readings[pair]?.ended.filter { $0 >= position } ?? []
+        readings[pair]?.ended = ended
         let passed = readings[pair]?.receipts.keys.filter { $0 < position } ?? []
         for offset in passed { remove(pair, offset) }
     }

@@ -51,7 +51,8 @@ extension RefreshDriver {
             figures.rates[environment] = desk.bucket.rate(in: environment)
         }
         for line in ReceiptLine.allCases { figures.lags[line] = desk.lag(of: line, at: time) ?? 0 }
-        figures.breakers = desk.breakers.mapValues(\.isOpen)
+        // A call may end after a reload has taken its team's key away: such a breaker waits for nothing.
+        figures.breakers = desk.breakers.filter { prefixes[$0.key.team] != nil }.mapValues(\.isOpen)
         (figures.clockOffset, figures.isClockRight) = (desk.clock.offset, desk.clock.isReady)
         (figures.pairs, figures.heldBytes) = (desk.pairs.count, heldBytes)
         return figures

@@ -3,34 +3,10 @@ package import AppAttest
 /// A refresher without its clients: records, answers and acknowledgements come in; calls, requests to write, positions
 /// to commit and partitions to pause or to resume come out. Time and randomness are arguments.
 package struct RefreshDriver {
-    /// A call from its begin until its outcome is final, or its request is acknowledged.
-    struct OpenCall {
-        let call: DeskCall
-        let receipt: HeldReceipt
-        /// Whether Apple has answered, and a request is being written.
-        var isWriting = false
-    }
-
-    package struct Settings: Sendable {
-        package var lines = LineSettings()
-        package var callsPerSecond = 10.0
-        /// Partitions of the receipts topic.
-        package var partitions: Int
-        package var keys: [ProviderKey]
-        /// The names of the apps whose receipts are exchanged.
-        package var apps: Set<String>
-        /// Bytes of the receipts in memory; one more of each pair may be there.
-        package var mostHeldBytes = 32 * 1_024 * 1_024
-        /// Visits that are remembered from the positions on, ended ones among them.
-        package var mostSpanned = 200_000
-
-        package init(partitions: Int, keys: [ProviderKey], apps: Set<String>) {
-            (self.partitions, self.keys, self.apps) = (partitions, keys, apps)
-        }
-    }
-
     private let judge: any ReceiptJudge
     private var apps: Set<String>
+    /// The App ID prefixes that a team's key speaks for.
+    private(set) var prefixes: [String: Set<String>]
     private(set) var desk: RefreshDesk
     private var shelf: ReceiptShelf
     /// The calls and requests under way, by their numbers.
@@ -42,6 +18,7 @@ package struct RefreshDriver {
     package init(_ settings: Settings, judge: any ReceiptJudge) {
         self.judge = judge
         apps = settings.apps
+        prefixes = Self.prefixes(settings.keys)
         shelf = ReceiptShelf(mostBytes: settings.mostHeldBytes, mostSpanned: settings.mostSpanned)
         desk = RefreshDesk(
             lines: settings.lines,
@@ -51,16 +28,23 @@ package struct RefreshDriver {
         )
     }
 
-    /// Takes what a reload has changed.
+    private static func prefixes(_ keys: [ProviderKey]) -> [String: Set<String>] {
+        Dictionary(keys.map { ($0.team, $0.appIDPrefixes) }) { $1 }
+    }
+
+    /// Takes what a reload has changed. Where a receipt may have become another account's or app's, what is not done
+    /// yet is read again, and judged by the new settings.
     package mutating func reload(
         keys: [ProviderKey],
         apps: Set<String>,
         callsPerSecond: Double,
         at time: EvaluationTime
     ) {
-        self.apps = apps
+        let before = (self.apps, prefixes)
+        (self.apps, prefixes) = (apps, Self.prefixes(keys))
         desk.change(callsPerSecond: callsPerSecond)
         desk.reload(keys, at: time)
+        if before != (self.apps, prefixes) { readAgain() }
     }
 
     /// What is worth a line in the log since the last call.
@@ -84,6 +68,21 @@ extension RefreshDriver {
 
     package var pairs: [LinePair] { desk.pairs }
 
+    /// Forgets the visits that have not ended; their records come once more. Calls under way end first: their visits
+    /// are not made twice.
+    private mutating func readAgain() {
+        for pair in desk.pairs {
+            // One that was not read yet has nothing to forget, and no place to begin at.
+            guard let next = shelf.readings[pair]?.next, next > 0, let position = desk.position(of: pair) else {
+                continue
+            }
+            let calls = open.filter { $0.value.call.pair == pair && desk.owns($0.value.call) }
+            desk.revoke(pair)
+            desk.assign(pair, from: position)
+            shelf.restart(pair, from: position, awaiting: Set(calls.keys))
+        }
+    }
+
     /// Takes a record. One that there is no room for is dropped: its partition is paused, and read again from there on
     /// when it resumes.
     package mutating func take(_ record: ReceiptRecord, of pair: LinePair, at time: EvaluationTime) {
@@ -91,43 +90,50 @@ extension RefreshDriver {
             hasRoom(pair)
         else { return }
         shelf.readings[pair]?.next = record.offset.clampedAdding(1)
-        let receipt = held(record, pair, at: time)
+        let visit = reading.ended.contains(record.offset) ? nil : visit(record, pair, at: time)
         let before = desk.room(of: pair)
-        let appointment = receipt.map { receipt in
-            LineAppointment(dates: receipt.dates, account: account(of: receipt))
-        }
+        let appointment = visit.map { LineAppointment(dates: $0.receipt.dates, account: $0.account) }
         desk.append(LineRecord(offset: record.offset, appointment: appointment), to: pair)
         // One that the line passes takes no room.
-        if let receipt, desk.room(of: pair) < before { shelf.put(receipt, record.offset, pair) }
+        if let visit, desk.room(of: pair) < before { shelf.put(visit.receipt, record.offset, pair) }
     }
 
-    private mutating func held(_ record: ReceiptRecord, _ pair: LinePair, at time: EvaluationTime) -> HeldReceipt? {
+    /// - Returns: nil for a record that is passed.
+    private mutating func visit(
+        _ record: ReceiptRecord,
+        _ pair: LinePair,
+        at time: EvaluationTime
+    ) -> (receipt: HeldReceipt, account: CallAccount)? {
         do throws(HeldReceipt.Passed) {
-            return try HeldReceipt(record, for: pair.line, apps: apps, judge: judge)
+            let receipt = try HeldReceipt(record, for: pair.line, apps: apps, judge: judge)
+            guard let team = desk.tokens.team(forAppID: receipt.appID) else {
+                notices.add(.unserved(prefix: receipt.prefix), at: time)
+                return nil
+            }
+            return (receipt, CallAccount(team: team, environment: receipt.environment))
         } catch {
             if error == .unreadable { notices.add(.unreadable(pair, offset: record.offset), at: time) }
             return nil
         }
     }
 
-    private func account(of receipt: HeldReceipt) -> CallAccount {
-        // Without a key the prefix stands for the team: its receipts wait for one.
-        let prefix = receipt.appID.prefix { $0 != "." }
-        let team = desk.tokens.team(forAppID: receipt.appID) ?? String(prefix)
-        return CallAccount(team: team, environment: receipt.environment)
-    }
-
     private func hasRoom(_ pair: LinePair) -> Bool {
         desk.room(of: pair) > 0 && !shelf.isFull(pair) && desk.spannedCount(of: pair) < shelf.spannedPart
     }
 
-    /// The partitions of a line that must be paused or resumed now; those that resume are read from an offset on.
+    /// The partitions of a line that must be paused or resumed now; those that resume are read from an offset on. One
+    /// that is read again may be in both: it is paused first.
     package mutating func takeFlow(of line: ReceiptLine) -> (pause: [Int32], resume: [(partition: Int32, from: Int64)])
     {
         var flow: (pause: [Int32], resume: [(partition: Int32, from: Int64)]) = ([], [])
         for (pair, reading) in shelf.readings where pair.line == line {
+            if reading.mustPause {
+                shelf.readings[pair]?.mustPause = false
+                flow.pause.append(pair.partition)
+            }
             if reading.isPaused {
-                guard desk.room(of: pair) >= LinePartition.mostPrefetched / 2, hasRoom(pair), shelf.isHalfFree(pair)
+                guard desk.room(of: pair) >= LinePartition.mostPrefetched / 2, hasRoom(pair), shelf.isHalfFree(pair),
+                    reading.awaited.isEmpty
                 else { continue }
                 flow.resume.append((pair.partition, reading.next))
             } else if !hasRoom(pair) {
@@ -240,8 +246,10 @@ extension RefreshDriver {
 
     private mutating func close(_ number: UInt, _ call: OpenCall, isFinal: Bool) {
         open[number] = nil
-        // After a revocation the shelf may hold another reading of the same record.
-        if isFinal, desk.owns(call.call) { shelf.remove(call.call.pair, call.call.visit.offset) }
+        // After a revocation the shelf may hold another reading of the same record; after a reload the visit is its own.
+        let pair = call.call.pair
+        let isAwaited = shelf.readings[pair]?.awaited.remove(number) != nil
+        if isFinal, isAwaited || desk.owns(call.call) { shelf.end(pair, call.call.visit.offset) }
     }
 
     /// Calls and requests that have not ended.

@@ -13,6 +13,8 @@ package enum RefreshNotice: Sendable, Equatable {
     case invalidAnswer(Environment, code: String, status: Int, trace: [UInt8]?)
     /// A record that no worker writes.
     case unreadable(LinePair, offset: Int64)
+    /// Receipts of App IDs for which no key speaks; they are passed.
+    case unserved(prefix: String)
 
     /// Notices of one cause are the same thing said again.
     fileprivate var cause: String {
@@ -24,6 +26,7 @@ package enum RefreshNotice: Sendable, Equatable {
         case .clock: "clock"
         case .invalidAnswer(let environment, let code, _, _): "invalid \(environment) \(code)"
         case .unreadable(let pair, _): "unreadable \(pair.line)"
+        case .unserved(let prefix): "unserved \(prefix)"
         }
     }
 }

@@ -39,6 +39,12 @@ extension LogEvent {
                 "line \(pair.line.name) passes the record at partition \(pair.partition), offset \(offset): it is not a "
                     + "receipt that a worker wrote"
             )
+        case .unserved(let prefix):
+            self.init(
+                .warning,
+                .riskRecord,
+                "receipts of App IDs with the prefix \(prefix.printable) are passed: no key of risk.keys serves it"
+            )
         }
     }
 

@@ -106,6 +106,19 @@ struct RefreshLoopTests {
         #expect(caller.calls.count == 1 && loop.unfitness == nil)
     }
 
+    @Test func `a reload that switches an app off reads from the position again, where anything was read`() throws {
+        _ = try loop.pass(at: Self.start, now: 0)
+        consumers[0].put(record(7), partition: 1)
+        _ = try loop.pass(at: Self.start, now: 1)
+        loop.reload(RefreshRules(keys: [], apps: [], callsPerSecond: 1_000))
+        _ = try loop.pass(at: Self.start, now: 2)
+        #expect(consumers[0].steps.suffix(3) == ["pause", "resume", "seek 1 7"])
+        #expect(consumers[1].steps == consumers[2].steps && !consumers[1].steps.contains("pause"))
+        consumers[0].put(record(7), partition: 1)
+        _ = try loop.pass(at: Self.due, now: 3_000)
+        #expect(caller.calls.isEmpty && consumers[0].committed.last?.offset == 8)
+    }
+
     @Test func `a fault that comes while a revocation waits for its commit is not lost`() throws {
         _ = try loop.pass(at: Self.start, now: 0)
         consumers[0].isSilent = true
