@@ -201,6 +201,9 @@ package final class MemberDriver {
     /// Whether the ledgers of all that is assigned were read.
     package var isRestored: Bool { reading == nil && changes.last == .assigned(assigned) }
 
+    /// Records of the restore that is under way.
+    package var readCount: Int { reading?.count ?? 0 }
+
     /// Changes with each step that makes progress.
     package var progress: Int { mark.reduce(0, +) }
 
