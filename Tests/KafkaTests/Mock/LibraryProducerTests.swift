@@ -175,4 +175,19 @@ struct LibraryProducerTests {
             #expect(producer.deliveries.acknowledged == 0 && producer.deliveries.unsent == 100)
         }
     }
+
+    /// The library counts a request that adds a partition only once it has handed it to the connection's thread.
+    @Test func `producers that end right after a transaction's first record leave the process alone`() throws {
+        let busy = BusyThreads(4)
+        defer { busy.stop() }
+        try withMock { fixture in
+            for _ in 0..<100 {
+                let producer = try transactional(fixture)
+                try producer.begin()
+                #expect(try producer.produce(records(1)) == 1)
+                producer.discard()
+            }
+            ClientCloser.shared.finish()
+        }
+    }
 }
