@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// Another version of the program, beside which this one must work: a build of an earlier one, or of a later.
-private enum OtherVersion {
+enum OtherVersion {
     static let program = ProcessInfo.processInfo.environment["OTHER_VERSION"].map { URL(filePath: $0) }
     static let whyMissing = "no other version: OTHER_VERSION is to be the path of its program"
 }

@@ -12,12 +12,12 @@ import Testing
     .serialized
 )
 struct RefreshTests {
-    private static func site(_ prefix: String, _ settings: RefreshSite.Settings = .init()) throws -> RefreshSite {
+    static func site(_ prefix: String, _ settings: RefreshSite.Settings = .init()) throws -> RefreshSite {
         try RefreshSite(prefix, servers: #require(RealClusterTrait.cluster).bootstrapServers, settings)
     }
 
     /// Waits until the worker has judged all there is, and the lines have no visit to make.
-    private static func settles(_ site: RefreshSite, _ processes: [ProgramProcess]) throws -> Bool {
+    static func settles(_ site: RefreshSite, _ processes: [ProgramProcess]) throws -> Bool {
         let watch = site.workplace.drainWatch()
         return Deadline.wait(60) {
             guard processes.allSatisfy(\.isRunning) else { return true }
@@ -29,7 +29,7 @@ struct RefreshTests {
         }
     }
 
-    private static func end(_ process: ProgramProcess) {
+    static func end(_ process: ProgramProcess) {
         process.signal(SIGTERM)
         #expect(process.waitForEnd(seconds: 60) == .exit(0), "\(process.error)")
     }
