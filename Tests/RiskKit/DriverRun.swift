@@ -42,6 +42,8 @@ package struct DriverRun {
     private var epochs: [LinePair: Int] = [:]
     private var life = 0
     private var now = RunPlan.start
+    /// Steps with nothing to do. The last partitions to resume may need several tries.
+    private var idleSteps = 0
     package private(set) var audit = RunAudit()
     package private(set) var mostHeldBytes = 0
     package private(set) var notices: [RefreshNotice] = []
@@ -112,7 +114,11 @@ package struct DriverRun {
             return true
         case .wait(let until):
             let next = [until, events.next].compactMap(\.self).min()
-            guard let next else { return false }
+            guard let next else {
+                idleSteps += 1
+                return idleSteps <= 20
+            }
+            idleSteps = 0
             guard next > now || events.next.map({ $0 <= now }) ?? false else {
                 audit.note("the driver waits for a time that has come")
                 return false
@@ -172,7 +178,7 @@ package struct DriverRun {
         var received: SimulatedReceipt?
         if case .receipt(let bytes)? = answer?.content { received = AppleModel.receipt(bytes, after: sent) }
         let outcome = reply.outcome { _ in received == nil ? .failure(.receipt(.malformed)) : .success(.accepted) }
-        if isOwn(call.number) { audit.end(call.call, outcome) }
+        if isOwn(call.number) { audit.end(call.call, outcome, isOver: outcome.isFinal) }
         guard let request = driver.end(call.number, reply, at: now, using: &random), let received else { return }
         if request.partition != call.call.pair.partition { audit.note("a request goes to another partition") }
         let event = Event.written(request.number, received, exchanged: sent.dates.createdAt, life: life)

@@ -1,7 +1,7 @@
-internal import AppAttest
+package import AppAttest
 
 /// Events by time; those of one time in the order in which they were added.
-struct EventQueue<Event: Sendable>: Sendable {
+package struct EventQueue<Event: Sendable>: Sendable {
     private struct Entry: Sendable {
         let at: EvaluationTime
         let event: Event
@@ -10,9 +10,11 @@ struct EventQueue<Event: Sendable>: Sendable {
     /// The next one last.
     private var entries: [Entry] = []
 
-    var next: EvaluationTime? { entries.last?.at }
+    package init() {}
 
-    mutating func add(_ event: Event, at time: EvaluationTime) {
+    package var next: EvaluationTime? { entries.last?.at }
+
+    package mutating func add(_ event: Event, at time: EvaluationTime) {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
@@ -22,7 +24,7 @@ struct EventQueue<Event: Sendable>: Sendable {
         entries.insert(Entry(at: time, event: event), at: low)
     }
 
-    mutating func take(until time: EvaluationTime) -> Event? {
+    package mutating func take(until time: EvaluationTime) -> Event? {
         guard let last = entries.last, last.at <= time else { return nil }
         return entries.removeLast().event
     }

@@ -151,9 +151,9 @@ package struct RefreshRun: Sendable {
                     return received == nil ? .failure(.receipt(.malformed)) : .success(.accepted)
                 }
             } ?? .timedOut
-        audit.end(call, outcome)
         let retryAfter = answer?.retryAfterMilliseconds
         let effect = desk.end(call, outcome, retryAfterMilliseconds: retryAfter, at: now, using: &random)
+        audit.end(call, outcome, isOver: outcome.isFinal || effect.endsRefused)
         if effect.breaker != nil { breakerChanges += 1 }
         guard effect.mustProduce, let received else { return }
         events.add(.written(call, received, life: life), at: now.after(milliseconds: 40))

@@ -47,11 +47,11 @@ package struct RunAudit: Sendable {
         unfinished[call.pair, default: []].insert(call.visit.offset)
     }
 
-    package mutating func end(_ call: DeskCall, _ outcome: CallOutcome) {
+    package mutating func end(_ call: DeskCall, _ outcome: CallOutcome, isOver: Bool) {
         outcomes[outcome.name, default: 0] += 1
         // A verified one stays open until its receipt is written.
         if case .verified = outcome { return }
-        finish(call, outcome.isFinal ? .final : .kept)
+        finish(call, isOver ? .final : .kept)
     }
 
     package mutating func acknowledge(_ call: DeskCall, isWritten: Bool) {

@@ -104,7 +104,7 @@ struct LinePartitionTests {
         partition.append(Sample.record(0, Sample.attest(0), Sample.other))
         partition.append(Sample.record(1, Sample.attest(0)))
         let time = Sample.at(Self.minute)
-        partition.putAside(0, until: time.after(milliseconds: 900))
+        partition.putAside(0, until: time.after(milliseconds: 900), at: time)
         #expect(partition.dueVisit(at: time)?.offset == 1)
         partition.begin(1)
         partition.end(1, .done)
@@ -116,13 +116,63 @@ struct LinePartitionTests {
         #expect(visit?.offset == 0 && visit?.keptBefore == 0)
     }
 
+    @Test func `one kept visit that is put aside takes those of its account along that are due`() {
+        var partition = partition()
+        let (time, later) = (Sample.at(Self.minute), Sample.at(2 * Self.minute))
+        for offset in 0..<6 as Range<Int64> {
+            let account = offset == 2 ? Sample.other : Sample.account
+            partition.append(Sample.record(offset, Sample.attest(0), account))
+        }
+        // 4 is kept for a time of its own, and 5 is the head.
+        for offset in 0..<5 as Range<Int64> {
+            partition.begin(offset)
+            partition.end(offset, .kept(until: offset == 4 ? time.after(milliseconds: 9) : time))
+        }
+        partition.putAside(0, until: later, at: time)
+        #expect(beginAll(&partition, at: time) == [2, 5])
+        #expect(beginAll(&partition, at: later.after(milliseconds: -1)) == [4])
+        #expect(partition.next == later && beginAll(&partition, at: later) == [0, 1, 3])
+    }
+
+    @Test func `of an account's due visits the one that was kept least often is named`() {
+        var partition = partition()
+        let time = Sample.at(Self.minute)
+        partition.append(Sample.record(0, Sample.attest(0)))
+        partition.append(Sample.record(1, Sample.attest(0, expires: Self.minute)))
+        partition.append(Sample.record(2, Sample.attest(0)))
+        partition.append(Sample.record(3, Sample.attest(0), Sample.other))
+        for (offset, times) in [(0, 2), (1, 1), (2, 2)] as [(Int64, Int)] {
+            for _ in 0..<times {
+                partition.begin(offset)
+                partition.end(offset, .kept(until: time))
+            }
+        }
+        #expect(partition.leastKept(of: Sample.account, at: time)?.offset == 1)
+        #expect(partition.leastKept(of: Sample.account, at: time.after(milliseconds: 1))?.offset == 0, "1 has expired")
+        #expect(partition.leastKept(of: Sample.other, at: time)?.offset == 3, "the head")
+        #expect(partition.leastKept(of: Sample.account, at: time.after(milliseconds: -1)) == nil)
+    }
+
+    @Test func `a visit whose receipt was refused does not resume with its account`() {
+        for isRefused in [true, false] {
+            var partition = filled(1)
+            let (time, later) = (Sample.at(Self.minute), Sample.at(2 * Self.minute))
+            partition.begin(0)
+            partition.end(0, isRefused ? .refused(until: later) : .kept(until: later))
+            partition.resume(Sample.account, at: time)
+            #expect(partition.next == (isRefused ? later : time))
+            let visit = partition.dueVisit(at: later)
+            #expect(visit?.keptBefore == 1 && visit?.refusedBefore == (isRefused ? 1 : 0))
+        }
+    }
+
     @Test func `with 1,000 visits kept the head waits`() {
         var partition = partition()
         let time = Sample.at(Self.minute)
         for offset in 0..<Int64(LinePartition.mostKept + 1) {
             partition.append(Sample.record(offset, Sample.attest(0)))
             guard let visit = partition.dueVisit(at: time) else { break }
-            partition.putAside(visit.offset, until: time.after(milliseconds: 77))
+            partition.putAside(visit.offset, until: time.after(milliseconds: 77), at: time)
         }
         #expect(partition.unfinishedCount == LinePartition.mostKept)
         #expect(partition.next == time.after(milliseconds: 77))

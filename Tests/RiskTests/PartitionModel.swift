@@ -47,10 +47,13 @@ struct PartitionModel {
         }
         guard let offset = expected else { return }
         if waiting.first == offset { waiting.removeFirst() }
-        kept[offset] = nil
+        let wasKept = kept.removeValue(forKey: offset) != nil
         if random.next() % 5 == 0 {
             kept[offset] = now.after(milliseconds: 20)
-            partition.putAside(offset, until: now.after(milliseconds: 20))
+            if wasKept {
+                for (other, until) in kept where until <= now { kept[other] = now.after(milliseconds: 20) }
+            }
+            partition.putAside(offset, until: now.after(milliseconds: 20), at: now)
         } else {
             open.insert(offset)
             partition.begin(offset)

@@ -93,34 +93,39 @@ struct RefreshDeskTests {
         #expect(desk.unfinishedCount == (isDone ? 0 : 1))
     }
 
-    @Test mutating func `the first answer 401 has one try with a fresh token, the second opens the breaker`() throws {
+    @Test mutating func `a first answer 401 has one try with a fresh token, three receipts open the breaker`() throws {
         var desk = desk()
-        desk.append(Sample.record(0, Sample.attest(0)), to: Self.pair)
+        for offset in 0..<3 as Range<Int64> { desk.append(Sample.record(offset, Sample.attest(0)), to: Self.pair) }
         let first = try present(call(desk.next(at: Self.due)))
         #expect(desk.end(first, .unauthorized, at: Self.due, using: &random).breaker == nil)
-        let soon = Self.due.after(milliseconds: 1)
-        let second = try present(call(desk.next(at: soon)))
-        #expect(second.visit.offset == 0 && second.grant != first.grant)
-        #expect(desk.end(second, .unauthorized, at: soon, using: &random).breaker == .opened(.unauthorized))
+        let soon = Self.due.after(milliseconds: 4)
+        for offset in 0..<3 as Range<Int64> {
+            let time = Self.due.after(milliseconds: 2 + offset)
+            let call = try present(call(desk.next(at: time)))
+            #expect(call.visit.offset == offset && call.grant != first.grant)
+            let effect = desk.end(call, .unauthorized, at: time, using: &random)
+            #expect(effect.breaker == (offset == 2 ? .opened(.unauthorized) : nil))
+        }
         let probe = soon.after(milliseconds: CallBreaker.probeMilliseconds)
         guard case .wait(let until?) = desk.next(at: soon.after(milliseconds: 5_000)) else {
             Issue.record("a call goes out although the breaker is open")
             return
         }
-        #expect(until == probe)
-        #expect(desk.lag(of: .first, at: soon.after(milliseconds: 5_000)) == 5_001, "what is kept has been due since")
+        // The receipts that were refused wait no longer than the breaker does.
+        #expect(until == probe.after(milliseconds: -2))
+        #expect(desk.lag(of: .first, at: soon.after(milliseconds: 5_000)) == 5_004, "what is kept has been due since")
+        #expect(call(desk.next(at: until)) == nil)
         let third = try present(call(desk.next(at: probe)))
         #expect(desk.end(third, .early, at: probe, using: &random).breaker == .closed)
-        #expect(desk.position(of: Self.pair) == 1)
+        #expect(answerAll(&desk, .early, at: probe.after(milliseconds: 1)).count == 2)
+        #expect(desk.position(of: Self.pair) == 3)
     }
 
     @Test mutating func `after a reload the next call is made at once`() throws {
         var desk = desk()
-        desk.append(Sample.record(0, Sample.attest(0)), to: Self.pair)
-        for time in [Self.due, Self.due.after(milliseconds: 1)] {
-            let call = try present(call(desk.next(at: time)))
-            _ = desk.end(call, .unauthorized, at: time, using: &random)
-        }
+        for offset in 0..<3 as Range<Int64> { desk.append(Sample.record(offset, Sample.attest(0)), to: Self.pair) }
+        let effects = answerAll(&desk, .unauthorized, at: Self.due)
+        #expect(effects.count == 4 && effects.last?.breaker == .opened(.unauthorized))
         let later = Self.due.after(milliseconds: 5_000)
         #expect(call(desk.next(at: later)) == nil)
         let other = try #require(ProviderKey(team: "ABCDE12345", kid: "N", key: try SigningKey.generate(.p256)))

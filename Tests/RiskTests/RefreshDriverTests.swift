@@ -157,6 +157,26 @@ struct RefreshDriverTests {
         #expect(driver.openCount == 0 && driver.heldBytes > 0 && driver.takePositions(of: .first).isEmpty)
     }
 
+    @Test mutating func `a receipt that is refused alone is let go, and told`() throws {
+        var driver = driver()
+        var (time, position) = (Self.due, Int64(0))
+        for offset in stride(from: 0, to: 12, by: 2) as StrideTo<Int64> {
+            // Receipt 1 is another team's.
+            for next in [offset, offset + 1] { driver.take(record(next), of: Self.pair, at: time) }
+            while case .call(let call) = driver.next(at: time) {
+                let status = call.call.visit.offset == 1 ? 401 : 404
+                _ = driver.end(call.number, .answered(Sample.answer(status, at: time)), at: time, using: &random)
+                time = time.after(milliseconds: 1)
+            }
+            time = time.after(milliseconds: CallBreaker.probeMilliseconds)
+            position = driver.takePositions(of: .first).last?.position ?? position
+        }
+        #expect(position == 12)
+        #expect(driver.openCount == 0 && driver.heldBytes == 0)
+        let notice = RefreshNotice.invalidAnswer(.production, code: "receipt-unauthorized", status: 401, trace: nil)
+        #expect(driver.takeNotices() == [notice])
+    }
+
     @Test mutating func `an app that a reload switches off is called for no more`() throws {
         var driver = driver()
         driver.reload(keys: keys, apps: [], callsPerSecond: 1_000, at: Sample.start)

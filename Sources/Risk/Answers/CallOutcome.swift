@@ -79,7 +79,7 @@ package enum CallFailure: Int, Sendable, CaseIterable {
     case answer
     /// Too many calls, errors of the server, no answer.
     case pressure
-    /// A token that was just made is refused.
+    /// The key is refused, whichever receipt it speaks for.
     case unauthorized
 
     package var name: String {

@@ -59,8 +59,8 @@ package struct CallBreaker: Sendable, Equatable {
         return wasOpen ? .closed : nil
     }
 
-    /// Apple has said that it has nothing for this receipt. It hears us and knows the team; whether its receipts are
-    /// understood here is still open.
+    /// Apple has said that it has nothing for this receipt, or that the receipt is not the team's. It hears us and
+    /// knows the team; whether its receipts are understood here is still open.
     package mutating func answer() -> Change? {
         for failure in CallFailure.allCases where failure != .answer { counts[failure.rawValue] = 0 }
         guard case .open(let cause, _) = state, cause != .answer else { return nil }

@@ -17,6 +17,7 @@ package struct DeskCall: Sendable, Equatable {
     let assignment: Int
 
     package var account: CallAccount { visit.appointment.account }
+    var receipt: ReceiptPlace { ReceiptPlace(partition: pair.partition, offset: visit.offset) }
 }
 
 /// What to do next.
@@ -33,6 +34,8 @@ package struct DeskEffect: Sendable, Equatable {
     /// What has happened to the account's breaker.
     package var breaker: CallBreaker.Change?
     package var hasLoweredRate = false
+    /// Apple has refused this receipt alone, so often that its visit is over.
+    package var endsRefused = false
     /// Many receipts are too early, and the clocks differ.
     package var suspectsClock = false
 }

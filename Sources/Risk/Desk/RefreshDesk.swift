@@ -5,6 +5,8 @@ package import AppAttest
 package struct RefreshDesk: Sendable {
     /// How long a visit waits whose team has lost its key by a reload.
     private static let keylessMilliseconds = CallBreaker.probeMilliseconds
+    /// How long one waits whose receipt was refused by an answer 401.
+    private static let refusedMilliseconds = CallBreaker.probeMilliseconds
 
     private struct Reading {
         let pair: LinePair
@@ -134,7 +136,7 @@ extension RefreshDesk {
         }
         let account = visit.appointment.account
         if let opensAt = breakers[account]?.opensAt, opensAt > time {
-            return putAside(visit, of: place, until: opensAt)
+            return putAside(visit, of: place, until: opensAt, at: time)
         }
         // A host that is called more slowly holds up its partition: what is put aside costs memory.
         let free = bucket.next(in: account.environment)
@@ -143,8 +145,32 @@ extension RefreshDesk {
             return nil
         }
         guard let grant = tokens.grant(account.team, at: time) else {
-            return putAside(visit, of: place, until: time.after(milliseconds: Self.keylessMilliseconds))
+            let until = time.after(milliseconds: Self.keylessMilliseconds)
+            return putAside(visit, of: place, until: until, at: time)
         }
+        guard breakers[account]?.isOpen == true, let probe = probe(of: account, at: time) else {
+            return begin(visit, of: place, grant, at: time)
+        }
+        return begin(probe.visit, of: probe.place, grant, at: time)
+    }
+
+    /// The visit that finds out whether an account's breaker may close: the one that was kept least often, lest one
+    /// receipt that always fails is each probe.
+    private func probe(of account: CallAccount, at time: EvaluationTime) -> (place: Int, visit: LineVisit)? {
+        readings.indices
+            .compactMap { place in
+                readings[place].partition.leastKept(of: account, at: time).map { (place: place, visit: $0) }
+            }
+            .min { ($0.visit.keptBefore, $0.visit.due) < ($1.visit.keptBefore, $1.visit.due) }
+    }
+
+    private mutating func begin(
+        _ visit: LineVisit,
+        of place: Int,
+        _ grant: ProviderTokens.Grant,
+        at time: EvaluationTime
+    ) -> DeskCall {
+        let account = visit.appointment.account
         breakers[account]?.begin(at: time)
         clock.begin(at: time)
         // Not the reading itself: a second owner of its records would make a copy of them.
@@ -155,8 +181,13 @@ extension RefreshDesk {
         return DeskCall(pair: pair, visit: visit, grant: grant, assignment: assignment)
     }
 
-    private mutating func putAside(_ visit: LineVisit, of place: Int, until time: EvaluationTime) -> DeskCall? {
-        readings[place].partition.putAside(visit.offset, until: time)
+    private mutating func putAside(
+        _ visit: LineVisit,
+        of place: Int,
+        until: EvaluationTime,
+        at time: EvaluationTime
+    ) -> DeskCall? {
+        readings[place].partition.putAside(visit.offset, until: until, at: time)
         refresh(place)
         return nil
     }
@@ -190,20 +221,36 @@ extension RefreshDesk {
         if let retryAfterMilliseconds, outcome.failure == .pressure {
             bucket.pause(environment, milliseconds: retryAfterMilliseconds, at: time)
         }
-        let delay = RetryDelay.milliseconds(keptBefore: call.visit.keptBefore, using: &random)
-        var retry = time.after(milliseconds: delay)
-        var mayTryAgain = false
         if outcome == .unauthorized {
-            mayTryAgain = tokens.wasRefused(call.grant) == .tryAgain
-            if mayTryAgain { retry = time }
+            endUnauthorized(call, &effect, at: time)
+            return effect
         }
-        if !mayTryAgain { effect.breaker = note(outcome, call, at: time) }
+        let delay = RetryDelay.milliseconds(keptBefore: call.visit.keptBefore, using: &random)
+        effect.breaker = note(outcome, call, at: time)
         if case .verified = outcome {
             effect.mustProduce = true
         } else {
-            end(call, outcome.isFinal ? .done : .kept(until: retry))
+            end(call, outcome.isFinal ? .done : .kept(until: time.after(milliseconds: delay)))
         }
         return effect
+    }
+
+    /// An answer 401: the token's, the key's or the receipt's fault. ``KeyStanding`` has the rule.
+    private mutating func endUnauthorized(_ call: DeskCall, _ effect: inout DeskEffect, at time: EvaluationTime) {
+        let account = call.account
+        let later = time.after(milliseconds: Self.refusedMilliseconds)
+        switch tokens.wasRefused(call.grant, for: call.receipt, in: account.environment, at: time) {
+        case .tryAgain: end(call, .kept(until: time))
+        case .unknown: end(call, .kept(until: later))
+        case .refused:
+            effect.breaker = note(account, at: time) { $0.fail(.unauthorized, at: time) }
+            end(call, .kept(until: later))
+        case .receipt:
+            // Apple hears us and knows the team.
+            effect.breaker = note(account, at: time) { $0.answer() }
+            effect.endsRefused = call.visit.refusedBefore + 1 >= KeyStanding.mostRefusalsOfReceipt
+            end(call, effect.endsRefused ? .done : .refused(until: later))
+        }
     }
 
     /// The new receipt of a verified answer is written, or never will be: the receipt is then exchanged once more.
@@ -241,19 +288,20 @@ extension RefreshDesk {
 
     private mutating func note(_ outcome: CallOutcome, _ call: DeskCall, at time: EvaluationTime) -> CallBreaker.Change?
     {
-        let account = call.account
-        guard outcome.failure != nil || breakers[account] != nil else {
-            tokens.wasAccepted(call.grant)
-            return nil
+        if let failure = outcome.failure { return note(call.account, at: time) { $0.fail(failure, at: time) } }
+        tokens.wasAccepted(call.grant, in: call.account.environment)
+        return note(call.account, at: time) { breaker in
+            if case .verified = outcome { breaker.succeed() } else { breaker.answer() }
         }
+    }
+
+    private mutating func note(
+        _ account: CallAccount,
+        at time: EvaluationTime,
+        _ event: (inout CallBreaker) -> CallBreaker.Change?
+    ) -> CallBreaker.Change? {
         var breaker = breakers[account] ?? CallBreaker()
-        let change: CallBreaker.Change?
-        if let failure = outcome.failure {
-            change = breaker.fail(failure, at: time)
-        } else {
-            tokens.wasAccepted(call.grant)
-            change = if case .verified = outcome { breaker.succeed() } else { breaker.answer() }
-        }
+        let change = event(&breaker)
         breakers[account] = breaker.isFresh ? nil : breaker
         if change == .closed { resume(account, at: time) }
         return change

@@ -223,7 +223,7 @@ extension RefreshDriver {
         counts.note(outcome, open.receipt.environment, at: time)
         notices.add(effect, outcome, open.call.account, answer, desk, at: time)
         guard effect.mustProduce else {
-            close(number, open, isFinal: outcome.isFinal)
+            close(number, open, isFinal: outcome.isFinal || effect.endsRefused)
             return nil
         }
         self.open[number]?.isWriting = true

@@ -9,7 +9,8 @@ package enum RefreshNotice: Sendable, Equatable {
     case rateRestored(Environment)
     /// Milliseconds from Apple's clock until ours.
     case clock(offset: Int64)
-    /// An answer that is not understood, or not genuine, by its code.
+    /// An answer that is not understood, or not genuine, or refuses a receipt of a team whose key is accepted, by its
+    /// code.
     case invalidAnswer(Environment, code: String, status: Int, trace: [UInt8]?)
     /// A record that no worker writes.
     case unreadable(LinePair, offset: Int64)
@@ -76,7 +77,7 @@ struct NoticeList: Sendable {
         if effect.suspectsClock || !desk.clock.isReady, let offset = desk.clock.offset {
             add(.clock(offset: offset), at: time)
         }
-        if let code = outcome.answerCode {
+        if let code = effect.endsRefused ? "receipt-unauthorized" : outcome.answerCode {
             let status = answer?.status ?? 0
             add(.invalidAnswer(environment, code: code, status: status, trace: answer?.traceID), at: time)
         }

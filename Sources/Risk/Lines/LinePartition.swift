@@ -18,7 +18,22 @@ package struct LinePartition: Sendable {
         let due: EvaluationTime
         let appointment: LineAppointment
         var keptBefore = 0
+        var refusedBefore = 0
         var stage = Stage.waiting
+
+        var visit: LineVisit {
+            LineVisit(
+                offset: offset,
+                due: due,
+                keptBefore: keptBefore,
+                refusedBefore: refusedBefore,
+                appointment: appointment
+            )
+        }
+
+        func isKept(until time: EvaluationTime) -> Bool {
+            if case .kept(let until) = stage { until <= time } else { false }
+        }
     }
 
     package let line: ReceiptLine
@@ -77,26 +92,40 @@ package struct LinePartition: Sendable {
     /// The visit that should begin now: a kept one before the head. Expired receipts are passed.
     package mutating func dueVisit(at time: EvaluationTime) -> LineVisit? {
         while let index = dueIndex(at: time) {
-            let slot = slots[index]
-            guard slot.appointment.dates.isExpired(at: time) else {
-                return LineVisit(
-                    offset: slot.offset,
-                    due: slot.due,
-                    keptBefore: slot.keptBefore,
-                    appointment: slot.appointment
-                )
-            }
+            guard slots[index].appointment.dates.isExpired(at: time) else { return slots[index].visit }
             move(index, to: .ended)
         }
         return nil
     }
 
-    /// Begins the visit that ``dueVisit(at:)`` named.
+    /// The visit of an account that was kept least often among those that could begin now.
+    package func leastKept(of account: CallAccount, at time: EvaluationTime) -> LineVisit? {
+        var least: Int?
+        func consider(_ index: Int) {
+            let slot = slots[index]
+            guard slot.appointment.account == account, !slot.appointment.dates.isExpired(at: time) else { return }
+            if let best = least, slots[best].keptBefore <= slot.keptBefore { return }
+            least = index
+        }
+        for index in start..<cursor where slots[index].isKept(until: time) { consider(index) }
+        if isHeadDue(at: time) { consider(cursor) }
+        return least.map { slots[$0].visit }
+    }
+
+    /// Begins the visit that ``dueVisit(at:)`` or ``leastKept(of:at:)`` named.
     package mutating func begin(_ offset: Int64) { move(place(of: offset), to: .open) }
 
-    /// Puts the visit that ``dueVisit(at:)`` named aside: those behind it may go first.
-    package mutating func putAside(_ offset: Int64, until time: EvaluationTime) {
-        move(place(of: offset), to: .kept(until: time))
+    /// Puts the visit that ``dueVisit(at:)`` named aside, and with it every kept one of its account that is due: those
+    /// behind them may go first. All in one pass, since after an outage all are due at once.
+    package mutating func putAside(_ offset: Int64, until time: EvaluationTime, at now: EvaluationTime) {
+        let index = place(of: offset)
+        if slots[index].stage == .waiting { return move(index, to: .kept(until: time)) }
+        let account = slots[index].appointment.account
+        for index in start..<cursor where slots[index].isKept(until: now) {
+            guard slots[index].appointment.account == account else { continue }
+            slots[index].stage = .kept(until: time)
+        }
+        nextKept = earliestKept()
     }
 
     /// Ends a visit that was begun.
@@ -105,15 +134,18 @@ package struct LinePartition: Sendable {
         precondition(slots[index].stage == .open, "a visit ends once, after it began")
         switch end {
         case .done: move(index, to: .ended)
-        case .kept(let time):
+        case .kept(let time), .refused(let time):
             slots[index].keptBefore += 1
+            if case .refused = end { slots[index].refusedBefore += 1 }
             move(index, to: .kept(until: time))
         }
     }
 
-    /// Makes the kept visits of an account due, as those of a breaker that has closed.
+    /// Makes the kept visits of an account due, as those of a breaker that has closed. Receipts that were refused by
+    /// their own fault wait for their own time: they would open it again.
     package mutating func resume(_ account: CallAccount, at time: EvaluationTime) {
         for index in start..<cursor where slots[index].appointment.account == account {
+            guard slots[index].refusedBefore == 0 else { continue }
             guard case .kept(let until) = slots[index].stage, until > time else { continue }
             slots[index].stage = .kept(until: time)
             nextKept = min(nextKept, time)
@@ -121,13 +153,12 @@ package struct LinePartition: Sendable {
     }
 
     private func dueIndex(at time: EvaluationTime) -> Int? {
-        if nextKept <= time {
-            return slots[start..<cursor].firstIndex { slot in
-                if case .kept(let until) = slot.stage { until <= time } else { false }
-            }
-        }
-        guard cursor < slots.count, keptCount < Self.mostKept, slots[cursor].due <= time else { return nil }
-        return cursor
+        if nextKept <= time { return slots[start..<cursor].firstIndex { $0.isKept(until: time) } }
+        return isHeadDue(at: time) ? cursor : nil
+    }
+
+    private func isHeadDue(at time: EvaluationTime) -> Bool {
+        cursor < slots.count && keptCount < Self.mostKept && slots[cursor].due <= time
     }
 
     private mutating func move(_ index: Int, to stage: Stage) {

@@ -25,6 +25,8 @@ package struct LineVisit: Sendable, Equatable {
     package let due: EvaluationTime
     /// How often it was kept before.
     package let keptBefore: Int
+    /// How often it ended as ``VisitEnd/refused(until:)`` before.
+    package let refusedBefore: Int
     package let appointment: LineAppointment
 }
 
@@ -34,4 +36,6 @@ package enum VisitEnd: Sendable, Equatable {
     case done
     /// It waits for another visit, not before that time.
     case kept(until: EvaluationTime)
+    /// Kept as well; the fault seems its receipt's.
+    case refused(until: EvaluationTime)
 }

@@ -1,7 +1,11 @@
 package import AppAttest
 
-/// The tokens of all teams, one each: Apple refuses senders that make many.
+/// The tokens of all teams, one each: Apple refuses senders that make many. A refused token is replaced if it is
+/// ``leastMilliseconds`` old. A younger one is replaced once, as long as Apple has accepted nothing from the key.
 package struct ProviderTokens: Sendable {
+    /// Apple's least time between two tokens of a team.
+    package static let leastMilliseconds = 20 * Milliseconds.minute
+
     /// What a call was made with, to be told which token was refused.
     package struct Grant: Sendable, Equatable {
         package let text: [UInt8]
@@ -13,7 +17,11 @@ package struct ProviderTokens: Sendable {
     package enum Verdict: Sendable, Equatable {
         /// Another token is there, or is made now: one more try.
         case tryAgain
-        /// The token was made because the one before it was refused: the fault is the key's, or the team's.
+        /// The key was accepted just before: the fault seems the receipt's.
+        case receipt
+        /// Nothing tells yet whose fault it is.
+        case unknown
+        /// Several receipts were refused in a row: the fault is the key's, or the team's.
         case refused
     }
 
@@ -22,8 +30,16 @@ package struct ProviderTokens: Sendable {
         var token: ProviderToken?
         /// Counts the team's tokens.
         var number = 0
-        /// Whether the token replaces a refused one and nothing has been accepted with it yet.
-        var isSecondTry = false
+        /// That of the key's first token.
+        var firstNumber = 1
+        /// Whether a refused token may be replaced although it is young.
+        var mayReplace = true
+        var standings: [Environment: KeyStanding] = [:]
+
+        /// Another key begins anew.
+        mutating func change(_ key: ProviderKey) {
+            (self.key, token, firstNumber, mayReplace, standings) = (key, nil, number + 1, true, [:])
+        }
     }
 
     private var entries: [String: Entry] = [:]
@@ -36,8 +52,7 @@ package struct ProviderTokens: Sendable {
         entries = [:]
         for key in keys {
             var entry = old[key.team] ?? Entry(key: key)
-            if !entry.key.isSame(as: key) { (entry.token, entry.isSecondTry) = (nil, false) }
-            entry.key = key
+            if entry.key.isSame(as: key) { entry.key = key } else { entry.change(key) }
             entries[key.team] = entry
         }
     }
@@ -60,18 +75,31 @@ package struct ProviderTokens: Sendable {
     }
 
     /// Apple has understood a call with this token.
-    package mutating func wasAccepted(_ grant: Grant) {
-        guard entries[grant.team]?.number == grant.number else { return }
-        entries[grant.team]?.isSecondTry = false
+    package mutating func wasAccepted(_ grant: Grant, in environment: Environment) {
+        guard var entry = entries[grant.team], grant.number >= entry.firstNumber else { return }
+        entry.mayReplace = false
+        entry.standings[environment, default: KeyStanding()].accept()
+        entries[grant.team] = entry
     }
 
     /// Apple has answered 401. Of many calls with one token the first makes another.
-    package mutating func wasRefused(_ grant: Grant) -> Verdict {
+    package mutating func wasRefused(
+        _ grant: Grant,
+        for receipt: ReceiptPlace,
+        in environment: Environment,
+        at time: EvaluationTime
+    ) -> Verdict {
         guard var entry = entries[grant.team] else { return .refused }
-        guard entry.number == grant.number, entry.token != nil else { return .tryAgain }
-        if entry.isSecondTry { return .refused }
-        (entry.token, entry.isSecondTry) = (nil, true)
-        entries[grant.team] = entry
-        return .tryAgain
+        defer { entries[grant.team] = entry }
+        guard entry.number == grant.number, let token = entry.token else { return .tryAgain }
+        if entry.mayReplace || time.since(token.issuedAt) >= Self.leastMilliseconds {
+            (entry.token, entry.mayReplace) = (nil, false)
+            return .tryAgain
+        }
+        return switch entry.standings[environment, default: KeyStanding()].refuse(receipt) {
+        case .receipt: .receipt
+        case .unknown: .unknown
+        case .key: .refused
+        }
     }
 }
