@@ -34,25 +34,43 @@ package final class RefreshRun {
         case killApple = "kill -9 of Apple's double"
         case endRefresher = "SIGTERM of a refresher"
         case pauseBroker = "broker pause"
+        case killBroker = "kill -9 of a broker"
+        case restartBroker = "broker restart"
 
         /// Whether visits may be made again.
-        var repeatsVisits: Bool { self == .killRefresher || self == .endRefresher || self == .pauseBroker }
+        var repeatsVisits: Bool { self == .killRefresher || self == .endRefresher || broker != nil }
+
+        var broker: ChaosFault? {
+            switch self {
+            case .pauseBroker: .pauseBroker
+            case .killBroker: .killBroker
+            case .restartBroker: .restartBroker
+            default: nil
+            }
+        }
+
+        /// A lone broker that is killed may lose the end of a transaction.
+        static func kinds(brokers: Int) -> [Fault] {
+            allCases.filter { brokers > 1 || $0.broker == nil || $0 == .pauseBroker }
+        }
     }
 
     /// In flight at most, by design.
     private static let mostInFlight = 64
     /// A position is committed every two seconds, and a commit takes a moment.
     private static let commitSeconds = 3
+    /// How long the coordinator of a group may be away while other brokers take requests.
+    private static let takeoverSeconds = 15
 
     private let settings: Settings
     private let cluster: RealCluster
     private let site: RefreshSite
     private let traffic: RefreshTraffic
     private let cast: RefreshCast
+    private let brokers: ChaosBrokers
     private let begin = ContinuousClock.now
     private let print: (String) -> Void
     private var random: SeededRandom
-    private var brokerIsBack: ContinuousClock.Instant?
     private var forgetting: [(keyID: String, process: ProgramProcess)] = []
     private var repeats = 0
     /// Of the double's next start.
@@ -66,6 +84,7 @@ package final class RefreshRun {
         site = try RefreshSite(name, servers: cluster.bootstrapServers, ofSite)
         traffic = try RefreshTraffic(site, seed: settings.seed)
         cast = RefreshCast { print($0) }
+        brokers = ChaosBrokers(cluster) { print($0) }
         random = SeededRandom(seed: settings.seed)
         faultShare = settings.faultShare
     }
@@ -101,7 +120,7 @@ package final class RefreshRun {
                 try pace((Double(index) + part) / Double(settings.faults))
                 try tick()
             }
-            if round.isEmpty { round = Fault.allCases.shuffled(using: &random) }
+            if round.isEmpty { round = Fault.kinds(brokers: cluster.settings.brokers).shuffled(using: &random) }
             let fault = round.removeLast()
             while !fits(fault) { try tick() }
             try apply(fault)
@@ -123,7 +142,7 @@ package final class RefreshRun {
     }
 
     private func fits(_ fault: Fault) -> Bool {
-        brokerIsBack == nil && (fault == .pauseBroker || targets(of: fault).contains(where: cast.isUp))
+        brokers.isWhole && (fault.broker != nil || targets(of: fault).contains(where: cast.isUp))
     }
 
     private func targets(of fault: Fault) -> [String] {
@@ -131,17 +150,15 @@ package final class RefreshRun {
         case .killWorker: ["w1", "w2"]
         case .killRefresher, .endRefresher: ["r1", "r2"]
         case .killApple: ["apple"]
-        case .pauseBroker: []
+        case .pauseBroker, .killBroker, .restartBroker: []
         }
     }
 
     private func apply(_ fault: Fault) throws {
         let targets = targets(of: fault).filter(cast.isUp)
         let (choice, length) = (random.next(), Double(random.next() % 1001) / 1000)
-        if fault == .pauseBroker {
-            try cluster.pause()
-            // From a hiccup to longer than the sessions last.
-            brokerIsBack = .now + .seconds(1 + 7 * length)
+        if let fault = fault.broker {
+            if let line = try brokers.apply(PlannedFault(fault: fault, target: choice, length: length)) { say(line) }
             return
         }
         let target = targets[Int(choice % UInt64(targets.count))]
@@ -151,10 +168,7 @@ package final class RefreshRun {
 
     private func tick() throws {
         try cast.tick()
-        if let back = brokerIsBack, ContinuousClock.now >= back {
-            try cluster.resume()
-            brokerIsBack = nil
-        }
+        _ = try brokers.tick()
         for (index, pending) in forgetting.enumerated().reversed() {
             guard let end = pending.process.end else { continue }
             forgetting.remove(at: index)
@@ -175,7 +189,7 @@ package final class RefreshRun {
     /// Waits until every process runs, then ends the double's faults; a restarted refresher has no open breaker.
     private func heal() throws {
         try pace(1)
-        while !cast.isWhole || brokerIsBack != nil || !forgetting.isEmpty { try tick() }
+        while !cast.isWhole || !brokers.isWhole || !forgetting.isEmpty { try tick() }
         try traffic.flush()
         faultShare = 0
         for name in ["apple", "r1", "r2"] { cast.terminate(name, back: .zero) }
@@ -212,10 +226,12 @@ package final class RefreshRun {
         var report = Report()
         report.evidence = try RefreshEvidence(site)
         let visits = report.evidence.visits
-        let again = Self.mostInFlight + Self.commitSeconds * settings.callsPerSecond
+        let seconds = Self.commitSeconds + (cluster.settings.brokers > 1 ? Self.takeoverSeconds : 0)
+        let again = Self.mostInFlight + seconds * settings.callsPerSecond
         let repeats = repeats + cast.fenced
         report.evidence.mostFinalCalls = visits + repeats * again
-        report.findings = unsettled.map { "not done: \($0)" } + cast.findings + RefreshAudit.findings(report.evidence)
+        report.findings = unsettled.map { "not done: \($0)" } + brokers.findings + cast.findings
+        report.findings += RefreshAudit.findings(report.evidence)
         let secrets = RefreshSecrets(key: site.key, calls: report.evidence.calls)
         report.findings += try secrets.found(inStreamsOf: site.workplace.folder)
         let calls = report.evidence.calls

@@ -4,14 +4,19 @@ import Foundation
 import Testing
 internal import Threads
 
-/// Workers, refreshers and Apple's double are killed while devices attest; a broker stands still.
+/// Workers, refreshers and Apple's double are killed while devices attest; a broker stands still, and of three one is
+/// killed or restarted.
 @Suite(
     "The fraud metric under faults",
     .brokerTests,
-    .cluster(isLong: true),
+    .cluster(brokers, isLong: true),
     .serialized
 )
 struct RefreshChaosTests {
+    /// One, or as many as `REFRESH_BROKERS` says.
+    private static let brokers = ClusterSettings(
+        brokers: ProcessInfo.processInfo.environment["REFRESH_BROKERS"].flatMap { Int($0) } ?? 1
+    )
     /// A few, or as many as `REFRESH_FAULTS` says.
     private static let faults = ProcessInfo.processInfo.environment["REFRESH_FAULTS"].flatMap { Int($0) }
 
