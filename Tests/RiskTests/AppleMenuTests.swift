@@ -59,7 +59,7 @@ struct AppleMenuTests {
 
     @Test func `a run notices a refresher and a worker that take any receipt`() throws {
         var plan = AppleMenuRun.Plan(seed: 1)
-        (plan.keys, plan.share, plan.isCredulous) = (12, 0.6, true)
+        (plan.keys, plan.share, plan.isCredulous) = (24, 0.6, true)
         let breaches = Set(try Self.run(plan).breaches)
         for name in [
             "foreign-root", "leaf-of-other-key", "other-token", "attest", "older-receipt", "no-metric", "long-metric",

@@ -4,6 +4,11 @@ import Foundation
 import Testing
 internal import Threads
 
+/// One broker, or as many as `REFRESH_BROKERS` says.
+private let brokers = ClusterSettings(
+    brokers: ProcessInfo.processInfo.environment["REFRESH_BROKERS"].flatMap { Int($0) } ?? 1
+)
+
 /// Workers, refreshers and Apple's double are killed while devices attest; a broker stands still, and of three one is
 /// killed or restarted.
 @Suite(
@@ -13,10 +18,6 @@ internal import Threads
     .serialized
 )
 struct RefreshChaosTests {
-    /// One, or as many as `REFRESH_BROKERS` says.
-    private static let brokers = ClusterSettings(
-        brokers: ProcessInfo.processInfo.environment["REFRESH_BROKERS"].flatMap { Int($0) } ?? 1
-    )
     /// A few, or as many as `REFRESH_FAULTS` says.
     private static let faults = ProcessInfo.processInfo.environment["REFRESH_FAULTS"].flatMap { Int($0) }
 
