@@ -24,8 +24,8 @@ struct DashboardQueryTests {
         ("Workers running", 1, 3, "{labels: '{}', value: 1}"),
         ("State by worker", 0, 1, #"{labels: '{instance="w"}', value: 5}"#),
         ("State by worker", 0, 3, #"{labels: '{instance="w"}', value: 5}"#),
-        ("State by gateway", 0, 1, #"{labels: '{instance="g"}', value: 5}"#),
-        ("State by gateway", 0, 3, #"{labels: '{instance="g"}', value: -1}"#),
+        ("State by gateway or refresher", 0, 1, #"{labels: '{instance="g"}', value: 5}"#),
+        ("State by gateway or refresher", 0, 3, #"{labels: '{instance="g"}', value: -1}"#),
     ])
     func `each panel has its own kind`(title: String, number: Int, minute: Int, sample: String) throws {
         let test = """
