@@ -114,7 +114,7 @@ struct TopicCheckTests {
         let unequal = TopicCheck.judge(facts, Self.withReceipts)
         #expect(unequal.map(\.severity) == [.problem])
         #expect(unequal.first?.message.contains("receipts has 5") ?? false)
-        #expect(unequal.first?.message.contains("all six and the receipts need") ?? false)
+        #expect(unequal.first?.message.contains("all six topics and the receipts need") ?? false)
         #expect(TopicCheck.changed(["receipts": 7], Self.withReceipts, from: 6) != nil)
     }
 

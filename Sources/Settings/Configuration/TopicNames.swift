@@ -18,7 +18,7 @@ package struct TopicNames: Sendable, Equatable {
     package var aligned: [String] { all.filter { $0 != replies } }
 
     /// ``aligned`` as sentences name it.
-    package var alignedText: String { receipts == nil ? "all six" : "all six and the receipts" }
+    package var alignedText: String { receipts == nil ? "all six topics" : "all six topics and the receipts" }
 
     /// The topic of the answers for gateways that ask for it; nil = there is no such topic.
     package var replies: String? {

@@ -65,12 +65,13 @@ private final class Prometheus {
 }
 
 extension MetricsTests {
-    /// What does not happen under this load: series that come with an event, and one that needs two minutes.
+    /// What does not happen under this load: series that come with an event, one that needs two minutes, and those of
+    /// receipts.
     private static let silent = [
         "attest_aborts_total", "attest_rebalances_total", "attest_partitions_quarantined", "attest_broker_errors_total",
         "attest_records_lost_total", "attest_engine_disagreements_total", "attest_rollout_decisions_total",
         "attest_partition_unstable_records", "attest_restored_keys_total", "attest_outdated_clients_total",
-        "attest_stage_seconds_total",
+        "attest_stage_seconds_total", "attest_risk_",
     ]
 
     @Test(
