@@ -17,7 +17,7 @@ internal import CCurl
     /// What an answer has more of than it may.
     private enum Excess { case headers, body }
 
-    /// Far above the headers of any answer that somebody waits for.
+    /// The most bytes of header lines that an answer may have, interim answers and trailers included.
     static let mostHeaderBytes = 64 << 10
 
     /// - Throws: ``ClientFailure`` for a call that cannot be made.

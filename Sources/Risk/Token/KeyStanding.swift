@@ -16,7 +16,7 @@ package struct ReceiptPlace: Hashable, Sendable {
 ///   ``mostRefusalsOfReceipt`` its visit is over.
 /// - Refusals of ``mostRefusedReceipts`` receipts without an acceptance between are the key's, or the team's. One
 ///   receipt alone, however often it comes, never says so.
-/// - Between the two nobody knows: the visit is kept.
+/// - In every other case the fault is unknown, and the refresher keeps the visit.
 struct KeyStanding {
     static let mostRefusalsOfReceipt = 3
     static let mostRefusedReceipts = 3

@@ -36,7 +36,7 @@ package struct ProviderTokens: Sendable {
         var mayReplace = true
         var standings: [Environment: KeyStanding] = [:]
 
-        /// Another key begins anew.
+        /// Replaces the key, and forgets what Apple answered to the old one.
         mutating func change(_ key: ProviderKey) {
             (self.key, token, firstNumber, mayReplace, standings) = (key, nil, number + 1, true, [:])
         }
