@@ -203,6 +203,8 @@ import Testing
             (#""environments":[]"#, "environments: must list production, development or both"),
             (#""tokenTtl":"29m""#, #"tokenTtl: must be a duration such as "300s", "5m" or "96h", from 30m to 7d"#),
             (#""tokenTtl":"1799999ms""#, nil), (#""tokenTtl":"169h""#, nil), (#""tokenTtl":3600"#, nil),
+            (#""tokenLeeway":"30001ms""#, "tokenLeeway: must be a duration"), (#""tokenLeeway":"31s""#, nil),
+            (#""tokenLeeway":"-1s""#, nil), (#""tokenLeeway":5"#, nil),
             (#""tokenAlgorithm":"rs256""#, "tokenAlgorithm: must be one of RS256, ES256"),
             (#""sharedSessionTokens":"false""#, "sharedSessionTokens: must be true or false"),
             (#""categories":[2]"#, "categories: must be an object"),

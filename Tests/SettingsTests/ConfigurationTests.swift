@@ -105,7 +105,7 @@ import Testing
               "appId": "1:123456789012:ios:0123456789abcdef", "oauthClientIds": ["c1", "c2"],
               "appleAppIds": ["ABCDE12345.com.example.app", "anything goes"],
               "environments": ["development", "production"],
-              "tokenTtl": "7d", "tokenAlgorithm": "ES256", "sharedSessionTokens": true,
+              "tokenTtl": "7d", "tokenLeeway": "30s", "tokenAlgorithm": "ES256", "sharedSessionTokens": true,
               "categories": {"allow": [2, 4, 4294967295], "whenMissing": "refuse"},
               "bundleVersions": {"allow": ["1.0"], "whenMissing": "accept"}, "macOS": {"acl": "accept"},
               "extensions": {"trust": "any"}, "clientDataHash": {"bytes": 21}, "receipt": "ignore", "unknownKeys": "refuse", "attestationsPerSecond": 80,
@@ -127,7 +127,9 @@ import Testing
         #expect(app.expectations.bundleVersions.allow == ["1.0"])
         #expect(app.expectations.bundleVersions.whenMissing == .accept)
         #expect(app.expectations.macACL == .accept && app.expectations.receipt == .ignore)
-        #expect(app.tokens == TokenSettings(ttlMilliseconds: 604_800_000, algorithm: .es256, sharedSessionTokens: true))
+        var tokens = TokenSettings(ttlMilliseconds: 604_800_000, algorithm: .es256, sharedSessionTokens: true)
+        tokens.leewayMilliseconds = 30_000
+        #expect(app.tokens == tokens)
         #expect(app.unknownKeys == .refuse && app.attestationsPerSecond == 80)
         let always = try #require(Digest([UInt8](repeating: 0xFF, count: 31) + [10]))
         let never = try #require(Digest([UInt8](repeating: 0, count: 31) + [11]))

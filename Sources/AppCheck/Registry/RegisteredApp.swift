@@ -105,8 +105,12 @@ package struct TokenSettings: Sendable, Equatable {
     package enum Algorithm: String, Sendable, CaseIterable { case rs256 = "RS256", es256 = "ES256" }
     /// The life of a token in milliseconds: 30 minutes to 7 days.
     package static let ttlRange: ClosedRange<Int64> = 1_800_000...604_800_000
+    /// How much earlier than a token is minted it may begin, in milliseconds.
+    package static let leewayRange: ClosedRange<Int64> = 0...30_000
 
     package var ttlMilliseconds: Int64
+    /// For verifiers whose clocks run behind: `iat`, and `exp` with it, lie so many milliseconds before the mint time.
+    package var leewayMilliseconds: Int64 = 0
     package var algorithm: Algorithm
     package var sharedSessionTokens: Bool
     package var sessionTokens: SessionTokenPolicy

@@ -7,9 +7,10 @@ package struct TokenTimes: Hashable, Sendable {
 
     /// - Parameters:
     ///   - time: the mint time in live mode, the record's in replay; rounded down: verifiers refuse an `iat` ahead.
-    ///   - settings: the app's; the life of session tokens, rounded down to whole seconds.
+    ///   - settings: the app's; the life of session tokens and the leeway, rounded down to whole seconds.
     package init(at time: EvaluationTime, limitedUse: Bool, settings: TokenSettings) {
-        let seconds = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
+        let now = time.milliseconds / 1000 - (time.milliseconds % 1000 < 0 ? 1 : 0)
+        let seconds = now - settings.leewayMilliseconds / 1000
         issuedAt = seconds
         expiresAt = seconds + (limitedUse ? TokenClaims.limitedUseSeconds : settings.ttlMilliseconds / 1000)
     }

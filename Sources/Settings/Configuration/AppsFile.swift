@@ -105,6 +105,10 @@ struct AppsFile {
     private static let tokens: [Setting<RegisteredApp>] = [
         Setting("tokenTtl", \.tokens.ttlMilliseconds, .duration(TokenSettings.ttlRange))
             .means("Life of session tokens, rounded down to seconds. Limited-use tokens live 300 s."),
+        Setting("tokenLeeway", \.tokens.leewayMilliseconds, .duration(TokenSettings.leewayRange)).means(
+            "For verifiers whose clocks run behind: tokens begin, and end, so much earlier, in whole seconds. Verifiers refuse "
+                + "an `iat` even a second ahead."
+        ),
         Setting("tokenAlgorithm", \.tokens.algorithm, .choice)
             .means("Which active signing key signs the app's tokens. Google's SDKs for backends accept RS256 only."),
         Setting("sharedSessionTokens", \.tokens.sharedSessionTokens, .boolean)

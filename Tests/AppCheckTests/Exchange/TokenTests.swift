@@ -219,6 +219,23 @@ import Testing
         #expect(times.remaining(at: EvaluationTime(milliseconds: .max)).text == "0s")
     }
 
+    @Test(arguments: [(0, 0), (999, 0), (1_000, 1), (29_999, 29), (30_000, 30)] as [(Int64, Int64)], [true, false])
+    func `a leeway moves iat and exp by whole seconds, and the life stays`(
+        leeway: (milliseconds: Int64, seconds: Int64),
+        limitedUse: Bool
+    ) {
+        let time = EvaluationTime(milliseconds: 1_795_000_000_250)
+        var settings = TokenSettings(ttlMilliseconds: TokenSettings.ttlRange.lowerBound)
+        let plain = TokenTimes(at: time, limitedUse: limitedUse, settings: settings)
+        settings.leewayMilliseconds = leeway.milliseconds
+        let times = TokenTimes(at: time, limitedUse: limitedUse, settings: settings)
+        #expect(times.issuedAt == plain.issuedAt - leeway.seconds)
+        #expect(times.expiresAt == plain.expiresAt - leeway.seconds)
+        #expect(times.isLimitedUse == limitedUse && times.isSession == !limitedUse)
+        let left = plain.remaining(at: EvaluationTime(milliseconds: time.milliseconds + leeway.seconds * 1_000))
+        #expect(times.remaining(at: time).text == left.text)
+    }
+
     @Test func `a jti is SHA-256 over its parts, each text with its length before it`() throws {
         let keyID = KeyID(of: try Exchange.publicKey(1))
         let digest = SHA256.hash([7])

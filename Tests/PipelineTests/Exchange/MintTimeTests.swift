@@ -32,6 +32,14 @@ import Testing
         #expect(token.issuedAt == iat && token.expiresAt == iat + 300)
     }
 
+    @Test func `a leeway makes a token valid for a verifier that is behind by more than ten seconds`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings { $0.tokens.leewayMilliseconds = 30_000 })
+        let (text, token) = try Self.token(rig, recordBehind: 0)
+        #expect(token.issuedAt == rig.time / 1000 - 30 && token.expiresAt == token.issuedAt + 300)
+        let behind = ExchangeRequest.verification(of: text).at(rig.time / 1000 * 1000 - 40_000)
+        #expect(try rig.send(behind).summary == "accepted")
+    }
+
     @Test func `a token of a worker ahead is valid at once for a backend's record with the broker's time`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let text = try Self.token(rig, recordBehind: 1_500).0
