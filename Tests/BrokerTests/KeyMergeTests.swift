@@ -115,6 +115,17 @@ struct KeyMergeTests {
         #expect(KeyMerge(with(5, 300), into: with(5, nil)) == .write(with(5, 300)))
     }
 
+    @Test func `of the counters that a key has skipped, those stay that neither record has used`() {
+        func with(_ counter: UInt32, _ skipped: [UInt32]) -> KeyRecord {
+            Self.record(counter) { $0.counters = KeyCounters(highest: counter, skipped: skipped) ?? $0.counters }
+        }
+        #expect(KeyMerge(with(9, [8, 7]), into: with(9, [7])) == .unchanged)
+        #expect(KeyMerge(with(9, [8]), into: with(9, [8, 7])) == .write(with(9, [8])))
+        #expect(KeyMerge(with(7, [5]), into: with(9, [8, 5, 3])) == .write(with(9, [8, 5])))
+        #expect(KeyMerge(with(9, [8, 5]), into: with(7, [5, 3])) == .write(with(9, [8, 5])))
+        #expect(KeyMerge(with(9, []), into: with(9, [7])) == .write(with(9, [])))
+    }
+
     @Test func `fields that only the ledger has stay, and a second import changes nothing`() {
         let stored = Self.record(5) {
             $0.registeredAt = EvaluationTime(milliseconds: 1_790_000_000_000)

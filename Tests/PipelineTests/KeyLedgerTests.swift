@@ -50,6 +50,33 @@ struct KeyLedgerTests {
         #expect(ledger.found(Self.key(7)) == .unusable)
     }
 
+    @Test func `of two records of a key that are read, what either has used stays used, and the higher counter stays`()
+    {
+        func record(_ highest: UInt32, _ skipped: [UInt32]) -> KeyRecord {
+            var record = Self.record(1)
+            record.counters = KeyCounters(highest: highest, skipped: skipped) ?? record.counters
+            return record
+        }
+        func read(_ records: KeyRecord...) -> KeyCounters? {
+            var ledger = KeyLedger()
+            for record in records { ledger.set(Self.key(1), record, unlessLower: true) }
+            return ledger[Self.key(1)]?.counters
+        }
+        let newer = record(20, [18, 13])
+        #expect(read(record(17, [13, 12]), newer) == newer.counters)
+        #expect(read(newer, record(17, [13, 12])) == newer.counters, "an older record that arrives late")
+        #expect(read(newer, record(20, [19, 18, 13])) == newer.counters, "the same, from before 19 was used")
+        #expect(read(newer, record(19, [18])) == KeyCounters(highest: 20, skipped: [18]), "13 was used elsewhere")
+        #expect(read(newer, record(20, [])) == KeyCounters(highest: 20), "a version without windows wrote it")
+        var ledger = KeyLedger()
+        ledger.set(Self.key(1), newer)
+        ledger.set(Self.key(1), record(20, [19]))
+        #expect(ledger[Self.key(1)]?.counters == KeyCounters(highest: 20, skipped: [19]), "written, not read")
+        ledger.remove(Self.key(1))
+        ledger.set(Self.key(1), record(21, []), unlessLower: true)
+        #expect(ledger[Self.key(1)]?.skipped == 0, "nothing of a forgotten key is left")
+    }
+
     @Test(arguments: [0, 1, 7, 8, 38, 39, 40, 41, 128])
     func `request ids of every length up to the limit survive`(length: Int) {
         var ledger = KeyLedger()

@@ -79,6 +79,15 @@ struct LedgerCodecTests {
     private static let ratedValue: [UInt8] =
         [0xAC] + issuedValue.dropFirst() + [0x0B, 0x82, 0x19, 0x01, 0x2C, 0x1A, 0x6A, 0xB1, 0x3B, 0x80]
 
+    /// With a twelfth: of the counters below 300, 299 and 297 may still be used.
+    private static var skipped: KeyRecord {
+        var record = issued
+        record.counters = KeyCounters(highest: 300, skipped: 0b101)
+        return record
+    }
+
+    private static let skippedValue: [UInt8] = [0xAC] + issuedValue.dropFirst() + [0x0C, 0x05]
+
     private static let consumed = ConsumedID(
         expiresAt: EvaluationTime(milliseconds: 1_000),
         request: digest(0xB2)
@@ -99,6 +108,12 @@ struct LedgerCodecTests {
             change: .key(KeyID(digest(1)), rated),
             key: [1] + bytes(1),
             value: ratedValue
+        ),
+        Case(
+            name: "a key that has skipped counters",
+            change: .key(KeyID(digest(1)), skipped),
+            key: [1] + bytes(1),
+            value: skippedValue
         ),
         Case(
             name: "a key of which little is known",
@@ -216,6 +231,31 @@ struct LedgerCodecTests {
         #expect(fault?.reason == "field 11 is not a risk metric")
         #expect(PlainKeyRecord(value.span, in: 0..<value.count) == nil)
         #expect(PlainKeyRecord(Self.ratedValue.span, in: 0..<Self.ratedValue.count)?.risk == Self.rated.risk)
+    }
+
+    @Test(arguments: [[0x0C, 0x20], [0x0C, 0x40], [0x0C, 0x81, 1], [0x0C, 0xF6]] as [[UInt8]])
+    func `skipped counters that are not a number are refused, by the fast decoder too`(field: [UInt8]) throws {
+        let value = [0xAC] + Self.issuedValue.dropFirst() + field
+        let fault = #expect(throws: LedgerCodec.Fault.self) {
+            try LedgerCodec.decode(key: [1] + Self.bytes(1), value: value)
+        }
+        #expect(fault?.reason == "field 12 is not a number")
+        #expect(PlainKeyRecord(value.span, in: 0..<value.count) == nil)
+        #expect(PlainKeyRecord(Self.skippedValue.span, in: 0..<Self.skippedValue.count)?.skipped == 5)
+    }
+
+    /// The counter is 300; bits for counters of 0 and below cannot be used.
+    @Test func `bits of counters that do not exist are dropped`() throws {
+        var low = Self.skipped
+        (low.counter, low.skipped) = (2, .max)
+        let (key, value) = LedgerCodec.encode(.key(KeyID(Self.digest(1)), low))
+        let bytes = try #require(value)
+        #expect(PlainKeyRecord(bytes.span, in: bytes.indices) == nil)
+        guard case .key(_, let record) = try LedgerCodec.decode(key: key, value: bytes) else {
+            Issue.record("a key's record")
+            return
+        }
+        #expect(record.counters == KeyCounters(highest: 2, skipped: 1))
     }
 
     @Test(arguments: cases)

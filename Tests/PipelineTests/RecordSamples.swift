@@ -41,6 +41,7 @@ struct RecordSamples {
             let createdAt = UInt32(truncatingIfNeeded: number()) | 1
             record.risk = RiskMetric(UInt16(truncatingIfNeeded: number()), createdAt: createdAt)
         }
+        if chance(3) { record.counters = KeyCounters(highest: record.counter, skipped: random.next()) }
         if record.publicKey == nil { record.unusableKey = random.bytes(Int.random(in: 0..<70, using: &random)) }
         guard !chance(4) else { return record }
         record.lastRequest = LastRequest(

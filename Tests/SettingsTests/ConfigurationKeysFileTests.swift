@@ -1,5 +1,6 @@
 import AppAttest
 import Crypto
+import Pipeline
 import Settings
 import TestKit
 import Testing
@@ -7,6 +8,9 @@ import Testing
 private let key32 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 private let required =
     #""keyId":"\#(key32)","publicKey":"BA==","appleAppId":"T.b","environment":"production","counter":7"#
+
+private let skippedProblem =
+    "skippedCounters has one that is not from 1 to 64 below counter, or not above 0"
 
 private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try KeysFile.decode(Array(line.utf8)) }
 
@@ -60,6 +64,33 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         #expect(output.count { $0 == 0x0A } == lines)
     }
 
+    @Test(arguments: [([], 9), ([1], 2), ([36, 98, 99], 100), (Array(136...199), 200)] as [([UInt32], UInt32)])
+    func `skipped counters are the last member, up to 64 of them, and are read back`(
+        skipped: [UInt32],
+        counter: UInt32
+    ) throws {
+        var key = try decode("{\(required)}")
+        (key.counter, key.skippedCounters) = (counter, skipped)
+        key.lastRequest = .init(id: "r", valueSHA256: key.keyID.digest, verdict: "accepted")
+        var output: [UInt8] = []
+        KeysFile.encode(key, into: &output)
+        #expect(try KeysFile.decode(Array(output.dropLast())) == key)
+        let list = skipped.map { "\($0)" }.joined(separator: ",")
+        let end = skipped.isEmpty ? "\"accepted\"}}\n" : "},\"skippedCounters\":[\(list)]}\n"
+        #expect(String(decoding: output, as: UTF8.self).hasSuffix(end))
+        let record = KeyTable.record(of: key)
+        #expect(record.counters.skippedCounters == skipped)
+        #expect(ImportedKey(key.keyID, record).skippedCounters == skipped)
+    }
+
+    @Test func `of two lines for one key what either has used is used`() throws {
+        var (earlier, later) = (try decode("{\(required)}"), try decode("{\(required)}"))
+        (earlier.counter, earlier.skippedCounters) = (9, [4, 6, 8])
+        (later.counter, later.skippedCounters) = (7, [4, 5])
+        let record = KeyTable.record(of: later, after: KeyTable.record(of: earlier))
+        #expect(record.counters == KeyCounters(highest: 9, skipped: [4, 8]))
+    }
+
     @Test func `a line is written in the documented order`() throws {
         var output: [UInt8] = []
         KeysFile.encode(try decode("{\(required)}"), into: &output)
@@ -87,6 +118,11 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
                 #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","expires":1}}"#,
                 "unknown member expires"
             ),
+            ("{\(required),\"skippedCounters\":5}", "skippedCounters is not an array"),
+            ("{\(required),\"skippedCounters\":[7]}", skippedProblem),
+            ("{\(required),\"skippedCounters\":[0]}", skippedProblem),
+            ("{\(required),\"skippedCounters\":[-1]}", skippedProblem),
+            ("{\(required),\"skippedCounters\":[\"5\"]}", skippedProblem),
         ]
     )
     func `an unreadable line is reported with its reason`(_ line: String, _ reason: String) {

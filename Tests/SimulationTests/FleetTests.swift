@@ -11,6 +11,7 @@ struct FleetTests {
     private static let imitated = Result { try FleetTraffic(.imitated) }
     private static let real = Result { try FleetTraffic(.real) }
     private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
+    private static let windows = Result { try FleetTraffic(.imitated, window: 4) }
     private static let shards: UInt64 = 4
 
     /// A correct member always answers its group; a former leader's answers, and bytes damaged on disk, hold partitions.
@@ -76,6 +77,31 @@ struct FleetTests {
         let seeds = Self.seeds(delivery == .exactlyOnce ? 48 : 24)
         let traffic = try Self.receipts.get()
         try await campaign(delivery, seeds, nil) { try .receipts(traffic, delivery: delivery) }
+    }
+
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
+    func `in a window of counters each one is accepted once, whoever reads the ledger`(
+        delivery: SimulationPlan.Delivery
+    ) async throws {
+        let seeds = Self.seeds(delivery == .exactlyOnce ? 200 : 100)
+        try await campaign(try Self.windows.get(), delivery, seeds, nil, commands: 0.05)
+    }
+
+    @Test func `the assertions among the requests overtake each other within the window and beyond it`() throws {
+        let traffic = try Self.windows.get()
+        var (behind, refused) = (0, 0)
+        for seed in 1_000..<1_024 as Range<UInt64> {
+            let records = try traffic.records(22, partitions: 2, seed: seed)
+            let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
+            for output in run.outputs where output.stream == .results {
+                let result = try ReadResult(output)
+                if result.summary == "counter-not-greater" { refused += 1 }
+                guard result.summary == "accepted", let counter = result.counter, let before = result.previousCounter
+                else { continue }
+                if counter > 0, counter < before { behind += 1 }
+            }
+        }
+        #expect(behind > 20 && refused > 20)
     }
 
     @Test func `the receipts among the requests meet every state`() throws {

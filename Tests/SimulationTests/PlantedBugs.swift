@@ -41,6 +41,7 @@ import Pipeline
             Planted(.receiptsReversed, .receipts, 1, "newest receipt"),
             Planted(.receiptTombstoneLeftOut, .receipts, 3, "newest receipt"),
             Planted(.supersededReceiptCounts, .receipts, 3, "differently"),
+            Planted(.skippedCounterStays, .window, 1, "accepted at"),
             Planted(.lowerCounterKept, .atLeastOnce, 205, "remembers"),
         ]
     }

@@ -36,7 +36,7 @@ import Testing
     }
 
     enum PlantedCampaign: Sendable {
-        case exactlyOnce, atLeastOnce, commands, receipts
+        case exactlyOnce, atLeastOnce, commands, receipts, window
         /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
         case aside
         /// Static members that the group often fences for joining too late, whose transactions last.
@@ -44,7 +44,7 @@ import Testing
 
         func change(_ plan: inout SimulationPlan) {
             switch self {
-            case .exactlyOnce, .atLeastOnce, .commands, .receipts: break
+            case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window: break
             case .aside:
                 (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
                 plan.call = FaultChances()
@@ -60,6 +60,7 @@ import Testing
     struct SabotageTests {
         private static let traffic = Result { try FleetTraffic(.imitated) }
         private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
+        private static let window = Result { try FleetTraffic(.imitated, window: 4) }
         private static let most = max(400, variable("SIM_SEEDS").flatMap { UInt64($0) } ?? 0)
 
         private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
@@ -72,7 +73,8 @@ import Testing
         private static func campaign(_ kind: PlantedCampaign) throws -> FleetCampaign {
             let delivery: SimulationPlan.Delivery = kind == .atLeastOnce ? .atLeastOnce : .exactlyOnce
             guard kind != .receipts else { return try .receipts(try receipts.get(), delivery: delivery) }
-            return try FleetCampaign(try traffic.get(), delivery: delivery, commands: kind == .commands ? 0.25 : 0)
+            let traffic = try (kind == .window ? window : traffic).get()
+            return try FleetCampaign(traffic, delivery: delivery, commands: kind == .commands ? 0.25 : 0)
         }
 
         private static func plant(_ bug: Planted.Bug, in plan: inout SimulationPlan) {

@@ -3,6 +3,9 @@ package import Crypto
 
 /// One app of apps.json: its names and what it accepts.
 package struct RegisteredApp: Sendable {
+    /// How far a window of counters may reach.
+    package static let counterWindows = 0...64
+
     package var projectNumber: String { didSet { name = Self.name(projectNumber, appID) } }
     package var projectID: String?
     package var appID: String { didSet { name = Self.name(projectNumber, appID) } }
@@ -17,6 +20,8 @@ package struct RegisteredApp: Sendable {
     package var attestationsPerSecond: Int
     package var rollout: Rollout
     package var risk = RiskPolicy() { didSet { expectations.keepsReceipts = risk.keepsReceipts } }
+    /// How far behind its key's highest counter an assertion with a skipped one is accepted, once; 0 = nowhere.
+    package var counterWindow = 0
     /// The keys that a gateway takes; nil = any, and none.
     package var apiKeys: Set<ExactText>?
     /// Secrets of simulators and CI jobs; none = the app has no exchangeDebugToken.
@@ -109,7 +114,7 @@ package struct TokenSettings: Sendable, Equatable {
     package static let leewayRange: ClosedRange<Int64> = 0...30_000
 
     package var ttlMilliseconds: Int64
-    /// For verifiers whose clocks run behind: `iat`, and `exp` with it, lie so many milliseconds before the mint time.
+    /// How far `iat`, and `exp` with it, lie before the mint time, in milliseconds: for verifiers whose clocks run behind.
     package var leewayMilliseconds: Int64 = 0
     package var algorithm: Algorithm
     package var sharedSessionTokens: Bool

@@ -48,7 +48,7 @@ enum KeyMerge: Equatable {
         var merged = stored
         merged.publicKey = stored.publicKey ?? imported.publicKey
         if merged.publicKey != nil { merged.unusableKey = [] }
-        merged.counter = newer.counter
+        merged.counters = imported.counters.joined(stored.counters)
         merged.app = stored.app ?? imported.app
         (merged.nonce, merged.issued) = newer.lastAttestation(orLaterOf: older)
         merged.lastRequest = newer.lastRequest ?? older.lastRequest

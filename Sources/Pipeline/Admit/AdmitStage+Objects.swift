@@ -36,6 +36,7 @@ extension AdmitStage {
             }
             try checkRisk(of: known.risk, item)
         }
+        let skipped = key?.skipped ?? 0
         key = KeyRecord(
             publicKey: evidence.publicKey,
             // A key that attests again keeps its counter: a lower one would let old assertions back in.
@@ -50,6 +51,7 @@ extension AdmitStage {
             lastRequest: item.lastRequest(times),
             risk: key?.risk
         )
+        key?.skipped = skipped
     }
 
     /// - Parameter isRestored: the key's record is made of its artifact.
@@ -94,17 +96,19 @@ extension AdmitStage {
         trace.passed("assertion") { nil }
         try checkBinding(key, item, presented: nil)
         // An app may list several Apple App IDs; a key stays with the one that attested it.
-        let (bound, stored) = (key?.appleAppID ?? "", key?.counter ?? .max)
+        let (bound, counters) = (key?.appleAppID ?? "", key?.counters ?? KeyCounters(highest: .max))
         try trace.check("key's App ID", Bytes.areEqual(bound, evidence.appID.text), else: Reason.object(.appIDMismatch))
         {
             Comparison("App ID", evidence.appID.text, expected: "the key's own: \(bound)")
         }
-        try trace.check("counter", evidence.counter > stored, else: Reason.counterNotGreater) {
-            Comparison("counter", .number(Int64(evidence.counter)), expected: .text("greater than \(stored)"))
+        let (counter, window) = (evidence.counter, windows[item.app])
+        try trace.check("counter", counters.accepts(counter, window: window), else: Reason.counterNotGreater) {
+            .counter(counter, counters, window: window)
         }
         try checkRisk(of: key?.risk, item)
         key?.lastRequest = item.lastRequest(times)
-        key?.counter = evidence.counter
+        // A restored key has lost which counters it used.
+        if !keepsSkipped || counter > counters.highest { key?.counters.use(counter, window: isRestored ? 0 : window) }
         key?.app = names[item.app]
         if let category = evidence.validationCategory { key?.validationCategory = category }
     }

@@ -15,6 +15,8 @@ package struct AdmitStage: Sendable {
     private let keepsReceipts: [Bool]
     /// The greatest metric of a key that each app serves.
     private let mostRisk: [UInt16?]
+    /// How far behind the highest a skipped counter of each app's keys is accepted.
+    let windows: [Int]
     #if DEBUG
         private var sabotage: Sabotage?
 
@@ -25,8 +27,11 @@ package struct AdmitStage: Sendable {
 
         /// A planted bug: see ``Sabotage/supersededReceiptCounts``.
         var takesSuperseded: Bool { sabotage == .supersededReceiptCounts }
+        /// A planted bug: see ``Sabotage/skippedCounterStays``.
+        var keepsSkipped: Bool { sabotage == .skippedCounterStays }
     #else
         var takesSuperseded: Bool { false }
+        var keepsSkipped: Bool { false }
     #endif
 
     package init(settings: PipelineSettings) {
@@ -37,6 +42,7 @@ package struct AdmitStage: Sendable {
         }
         keepsReceipts = settings.registry.apps.map(\.risk.keepsReceipts)
         mostRisk = settings.registry.apps.map(\.risk.mostServed)
+        windows = settings.registry.apps.map(\.counterWindow)
     }
 
     func accepts(_ environment: Environment, _ app: Int) -> Bool {

@@ -30,6 +30,12 @@ extension Comparison {
         )
     }
 
+    static func counter(_ counter: UInt32, _ known: KeyCounters, window: Int) -> Comparison {
+        let skipped = known.skippedCounters.filter { known.accepts($0, window: window) }.map { "\($0)" }
+        let rest = skipped.isEmpty ? "" : ", or skipped: \(skipped.joined(separator: ", "))"
+        return Comparison("counter", .number(Int64(counter)), expected: .text("greater than \(known.highest)\(rest)"))
+    }
+
     static func storedKey(
         _ isKnown: Bool,
         isRestored: Bool,

@@ -185,6 +185,9 @@ extension Explainer {
             return fields
         }
         add("key.counter", .number(Int64(key.counter)))
+        if key.skipped != 0 {
+            add("key.skippedCounters", .text(key.counters.skippedCounters.map { "\($0)" }.joined(separator: ", ")))
+        }
         add("key.app", .text(key.app ?? "none yet: imported without one"))
         add("key.appleAppId", .text(key.appleAppID))
         add("key.environment", .text(key.environment.rawValue))

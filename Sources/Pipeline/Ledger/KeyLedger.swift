@@ -19,6 +19,8 @@ package struct KeyLedger: Sendable {
     private var segments: [[LedgerEntry]] = []
     private var index = SlotIndex()
     private var longIDs: [UInt32: ExactText] = [:]
+    /// The bits of ``KeyCounters/skipped`` where one is set: few keys have some, and none without a window.
+    private var skipped: [UInt32: UInt64] = [:]
     var secondPoints = SecondPoints()
     private var apps = Interner()
     private var appleAppIDs = Interner()
@@ -52,19 +54,23 @@ package struct KeyLedger: Sendable {
         // Here and not by a method of the ledger, which would copy it.
         let entry = segments[segment][place]
         let longID = entry.flags.contains(.longID) ? longIDs[slot] : nil
-        return KeyRecord(
+        var record = KeyRecord(
             entry,
             app: apps.text(entry.app),
             appleAppID: appleAppIDs.text(entry.appleAppID),
             last: entry.valueDigest == digest ? LastRequest(entry, longID: longID) : nil
         )
+        if !skipped.isEmpty { record.skipped = skipped[slot] ?? 0 }
+        return record
     }
 
-    /// - Parameter unlessLower: a present record with a higher counter stays.
+    /// - Parameter unlessLower: a present record with a higher counter stays, and counters that either record has used
+    ///   are used.
     package mutating func set(_ key: KeyID, _ record: KeyRecord, unlessLower: Bool = false) {
         let entry = pack(key, record)
         let id = record.lastRequest?.id
-        put(entry, longID: entry.flags.contains(.longID) ? id : nil, unlessLower: unlessLower)
+        let longID = entry.flags.contains(.longID) ? id : nil
+        put(entry, longID: longID, skipped: record.skipped, unlessLower: unlessLower)
     }
 
     /// Sets a record from the bytes that ``LedgerCodec`` writes; a present one with a higher counter stays.
@@ -80,22 +86,36 @@ package struct KeyLedger: Sendable {
             guard let number = apps.number(of: bytes.extracting(name)) else { return false }
             app = number
         }
-        put(LedgerEntry(key, record, app: app, appleAppID: apple), longID: nil, unlessLower: true)
+        let entry = LedgerEntry(key, record, app: app, appleAppID: apple)
+        put(entry, longID: nil, skipped: record.skipped, unlessLower: true)
         return true
     }
 
-    private mutating func put(_ entry: LedgerEntry, longID: ExactText?, unlessLower: Bool) {
-        guard let slot = slot(of: entry.keyID) else { return add(entry, longID: longID) }
+    private mutating func put(_ entry: LedgerEntry, longID: ExactText?, skipped bits: UInt64, unlessLower: Bool) {
+        guard let slot = slot(of: entry.keyID) else { return add(entry, longID: longID, skipped: bits) }
         let (segment, place) = Self.split(slot)
         let isForgotten = segments[segment][place].flags.contains(.forgotten)
-        if unlessLower, !isForgotten, !takesLower, segments[segment][place].counter > entry.counter { return }
+        let isJoined = unlessLower && !isForgotten && !takesLower
+        let present = segments[segment][place].counter
+        setSkipped(slot, isJoined ? joined(bits, of: entry.counter, at: slot, present) : bits)
+        if isJoined, present > entry.counter { return }
         if isForgotten { count += 1 }
         if longID != nil || !longIDs.isEmpty { longIDs[slot] = longID }
         if !secondPoints.isEmpty, publicKey(at: slot) != entry.publicKey { secondPoints.remove(slot) }
         segments[segment][place] = entry
     }
 
-    private mutating func add(_ entry: LedgerEntry, longID: ExactText?) {
+    private func joined(_ bits: UInt64, of counter: UInt32, at slot: UInt32, _ present: UInt32) -> UInt64 {
+        if bits == 0, skipped.isEmpty { return 0 }
+        let known = KeyCounters(highest: present, skipped: skipped[slot] ?? 0)
+        return known.joined(KeyCounters(highest: counter, skipped: bits)).skipped
+    }
+
+    private mutating func setSkipped(_ slot: UInt32, _ bits: UInt64) {
+        if bits != 0 { skipped[slot] = bits } else if !skipped.isEmpty { skipped[slot] = nil }
+    }
+
+    private mutating func add(_ entry: LedgerEntry, longID: ExactText?, skipped bits: UInt64) {
         precondition(slots < Int(UInt32.max) - 1, "a ledger holds at most 2^32 − 2 keys")
         let slot = UInt32(slots)
         let (segment, _) = Self.split(slot)
@@ -106,6 +126,7 @@ package struct KeyLedger: Sendable {
         segments[segment].append(entry)
         index.insert(entry.keyID, slot: slot)
         if let longID { longIDs[slot] = longID }
+        setSkipped(slot, bits)
         slots += 1
         count += 1
     }
@@ -115,6 +136,7 @@ package struct KeyLedger: Sendable {
         let (segment, place) = Self.split(slot)
         segments[segment][place].forget()
         longIDs[slot] = nil
+        setSkipped(slot, 0)
         secondPoints.remove(slot)
         count -= 1
     }
@@ -153,12 +175,14 @@ extension KeyLedger {
     private func record(at slot: UInt32) -> KeyRecord {
         let (segment, place) = Self.split(slot)
         let entry = segments[segment][place]
-        return KeyRecord(
+        var record = KeyRecord(
             entry,
             app: apps.text(entry.app),
             appleAppID: appleAppIDs.text(entry.appleAppID),
             last: LastRequest(entry, longID: entry.flags.contains(.longID) ? longIDs[slot] : nil)
         )
+        record.skipped = skipped[slot] ?? 0
+        return record
     }
 
     private mutating func pack(_ key: KeyID, _ record: KeyRecord) -> LedgerEntry {

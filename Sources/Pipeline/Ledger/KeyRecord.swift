@@ -8,6 +8,8 @@ package struct KeyRecord: Hashable, Sendable {
     /// The bytes imported in place of such a point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
     package var unusableKey: [UInt8] = []
     package var counter: UInt32
+    /// The bits of ``KeyCounters/skipped``.
+    package var skipped: UInt64 = 0
     /// Here and below, where the layout has room, so that a record stays as large as it was. 0 = there is no metric.
     private var riskCreatedAt: UInt32 = 0
     /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.

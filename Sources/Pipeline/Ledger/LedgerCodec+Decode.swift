@@ -117,6 +117,7 @@ extension LedgerCodec {
             risk: try fields.risk(11)
         )
         if record.publicKey == nil { record.unusableKey = point }
+        record.counters = KeyCounters(highest: counter, skipped: try fields.bits(12))
         return record
     }
 }
@@ -192,6 +193,13 @@ private struct Fields {
             let createdAt = UInt32(exactly: time), createdAt > 0
         else { throw LedgerCodec.Fault(reason: "field \(key) is not a risk metric") }
         return RiskMetric(value, createdAt: createdAt)
+    }
+
+    /// 0 for an absent field.
+    func bits(_ key: UInt64) throws(LedgerCodec.Fault) -> UInt64 {
+        guard let item = self[key] else { return 0 }
+        guard case .unsigned(let bits) = item else { throw LedgerCodec.Fault(reason: "field \(key) is not a number") }
+        return bits
     }
 
     func number(_ key: UInt64) throws(LedgerCodec.Fault) -> Int64 { try required(optionalNumber(key), key) }

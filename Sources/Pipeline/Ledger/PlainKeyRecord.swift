@@ -25,6 +25,7 @@ struct PlainKeyRecord {
     private(set) var last: Last?
     private(set) var issued: IssueTime?
     private(set) var risk: RiskMetric?
+    private(set) var skipped: UInt64 = 0
 
     /// - Parameter range: where the record's value lies in `bytes`.
     init?(_ bytes: Span<UInt8>, in range: Range<Int>) {
@@ -33,7 +34,9 @@ struct PlainKeyRecord {
         guard readIdentity(bytes, &reader), readOrigin(bytes, &reader), readHistory(bytes, &reader), reader.isAtEnd
         else { return nil }
         let optional = (app == nil ? 0 : 1) + (category == nil ? 0 : 1) + (nonce == nil ? 0 : 1)
-        let rest = (last == nil ? 0 : 1) + (issued == nil ? 0 : 1) + (risk == nil ? 0 : 1)
+        let rest =
+            (last == nil ? 0 : 1) + (issued == nil ? 0 : 1) + (risk == nil ? 0 : 1)
+            + (skipped == 0 ? 0 : 1)
         guard pairs == UInt64(6 + optional + rest) else { return nil }
     }
 
@@ -73,7 +76,7 @@ struct PlainKeyRecord {
         return true
     }
 
-    /// Fields 9 to 11.
+    /// Fields 9 to 12.
     private mutating func readHistory(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Bool {
         if reader.skip(9, bytes) {
             guard reader.head(.array, bytes) == 4, let id = reader.string(.text, bytes),
@@ -94,6 +97,12 @@ struct PlainKeyRecord {
                 let createdAt = reader.word(bytes), createdAt > 0
             else { return false }
             risk = RiskMetric(value, createdAt: createdAt)
+        }
+        if reader.skip(12, bytes) {
+            guard let bits = reader.head(.unsigned, bytes), bits != 0,
+                bits == KeyCounters(highest: counter, skipped: bits).skipped
+            else { return false }
+            skipped = bits
         }
         return true
     }

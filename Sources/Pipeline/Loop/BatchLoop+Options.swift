@@ -88,6 +88,8 @@ extension BatchLoop {
         case receiptTombstoneLeftOut
         /// A receipt that is older than the kept one moves the metric.
         case supersededReceiptCounts
+        /// A skipped counter may be used again and again.
+        case skippedCounterStays
     }
 
     extension Sabotage {

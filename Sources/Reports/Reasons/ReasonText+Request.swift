@@ -50,8 +50,8 @@ extension ReasonText {
         "The assertion's counter is not greater than the stored one.",
         [.gateway, .attacker],
         """
-        Requests of one key must stay in order. The same assertion under another request ID also gets this \
-        reason.
+        Requests of one key must stay in order, or the app needs `counters.window`. The same assertion under another \
+        request ID also gets this reason.
         """
     )
     static let keyAlreadyBound = ReasonText(

@@ -10,7 +10,7 @@ extension ReplayReport {
         let ttl = Figure.span(facts.settings.exchange.challenges.ttlMilliseconds)
         return nearMisses(
             "Counter presented, less the stored one",
-            "Assertions whose signature holds. A counter must be greater than the stored one: from +1 on.",
+            "Assertions whose signature holds. A counter must be greater than the stored one: from +1 on, or skipped and within the app's window.",
             facts.counters,
             "refused: counter-not-greater"
         )

@@ -100,6 +100,11 @@ struct AppsFile {
             "What an artifact does whose key the ledger has lost: the key comes back with this assertion's counter, or "
                 + "`unknown-key`."
         ),
+        Setting("counters.window", \.counterWindow, .integer(RegisteredApp.counterWindows)).means(
+            "How far behind its key's highest counter an assertion with a counter that the key has skipped is accepted, once: "
+                + "for requests that overtake each other. 0 accepts none; see "
+                + "[Threat model](ThreatModel.md#a-counter-window)."
+        ),
     ]
 
     private static let tokens: [Setting<RegisteredApp>] = [

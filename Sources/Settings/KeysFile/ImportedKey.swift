@@ -40,6 +40,8 @@ package struct ImportedKey: Sendable, Equatable {
     /// The time at which the key was banned, in seconds since 1970; nil = it is not.
     package var bannedSince: Int64?
     package var risk: RiskMetric?
+    /// Skipped counters that the key may still use.
+    package var skippedCounters: [UInt32] = []
 
     package init(
         keyID: KeyID,
@@ -93,5 +95,6 @@ extension ImportedKey {
         )
         bannedSince = ban.map { $0.since.milliseconds / 1000 }
         risk = record.risk
+        skippedCounters = record.counters.skippedCounters
     }
 }

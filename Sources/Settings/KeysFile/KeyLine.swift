@@ -9,13 +9,13 @@ enum KeyLine {
 
     private static let members: Set<String> = [
         "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "issued", "lastRequest",
-        "banned", "risk",
+        "banned", "risk", "skippedCounters",
     ]
     private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
 
     static func decode(_ line: [UInt8]) throws(Fault) -> ImportedKey {
         let root: JSONNode
-        do throws(JSONFault) { root = try JSONDocument(parsing: line, maxDepth: 4, maxNodes: 64).root } catch {
+        do throws(JSONFault) { root = try JSONDocument(parsing: line, maxDepth: 4, maxNodes: 128).root } catch {
             throw Fault(reason: "invalid JSON at byte \(error.offset)")
         }
         try check(root, members, "the line")
@@ -37,6 +37,9 @@ enum KeyLine {
         )
         imported.bannedSince = try optional(root, "banned").map { node throws(Fault) in try banned(node) }
         imported.risk = try optional(root, "risk").map { node throws(Fault) in try risk(node) }
+        if let node = optional(root, "skippedCounters") {
+            imported.skippedCounters = try skippedCounters(node, below: counter)
+        }
         return imported
     }
 
@@ -59,6 +62,17 @@ enum KeyLine {
             throw Fault(reason: "risk: createdAt is not a time in seconds since 1970")
         }
         return RiskMetric(value, createdAt: createdAt)
+    }
+
+    private static func skippedCounters(_ node: JSONNode, below highest: UInt32) throws(Fault) -> [UInt32] {
+        guard node.kind == .array else { throw Fault(reason: "skippedCounters is not an array") }
+        let elements = node.elements
+        let counters = elements.compactMap { $0.integer.flatMap { UInt32(exactly: $0) } }
+        guard counters.count == elements.count, KeyCounters(highest: highest, skipped: counters) != nil else {
+            let most = KeyCounters.mostBehind
+            throw Fault(reason: "skippedCounters has one that is not from 1 to \(most) below counter, or not above 0")
+        }
+        return counters
     }
 
     static func encode(_ key: ImportedKey, into writer: inout JSONWriter) {
@@ -84,6 +98,12 @@ enum KeyLine {
             writer.member("metric", UInt32(risk.value))
             writer.member("createdAt", risk.createdAt)
             writer.endObject()
+        }
+        if !key.skippedCounters.isEmpty {
+            writer.key("skippedCounters")
+            writer.beginArray()
+            for counter in key.skippedCounters { writer.value(counter) }
+            writer.endArray()
         }
         writer.endObject()
         writer.newline()

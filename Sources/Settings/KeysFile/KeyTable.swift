@@ -44,6 +44,7 @@ package enum KeyTable {
             lastRequest: key.lastRequest.flatMap { LastRequest($0) },
             risk: key.risk
         )
+        record.counters = KeyCounters(highest: key.counter, skipped: key.skippedCounters) ?? record.counters
         if record.publicKey == nil { record.unusableKey = unusableKey(key.publicKeyBytes) }
         return record
     }
@@ -54,10 +55,10 @@ package enum KeyTable {
 }
 
 extension KeyRecord {
-    /// Keeps the higher counter, the later attestation and the later metric of the two.
+    /// Keeps the higher counter, what neither has used below it, the later attestation and the later metric of the two.
     fileprivate mutating func stay(notBehind other: KeyRecord?) {
         guard let other else { return }
-        counter = max(counter, other.counter)
+        counters = counters.joined(other.counters)
         let later = lastAttestation(orLaterOf: other)
         (nonce, issued) = (later.nonce, later.issued)
         risk = RiskMetric.later(risk, other.risk)

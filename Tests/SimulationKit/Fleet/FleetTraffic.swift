@@ -31,15 +31,17 @@ package final class FleetTraffic: Sendable {
     private let devices: [Device]
     private let verbs: [OperatorCommand.Action]
 
-    /// - Parameter keepsReceipts: whether the app keeps receipts: some of the requests are then Apple's answers, and most
-    ///   commands forget a key.
-    package init(_ signatures: Signatures, keepsReceipts: Bool = false) throws {
+    /// - Parameters:
+    ///   - keepsReceipts: whether the app keeps receipts: some of the requests are then Apple's answers, and most
+    ///     commands forget a key.
+    ///   - window: the app's window of counters.
+    package init(_ signatures: Signatures, keepsReceipts: Bool = false, window: Int = 0) throws {
         self.signatures = signatures
         verbs = keepsReceipts ? [.forget, .forget, .ban, .unban] : OperatorCommand.Action.allCases
         let signer: any LabSigner = signatures == .real ? ECDSASigner() : OracleSigner()
         let ca = LabCA(seed: 4, signer: signer)
         self.ca = ca
-        var settings = PipelineSettings(registry: try Self.registry(keepsReceipts: keepsReceipts))
+        var settings = PipelineSettings(registry: try Self.registry(keepsReceipts: keepsReceipts, window))
         settings.hasReceipts = keepsReceipts
         settings.exchange.keys = KeyRings(sealing: try ExchangeKit.ring([1]))
         settings.replyPartitions = Self.replyPartitions
@@ -62,8 +64,9 @@ package final class FleetTraffic: Sendable {
         }
     }
 
-    private static func registry(keepsReceipts: Bool) throws -> Registry {
+    private static func registry(keepsReceipts: Bool, _ window: Int) throws -> Registry {
         var apps = try RequestRecords.registry().apps
+        for index in apps.indices { apps[index].counterWindow = window }
         if keepsReceipts { for index in apps.indices { apps[index].risk.mode = .report } }
         return try Registry(apps: apps)
     }
