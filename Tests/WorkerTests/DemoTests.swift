@@ -110,7 +110,14 @@ struct ProgramTests {
         }
     }
 
-    @Test(arguments: [["run"], ["run", "--config", "/nowhere"], ["run", "--confg", "/nowhere"], ["rum"], []])
+    @Test(
+        arguments: [
+            ["run"], ["run", "--config", "/nowhere"], ["run", "--confg", "/nowhere"], ["rum"], [],
+            ["demo", "--seconds", "3"], ["demo", "--properties", "/dev/null"], ["demo", "--broker", "nowhere"],
+            ["demo", "--broker", "a:1,,b:2"], ["demo", "--broker", "a:1\nssl.key.location=/x"],
+            ["demo", "--broker", "127.0.0.1:1", "--properties", "/nowhere"],
+        ]
+    )
     func `wrong usage ends with exit code 2 and one line`(arguments: [String]) throws {
         let folder = try SimulationFolder()
         let process = try ProgramProcess(arguments, in: folder.path)

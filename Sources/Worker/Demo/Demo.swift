@@ -13,224 +13,199 @@ internal import Telemetry
 internal import Threads
 internal import Traffic
 
-/// The whole path of a record without any set-up: an embedded broker, fake devices, the real worker loop, an account.
+/// The whole path of a record without any set-up: a broker, fake devices, the real worker loop, an account.
 struct Demo {
     private static let timeBudget = Duration.seconds(60)
     private static let stockClients = 12
-    /// The stock clients' time between two polls of the worker.
+    /// The clients' time between two polls of the worker.
     private static let turn = Duration.milliseconds(90)
 
     let console: Console
     /// Takes the page of the risk metrics.
     let page: OutputFile?
+    /// nil = the broker is inside this process.
+    let site: DemoSite?
+
+    /// Set where the broker ends before its clients, each of which would say so.
+    private let isOver = StopFlag()
+    private let stopped = StopFlag()
+    private let notices = NoticeQueue()
+
+    init(console: Console, page: OutputFile?, site: DemoSite? = nil) {
+        (self.console, self.page, self.site) = (console, page, site)
+    }
 
     func run() throws -> Int32 {
-        let isOver = StopFlag()
-        ClientLog.route { line in
-            // The embedded broker ends before its clients, and each of them would say so.
+        ClientLog.route { [isOver] line in
             guard !isOver.isSet else { return }
             try? Descriptor.write(Array("librdkafka, \(line.client): \(line.text)\n".utf8), to: STDERR_FILENO)
         }
         console.print("A lab authority, keys and a configuration are made, for this demo alone.")
         let directory = try Folder.makeTemporary("attest-worker-demo")
         defer { Folder.remove(directory) }
-        try NewConfiguration.write(to: directory, mostServed: DemoRisk.mostServed)
+        try NewConfiguration.write(
+            to: directory,
+            site?.configuration ?? NewConfiguration.Site(),
+            mostServed: DemoRisk.mostServed
+        )
         let loaded = try LoadedConfiguration.load(directory: directory)
+        guard let site else { return try play(loaded, directory) }
+        // Whatever ends the demo, its topics go.
+        let shutdown = Shutdown { [stopped] _ in stopped.set() }
+        defer { shutdown.cancel() }
+        try site.prepare(loaded.configuration, console)
+        let code = Result { try play(loaded, directory) }
+        let isClean = site.remove(loaded.configuration, console)
+        return isClean ? try code.get() : max(ExitCode.failed, try code.get())
+    }
+
+    private func play(_ loaded: LoadedConfiguration, _ directory: String) throws -> Int32 {
         var configuration = loaded.configuration
-        configuration.embeddedBroker = true
+        configuration.embeddedBroker = site == nil
         let access = try BrokerAccess(configuration, instance: "demo")
         let partitions = try access.partitions().requests
-        console.print("A broker inside this process, \(Int(partitions).counted("partition")) a topic.")
-        console.print("It is librdkafka's mock broker: it shows the worker's loop at work and proves no transactions.")
-        let start = EvaluationTime(milliseconds: WallClock.milliseconds() - 5_000)
-        let traffic = DemoTraffic(
-            ca: try NewConfiguration.authority(of: directory),
-            app: configuration.registry.apps[0],
-            start: start,
-            topic: RequestTopic(murmur2: configuration.topics.requests, partitions: partitions)
-        )
-        try publish(traffic.items.map(\.record), keepsPartitions: true, access, configuration)
-        let fleet = try stockFleet(directory, configuration, access, partitions)
-        let notices = NoticeQueue()
-        let web = try DemoGateway(
-            loaded,
-            ca: try NewConfiguration.authority(of: directory),
-            clients: Self.stockClients,
-            properties: readerProperties(access),
-            partitions: partitions,
-            say: notices.post
-        )
-        let risk = try risk(loaded, access, ca: try NewConfiguration.authority(of: directory), partitions, notices)
-        let tally = try work(traffic.items.count, fleet, web, risk, loaded, access, partitions, notices)
-        let calls = risk.close()
-        let reader = DemoReader(
-            properties: readerProperties(access),
-            topics: configuration.topics,
-            partitions: partitions
-        )
-        let deadLetters = tally.deadLettersTotal
-        let outputs = try reader.read([.results: tally.requests - deadLetters, .deadLetters: deadLetters])
-        var report = RiskReport(configuration.registry, limit: nil, since: nil)
-        for event in try reader.events(untilRisk: risk.answers) { report.add(event) }
-        isOver.set()
-        // Until here the reader needs it.
-        withExtendedLifetime(access) {}
-        let code = DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: partitions)
-            .print(on: console)
-        let exchange = DemoExchange(fleet: fleet, keySet: loaded.keys.rings.tokens.jsonWebKeySet)
-        let climb = DemoRiskAccount(risk.device, outputs: outputs, calls: calls, report: report)
-        let codes = [code, exchange.print(on: console), web.print(on: console), climb.print(on: console)]
-        if let page {
-            try page.write(report.report(version: AttestWorker.version, source: "the demo's events").html)
-            try page.close()
-        }
-        return codes.max() ?? ExitCode.failed
-    }
-
-    /// The fraud risk metric: the demo's own refresher, and Apple's double.
-    private func risk(
-        _ loaded: LoadedConfiguration,
-        _ access: BrokerAccess,
-        ca: LabCA,
-        _ partitions: Int32,
-        _ notices: NoticeQueue
-    ) throws -> DemoRisk {
-        var configuration = loaded.configuration
-        configuration.kafkaProperties = access.settings.properties.map { (name: $0.0, value: $0.1) }
-        return try DemoRisk(
-            configuration,
-            ca: ca,
-            partitions: partitions,
-            publish: { try publish($0, keepsPartitions: false, access, configuration) },
-            say: notices.post
-        )
-    }
-
-    /// Stock clients of the configuration's app, which wait for the worker's answers.
-    private func stockFleet(
-        _ directory: String,
-        _ configuration: Configuration,
-        _ access: BrokerAccess,
-        _ partitions: Int32
-    ) throws -> StockFleet {
-        let link = try KafkaStockLink(
-            properties: readerProperties(access),
-            topics: configuration.topics,
-            partitions: partitions
-        )
-        let members = StockFleet.members(
-            configuration.registry.apps.compactMap(SimulatedApp.init),
-            ca: try NewConfiguration.authority(of: directory),
-            devices: Self.stockClients,
-            seed: 2,
-            wishes: [.session, .refresh, .limitedUse]
-        )
-        return StockFleet(members, link: link, prefix: "stock")
-    }
-
-    private func publish(
-        _ records: [InboundRecord],
-        keepsPartitions: Bool,
-        _ access: BrokerAccess,
-        _ configuration: Configuration
-    ) throws {
-        var options = CapturePublisher.Options()
-        options.keepsPartitions = keepsPartitions
-        let publisher = try CapturePublisher(
-            properties: access.settings.properties,
-            topic: configuration.topics.requests,
-            options: options
-        )
-        var rest = records[...]
-        let report = try publisher.publish {
-            rest.popFirst().map {
-                PublishRecord(key: $0.key, value: $0.value, headers: $0.headers, partition: $0.partition)
-            }
-        }
-        guard report.isComplete else {
-            throw CommandFault(
-                "the embedded broker did not take the records: \(report.firstFailure ?? "no reason given")."
+        if site == nil {
+            console.print("A broker inside this process, \(Int(partitions).counted("partition")) a topic.")
+            console.print(
+                "It is librdkafka's mock broker: it shows the worker's loop at work and proves no transactions."
             )
         }
+        let topics = DemoTopics(
+            configuration: configuration,
+            properties: access.settings.properties,
+            partitions: partitions
+        )
+        let ca = try NewConfiguration.authority(of: directory)
+        let traffic = DemoTraffic(
+            ca: ca,
+            app: configuration.registry.apps[0],
+            start: EvaluationTime(milliseconds: WallClock.milliseconds() - 5_000),
+            topic: topics.topic
+        )
+        try topics.publish(traffic.items.map(\.record), keepsPartitions: true)
+        let clients = try clients(loaded, topics, ca)
+        let code = try work(traffic.items.count, clients, loaded, access, topics) { tally in
+            let code = try account(traffic, clients, tally, loaded, topics)
+            guard let site else { return (code, nil) }
+            let requests = try topics.reader.requests(tally.requests)
+            try site.explain(traffic, requests, loaded, directory: directory, console)
+            return (code, try live(site, topics, ca))
+        }
+        // Until here the readers need it.
+        withExtendedLifetime(access) {}
+        return code
     }
 
-    /// Runs the worker until every record has its outcome and every stock client its tokens.
+    private func clients(_ loaded: LoadedConfiguration, _ topics: DemoTopics, _ ca: LabCA) throws -> DemoClients {
+        let fleet = topics.fleet(of: Self.stockClients, seed: 2, ca: ca, link: try topics.link())
+        let web = try DemoGateway(
+            loaded,
+            ca: ca,
+            clients: Self.stockClients,
+            properties: topics.readerProperties,
+            partitions: topics.partitions,
+            say: notices.post
+        )
+        var configuration = topics.configuration
+        configuration.kafkaProperties = topics.properties.map { (name: $0.0, value: $0.1) }
+        let risk = try DemoRisk(
+            configuration,
+            ca: ca,
+            partitions: topics.partitions,
+            publish: { try topics.publish($0, keepsPartitions: false) },
+            say: notices.post
+        )
+        return DemoClients(fleet: fleet, web: web, risk: risk)
+    }
+
+    /// Runs the worker until every record has its outcome and every client its tokens, and then for as long as devices
+    /// go on.
+    ///
+    /// - Parameter account: tells what happened; devices that go on, if any do.
     private func work(
         _ count: Int,
-        _ fleet: StockFleet,
-        _ web: DemoGateway,
-        _ risk: DemoRisk,
+        _ clients: DemoClients,
         _ loaded: LoadedConfiguration,
         _ access: BrokerAccess,
-        _ partitions: Int32,
-        _ notices: NoticeQueue
-    ) throws
-        -> LoopTally
-    {
-        let rig = try LoopRig(loaded.configuration) { notices.post($0) }
-        let loops = try rig.join(
-            [LoopDriver(idleWaitMilliseconds: 50)],
+        _ topics: DemoTopics,
+        _ account: (LoopTally) throws -> (Int32, DemoLive?)
+    ) throws -> Int32 {
+        let rig = try LoopRig(loaded.configuration, alarm: notices.post)
+        let drivers = [LoopDriver(idleWaitMilliseconds: 50)]
+        let loops = try join(drivers, rig, loaded, access, topics)
+        let monitor = monitor(rig, drivers, loaded, access)
+        let server = site == nil ? nil : monitor.serve(loaded.configuration, warn: notices.post)
+        defer { withExtendedLifetime(server) {} }
+        let deadline = ContinuousClock.now + Self.timeBudget
+        var (code, live): (Int32?, DemoLive?) = (nil, nil)
+        var trouble: (any Error)?
+        var meter = ProgressMeter("demo", unit: "request", total: count, console: console)
+        try loops.run(stopping: {}) { tally, _ in
+            monitor.poll()
+            for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
+            do {
+                if let live {
+                    if live.isOver || stopped.isSet { return loops.stop() }
+                    return try live.step(at: DemoClients.now)
+                }
+                // The group forms for seconds; a pipe needs no bar.
+                if console.isTerminal { meter.update(min(count, tally.requests)) }
+                try clients.serve(for: Self.turn)
+                if stopped.isSet { return loops.stop() }
+                let isDone = clients.isDone && tally.requests >= count + clients.records
+                guard isDone || ContinuousClock.now > deadline else { return }
+                meter.finish()
+                (code, live) = try account(tally)
+                if live == nil { loops.stop() }
+            } catch {
+                trouble = error
+                loops.stop()
+            }
+        }
+        if let trouble { throw trouble }
+        try live?.close()
+        isOver.set()
+        try loops.close()
+        return code ?? ExitCode.failed
+    }
+
+    private func join(
+        _ drivers: [LoopDriver],
+        _ rig: LoopRig,
+        _ loaded: LoadedConfiguration,
+        _ access: BrokerAccess,
+        _ topics: DemoTopics
+    ) throws -> LoopSet {
+        try rig.join(
+            drivers,
             access.settings,
             .transaction,
             loaded.configuration.liveSettings(
                 loaded.keys.rings,
-                partitions: TopicPartitions(requests: partitions)
+                partitions: TopicPartitions(requests: topics.partitions)
             ),
             options: [BatchLoop.Options()],
-            notice: {
+            notice: { [notices] in
                 let event = LogEvent($0)
                 if event.level > .info { notices.post(event.message) }
             }
         )
-        let deadline = ContinuousClock.now + Self.timeBudget
-        var trouble: (any Error)?
-        var meter = ProgressMeter("demo", unit: "request", total: count, console: console)
-        defer { meter.finish() }
-        try loops.run(stopping: {}) { tally, _ in
-            // The group forms for seconds; a pipe needs no bar.
-            if console.isTerminal { meter.update(min(count, tally.requests)) }
-            for line in notices.take() { console.printError("\(AttestWorker.name): \(line)") }
-            do { try serve(fleet, web, risk) } catch { trouble = error }
-            let isServed = fleet.isDone && web.fleet.isDone && risk.isDone
-            let isDone = isServed && tally.requests >= count + fleet.tally.calls + web.records + risk.records
-            if isDone || trouble != nil || ContinuousClock.now > deadline { loops.stop() }
-        }
-        if let trouble { throw trouble }
-        try fleet.close()
-        try web.close()
-        try loops.close()
-        return loops.tally
     }
 
-    /// Runs the clients on this thread; the worker goes on meanwhile on its own.
-    private func serve(_ fleet: StockFleet, _ web: DemoGateway, _ risk: DemoRisk) throws {
-        let end = ContinuousClock.now + Self.turn
-        while ContinuousClock.now < end {
-            guard !fleet.isDone || !web.fleet.isDone || !risk.isDone else { return }
-            try risk.pass()
-            // Once the worker answers, so that no call waits for the group's forming.
-            let isAnswered = fleet.tally.sessions > 0
-            if isAnswered, !web.fleet.isDone { try web.step(at: Self.now, milliseconds: fleet.isDone ? 5 : 0) }
-            if !fleet.isDone { try fleet.step(at: Self.now, milliseconds: 5) }
-        }
-    }
-
-    private static var now: EvaluationTime {
-        EvaluationTime(milliseconds: WallClock.milliseconds())
-    }
-
-    private func readerProperties(_ access: BrokerAccess) -> [(String, String)] {
-        access.settings.properties.map { $0.0 == "group.id" ? ($0.0, "demo-reader") : $0 }
-    }
-}
-
-extension Command {
-    static let demo = Command(
-        name: "demo",
-        summary: "fake devices, an embedded broker and the real worker, without any setup",
-        options: [.value("--report", "FILE", "write the page of the demo's risk metrics as well")]
-    ) { arguments, console in
-        try Demo(console: console, page: try arguments.string("--report").map { try OutputFile($0) }).run()
+    private func monitor(
+        _ rig: LoopRig,
+        _ drivers: [LoopDriver],
+        _ loaded: LoadedConfiguration,
+        _ access: BrokerAccess
+    ) -> WorkerMonitor {
+        let monitor = WorkerMonitor(
+            loaded,
+            version: AttestWorker.version,
+            engine: rig.engine.name,
+            group: access.settings.group
+        )
+        monitor.noteRunning(drivers, addLanes: rig.describe)
+        return monitor
     }
 }
 
@@ -251,12 +226,5 @@ final class NoticeQueue: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-    }
-}
-
-extension RequestTopic {
-    /// A topic whose producers choose partitions as Java clients do.
-    init(murmur2 name: String, partitions: Int32) {
-        self.init(name: name, partitions: partitions) { Partitioner.murmur2.partition(of: $0, count: partitions) }
     }
 }

@@ -38,7 +38,7 @@ struct DemoReader {
 
     private func read(_ stream: OutputTopic, count: Int, milliseconds: Int) throws -> [Output] {
         var outputs: [Output] = []
-        try read(stream, milliseconds: milliseconds) { record in
+        try read(topics.outputs[stream], milliseconds: milliseconds) { record in
             guard outputs.count < count else { return false }
             guard let record else { return true }
             let output = stream == .results ? Self.result(record) : Self.deadLetter(record)
@@ -52,7 +52,7 @@ struct DemoReader {
     func events(untilRisk count: Int, milliseconds: Int = 5000) throws -> [[UInt8]] {
         var (events, risks): ([[UInt8]], Int) = ([], 0)
         let name = Array("AppAttestRisk".utf8)
-        try read(.events, milliseconds: milliseconds) { record in
+        try read(topics.outputs[.events], milliseconds: milliseconds) { record in
             guard risks < count else { return false }
             guard let value = record?.value else { return true }
             events.append(value)
@@ -62,9 +62,20 @@ struct DemoReader {
         return events
     }
 
+    /// The first records of the requests topic, partition by partition in their order.
+    func requests(_ count: Int, milliseconds: Int = 5000) throws -> [InboundRecord] {
+        var records: [InboundRecord] = []
+        try read(topics.requests, milliseconds: milliseconds) { record in
+            guard records.count < count else { return false }
+            if let record { records.append(InboundRecord(record, topic: topics.requests)) }
+            return true
+        }
+        return records
+    }
+
     /// - Parameter take: asked with nil before each record whether one is wanted.
-    private func read(_ stream: OutputTopic, milliseconds: Int, _ take: (KafkaRecord?) -> Bool) throws {
-        guard let topic = topics.outputs[stream] else { return }
+    private func read(_ topic: String?, milliseconds: Int, _ take: (KafkaRecord?) -> Bool) throws {
+        guard let topic else { return }
         let consumer = try Consumer(KafkaProperties(properties), topic: topic)
         try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         while take(nil), let event = try consumer.poll(timeoutMilliseconds: milliseconds) {

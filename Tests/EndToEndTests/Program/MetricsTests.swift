@@ -41,7 +41,7 @@ struct MetricsTests {
     }
 
     /// The sum of a family's series.
-    private static func sum(_ family: String, _ page: String) -> Int {
+    static func sum(_ family: String, _ page: String) -> Int {
         page.split(separator: "\n").filter { $0.hasPrefix(family + "{") || $0.hasPrefix(family + " ") }
             .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
     }

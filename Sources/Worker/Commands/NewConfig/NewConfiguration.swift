@@ -7,9 +7,26 @@ internal import Settings
 /// A config directory for fake devices: a lab authority whose root is the anchor, one project with one app, and a fresh
 /// key of each kind.
 enum NewConfiguration {
+    /// What a directory says of its broker.
+    struct Site {
+        /// The beginning of the topics' names.
+        var prefix = "appattest"
+        /// Members of worker.json besides those of every directory, each with its comma.
+        var members = ""
+        /// kafka.properties.
+        var kafka = """
+            bootstrap.servers=localhost:9092
+            group.id=attest-worker
+            session.timeout.ms=10000
+            max.poll.interval.ms=60000
+
+            """
+    }
+
     /// Makes the directory and its files.
     ///
     /// - Parameters:
+    ///   - site: what it says of its broker.
     ///   - remedy: the advice if a configuration exists.
     ///   - mostServed: the greatest risk metric whose key is served; nil = no receipts are kept.
     /// - Returns: the names of the files, relative to the directory.
@@ -17,10 +34,11 @@ enum NewConfiguration {
     @discardableResult
     static func write(
         to directory: String,
+        _ site: Site = Site(),
         remedy: String = "name another directory.",
         mostServed: UInt16? = nil
     ) throws -> [String] {
-        for (name, _) in files(of: LabCA(seed: 0), worker: [], keySet: [], mostServed) {
+        for (name, _) in files(of: LabCA(seed: 0), site, worker: [], keySet: [], mostServed) {
             // The path is copied for the call.
             guard unsafe access("\(directory)/\(name)", F_OK) == 0 else { continue }
             throw UsageFault("\(directory)/\(name) already exists: \(remedy)")
@@ -28,10 +46,10 @@ enum NewConfiguration {
         var random = SystemRandomNumberGenerator()
         let secret = SHA256.hash((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
         let keys = try FreshKeys(algorithms: [.rs256], beside: nil)
-        var lists = try KeyListEdit(Array(worker(hasReceipts: mostServed != nil).utf8))
+        var lists = try KeyListEdit(Array(worker(site, hasReceipts: mostServed != nil).utf8))
         lists.add(keys)
         let keySet = keys.jsonWebKeySet + [0x0A]
-        let files = files(of: LabCA(secret: secret), worker: lists.bytes, keySet: keySet, mostServed)
+        let files = files(of: LabCA(secret: secret), site, worker: lists.bytes, keySet: keySet, mostServed)
         try Folder.make("\(directory)/anchors")
         try keys.write(to: directory)
         for (name, content) in files {
@@ -67,6 +85,7 @@ enum NewConfiguration {
 
     private static func files(
         of ca: LabCA,
+        _ site: Site,
         worker: [UInt8],
         keySet: [UInt8],
         _ mostServed: UInt16?
@@ -75,7 +94,7 @@ enum NewConfiguration {
             ("worker.json", worker),
             (keySetFile, keySet),
             ("apps.json", Array(apps(mostServed).utf8)),
-            ("kafka.properties", Array(kafka.utf8)),
+            ("kafka.properties", Array(site.kafka.utf8)),
             (LabAnchors.authorityFile, ca.exported),
             ("anchors/lab-attestation-root.pem", ca.attestationAnchorPEM),
             ("anchors/lab-receipt-root.pem", ca.receiptAnchorPEM),
@@ -84,16 +103,16 @@ enum NewConfiguration {
 
     private static let keySetFile = "jwks.json"
 
-    private static func worker(hasReceipts: Bool) -> String {
+    private static func worker(_ site: Site, hasReceipts: Bool) -> String {
         """
         {
-          "topics": {
-            "requests": "appattest.requests",
-            "results": "appattest.results",
-            "tokens": "appattest.tokens",
-            "events": "appattest.events",
-            "deadLetters": "appattest.dead-letters",
-            "ledger": "appattest.ledger"\(hasReceipts ? ",\n    \"receipts\": \"appattest.receipts\"" : "")
+          \(site.members)"topics": {
+            "requests": "\(site.prefix).requests",
+            "results": "\(site.prefix).results",
+            "tokens": "\(site.prefix).tokens",
+            "events": "\(site.prefix).events",
+            "deadLetters": "\(site.prefix).dead-letters",
+            "ledger": "\(site.prefix).ledger"\(hasReceipts ? ",\n    \"receipts\": \"\(site.prefix).receipts\"" : "")
           },
           "anchors": {
             "attestation": ["anchors/lab-attestation-root.pem"],
@@ -132,12 +151,4 @@ enum NewConfiguration {
 
             """
     }
-
-    private static let kafka = """
-        bootstrap.servers=localhost:9092
-        group.id=attest-worker
-        session.timeout.ms=10000
-        max.poll.interval.ms=60000
-
-        """
 }
