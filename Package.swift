@@ -75,7 +75,7 @@ let modules: [Target] = [
         name: "Broker",
         dependencies: [
             "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-            "Crypto",
+            "Crypto", "JSON",
         ],
         swiftSettings: strict
     ),

@@ -15,7 +15,10 @@ extension AttestWorker {
     /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.
     package static func main(_ arguments: [String]) -> Int32 {
         // Clients that end in the background leave their groups.
-        defer { ClientCloser.shared.finish() }
+        defer {
+            ClientCloser.shared.finish()
+            ProgramOutput.finish()
+        }
         return main(arguments, commands: commands, console: .standard)
     }
 }

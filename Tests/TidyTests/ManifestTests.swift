@@ -19,7 +19,7 @@ struct ManifestTests {
         ],
         "Broker": [
             "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-            "Crypto",
+            "Crypto", "JSON",
         ],
         "Member": ["KafkaPorts", "Streams", "Pipeline"],
         "Gateway": [

@@ -1,3 +1,4 @@
+internal import Glibc
 package import Kafka
 internal import KafkaPorts
 package import Settings
@@ -18,14 +19,10 @@ extension Configuration {
                 "kafka.properties: bootstrap.servers is missing; set it to the brokers' addresses, such as 127.0.0.1:9092."
             )
         }
-        if properties.lacksTokens {
-            throw ConfigurationFault(
-                "kafka.properties: sasl.mechanisms=OAUTHBEARER has nowhere to get tokens from; set "
-                    + "sasl.oauthbearer.method=oidc, the client's id, its secret and the token endpoint."
-            )
-        }
+        if let problem = properties.tokenProblem { throw ConfigurationFault("kafka.properties: \(problem).") }
         // librdkafka judges combinations of lines, and the files that they name, only when a client is made.
         _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties) }
+        properties[KafkaProperties.tokenCommand].map(TokenKeeper.keep)
         return properties.pairs.map { ($0.name, $0.value) }
     }
 }
@@ -40,11 +37,27 @@ extension ConfigurationFiles {
 }
 
 extension KafkaProperties {
-    /// Whether OAUTHBEARER has no source of tokens: librdkafka would wait for one, silently.
-    fileprivate var lacksTokens: Bool {
-        let mechanism = self["sasl.mechanisms"] ?? self["sasl.mechanism"]
-        return (self["security.protocol"] ?? "").lowercased().hasPrefix("sasl") && mechanism == "OAUTHBEARER"
-            && self["sasl.oauthbearer.method"] != "oidc" && self["enable.sasl.oauthbearer.unsecure.jwt"] != "true"
+    /// The fault of properties that name no source of tokens for OAUTHBEARER, or two.
+    fileprivate var tokenProblem: String? {
+        let isMechanism = (self["sasl.mechanisms"] ?? self["sasl.mechanism"]) == "OAUTHBEARER"
+        let isSASL = (self["security.protocol"] ?? "").lowercased().hasPrefix("sasl")
+        let others = [("sasl.oauthbearer.method", "oidc"), ("enable.sasl.oauthbearer.unsecure.jwt", "true")]
+            .filter { self[$0.0]?.lowercased() == $0.1 }.map { "\($0)=\($1)" }
+        guard let command = self[KafkaProperties.tokenCommand] else {
+            // librdkafka would wait for a token, silently.
+            guard isSASL, isMechanism, others.isEmpty else { return nil }
+            return
+                "sasl.mechanisms=OAUTHBEARER has nowhere to get tokens from; set \(KafkaProperties.tokenCommand) to a program "
+                + "that prints them, or sasl.oauthbearer.method=oidc, the client's id, its secret and the token endpoint"
+        }
+        guard isSASL, isMechanism else {
+            return "\(KafkaProperties.tokenCommand) needs security.protocol=sasl_ssl and sasl.mechanisms=OAUTHBEARER"
+        }
+        if let other = others.first { return "tokens come from \(KafkaProperties.tokenCommand) alone; remove \(other)" }
+        let program = command.prefix { $0 != " " }
+        // The path is copied for the call.
+        guard unsafe access(String(program), X_OK) != 0 else { return nil }
+        return "\(KafkaProperties.tokenCommand): \(program) cannot be run: \(POSIXText.describe(errno))"
     }
 }
 

@@ -50,6 +50,8 @@ final class CallbackContext {
     let certificates = CertificateCheck()
     /// Whether this client has its own certificate.
     var hasCertificate = false
+    /// The tokens that this client proves itself with, where a command prints them.
+    var tokens: ClientTokens?
     /// The last connection error.
     private(set) var lastConnectionFault: KafkaFault?
     /// Connections that were refused for what only a new client would change.
@@ -132,6 +134,11 @@ final class CallbackContext {
         let error = certificates.error
         guard let words = TLSWords.explained(reason, verifyError: error, hasCertificate: hasCertificate) else {
             let isRefused = code == RD_KAFKA_RESP_ERR__AUTHENTICATION && !Self.isTransport(reason)
+            if isRefused, let tokens {
+                // The next token may be let in: so this passes, like a broker that is away.
+                tokens.noteRefusal()
+                return KafkaFault(RD_KAFKA_RESP_ERR__TRANSPORT, reason)
+            }
             return KafkaFault(code, reason).suspecting(oldClient: isRefused)
         }
         return KafkaFault(words.kind == .broken ? code : RD_KAFKA_RESP_ERR__AUTHENTICATION, words.sentence)

@@ -22,6 +22,7 @@ final class ClientHandle {
             context.hasCertificate = properties.hasCertificate
             unsafe context.certificates.register(in: configuration)
         }
+        context.tokens = properties[KafkaProperties.tokenCommand].map(ClientTokens.of)
         let type = kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
         var complaint = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &complaint, complaint.count) else {
@@ -34,10 +35,12 @@ final class ClientHandle {
         }
         unsafe self.pointer = pointer
         self.context = context
+        unsafe context.tokens?.add(pointer)
     }
 
     deinit {
         context.leave()
+        unsafe context.tokens?.remove(pointer)
         // The only owner; topic handles and queues made from it are gone once `lastCall` has returned.
         unsafe ClientCloser.shared.end(name) { [pointer, context, lastCall] in
             lastCall?()
@@ -90,7 +93,9 @@ final class ClientHandle {
     /// last connection error.
     func explained(_ fault: KafkaFault) -> KafkaFault {
         if fault.isFatal, let cause = fatalFault { return cause }
-        guard fault.isRetriable, let cause = context.lastConnectionFault else { return fault }
+        guard fault.isRetriable, let cause = context.lastConnectionFault ?? context.tokens?.absence else {
+            return fault
+        }
         return KafkaFault(
             code: fault.code,
             name: fault.name,

@@ -30,6 +30,11 @@ package enum ClientLog {
     /// The first call of a process counts, later ones change nothing: clients may outlive their owners.
     package static func route(to take: @escaping @Sendable (Line) -> Void) { _ = sink.storeIfNil(Sink(take)) }
 
+    /// Logs a line of ours about all clients. Only the sink receives it.
+    package static func tell(_ text: String, isFault: Bool) {
+        sink.load()?.take(Line(severity: isFault ? 4 : 6, client: "", facility: "TOKEN", text: text))
+    }
+
     /// Logs our own warning about a client that may no longer exist. Only the sink receives it.
     static func warn(client: String, facility: String, _ text: String) {
         sink.load()?.take(Line(severity: 4, client: client, facility: facility, text: text))

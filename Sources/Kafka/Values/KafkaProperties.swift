@@ -8,6 +8,9 @@ package struct KafkaProperties: Sendable, Equatable {
         package let value: String
     }
 
+    /// The command that prints OAuth tokens: a property of this program, which the library does not know.
+    package static let tokenCommand = "sasl.oauthbearer.token.command"
+
     package private(set) var pairs: [Pair] = []
 
     package init(_ pairs: [(String, String)] = []) {
@@ -39,6 +42,9 @@ package struct KafkaProperties: Sendable, Equatable {
     /// Why a client would refuse a setting, or take another value than the written one; nil = it is in order. Settings
     /// together, and the files that they name, are judged when a client is made.
     package static func complaint(about name: String, _ value: String) -> String? {
+        if name == Self.tokenCommand {
+            return value.hasPrefix("/") ? nil : "must begin with the whole path of a program: no shell looks for it"
+        }
         // As in makeConfiguration(for:); it is destroyed here.
         guard let configuration = unsafe rd_kafka_conf_new() else { return "out of memory" }
         defer { unsafe rd_kafka_conf_destroy(configuration) }
@@ -62,6 +68,7 @@ extension KafkaProperties {
         guard let configuration = unsafe rd_kafka_conf_new() else { throw .fatal("out of memory") }
         let pairs = completed(defaults: LibraryVersion.current.defaults).pairs
         for pair in pairs where kind.map({ PropertyScopes.applies(pair.name, to: $0) }) ?? true {
+            if pair.name == Self.tokenCommand { continue }
             if let complaint = unsafe Self.set(pair, in: configuration) {
                 unsafe rd_kafka_conf_destroy(configuration)
                 throw .invalid("kafka property \(pair.name): \(complaint)")

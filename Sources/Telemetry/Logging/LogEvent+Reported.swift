@@ -54,7 +54,8 @@ extension LogEvent {
             case 5, 6: .info
             default: .debug
             }
-        self.init(level, .clientLine, "librdkafka, \(line.client): \(line.text)")
+        let speaker = line.client.isEmpty ? "" : "librdkafka, \(line.client): "
+        self.init(level, .clientLine, speaker + line.text)
         code = line.facility
     }
 }

@@ -1,0 +1,46 @@
+import Settings
+import TestKit
+import Testing
+
+@testable import Broker
+
+@Suite("OAUTHBEARER has one source of tokens")
+struct TokenPropertyTests {
+    private static let access = "bootstrap.servers=127.0.0.1:1\nlog_level=0\nsecurity.protocol=sasl_plaintext\n"
+    private static let bearer = access + "sasl.mechanisms=OAUTHBEARER\n"
+    private static let command = "sasl.oauthbearer.token.command="
+
+    private func problem(_ properties: String) throws -> String? {
+        let configuration = try ConfigurationDirectory(properties: properties).load()
+        do throws(ConfigurationFault) {
+            _ = try configuration.brokerProperties()
+            return nil
+        } catch { return error.message }
+    }
+
+    @Test func `a command that can be run is one, with or without arguments`() throws {
+        #expect(try problem(Self.bearer + Self.command + "/bin/false") == nil)
+        #expect(try problem(Self.bearer + Self.command + "/bin/false --region eu-central-1") == nil)
+        #expect(try problem(Self.bearer + "enable.sasl.oauthbearer.unsecure.jwt=true") == nil)
+    }
+
+    static let wrong: [(String, String)] = [
+        (bearer, "nowhere to get tokens from"),
+        ("\(bearer)\(command)/nothing/here", "token.command: /nothing/here cannot be run: No such file or directory"),
+        ("\(bearer)\(command)/etc/passwd x", "token.command: /etc/passwd cannot be run: Permission denied"),
+        ("\(bearer)\(command)bin/false", "must begin with the whole path of a program"),
+        ("\(access)sasl.mechanisms=PLAIN\n\(command)/bin/false", "needs security.protocol=sasl_ssl and sasl.mech"),
+        ("bootstrap.servers=a:1\nsasl.mechanisms=OAUTHBEARER\n\(command)/bin/false", "needs security.prot"),
+        (
+            "\(bearer)enable.sasl.oauthbearer.unsecure.jwt=true\n\(command)/bin/false",
+            "alone; remove enable.sasl.oauthbearer.unsecure.jwt=true"
+        ),
+    ]
+
+    @Test(arguments: wrong)
+    func `none, two, and a command that cannot be run are one line`(properties: String, told: String) throws {
+        let problem = try #require(try problem(properties))
+        #expect(problem.hasPrefix("kafka.properties: ") && problem.contains(told), "\(problem)")
+        #expect(problem.split(separator: "\n").count == 1)
+    }
+}
