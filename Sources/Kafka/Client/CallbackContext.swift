@@ -76,6 +76,7 @@ final class CallbackContext {
             return 0
         }
         unsafe registerLog(in: configuration)
+        unsafe ClientThrottles.register(in: configuration)
         if let requests { unsafe requests.register(in: configuration) }
         switch kind {
         case .consumer:

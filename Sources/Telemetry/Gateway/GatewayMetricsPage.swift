@@ -20,11 +20,7 @@ enum GatewayMetricsPage {
         text.write(.reloadSuccessful, [MetricSample(flag: snapshot.isReloaded)])
         text.write(.reloadTime, [MetricSample(real: Double(snapshot.reloadedAt) / 1000)])
         text.write(.state, WorkerState.allCases.map { MetricSample([$0.rawValue], flag: $0 == snapshot.state) })
-        text.write(.residentMemory, [MetricSample(whole: snapshot.process.residentBytes)])
-        text.write(.processorSeconds, [MetricSample(real: snapshot.process.processorSeconds)])
-        text.write(.startTime, [MetricSample(real: snapshot.process.startTime)])
-        text.write(.openFiles, [MetricSample(whole: snapshot.process.openFiles)])
-        text.write(.abandonedClients, [MetricSample(whole: snapshot.process.abandonedClients)])
+        text.write(snapshot.process)
     }
 
     private static func writeCalls(_ counts: GatewayCounts, _ text: inout Exposition) {

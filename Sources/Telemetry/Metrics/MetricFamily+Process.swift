@@ -36,9 +36,15 @@ extension MetricFamily {
         "Clients of the brokers that did not end within 5 s: each keeps its threads and memory."
     )
 
+    static let brokerThrottle = counter(
+        "attest_broker_throttle_seconds",
+        ["broker"],
+        "Time by which the broker held back answers, since a client of the process had exceeded a quota."
+    )
+
     static let ofProcess = [
         buildInfo, reloadSuccessful, reloadTime, signingKeyPublished, anchorExpiry, residentMemory, processorSeconds,
-        startTime, openFiles, abandonedClients,
+        startTime, openFiles, abandonedClients, brokerThrottle,
     ]
 
     /// All families, in the order of a scrape.

@@ -40,11 +40,7 @@ struct MetricsPage {
             .anchorExpiry,
             snapshot.anchors.map { MetricSample([$0.list, $0.subject, $0.fingerprint], whole: $0.expires) }
         )
-        text.write(.residentMemory, [MetricSample(whole: process.residentBytes)])
-        text.write(.processorSeconds, [MetricSample(real: process.processorSeconds)])
-        text.write(.startTime, [MetricSample(real: process.startTime)])
-        text.write(.openFiles, [MetricSample(whole: process.openFiles)])
-        text.write(.abandonedClients, [MetricSample(whole: process.abandonedClients)])
+        text.write(process)
     }
 
     private mutating func writeRequests() {

@@ -11,6 +11,8 @@ struct ProcessFigures: Sendable {
     var openFiles = 0
     /// Clients of the broker that could not be ended.
     var abandonedClients = 0
+    /// The time by which brokers held back answers, in milliseconds, by the broker's name.
+    var throttles: [String: Int] = [:]
 
     /// - Parameter start: ``startTimeOfProcess()``, asked once.
     static func now(start: Double) -> ProcessFigures {
@@ -19,7 +21,8 @@ struct ProcessFigures: Sendable {
             processorSeconds: Double(ProcessorTime.ofProcess()) / 1e9,
             startTime: start,
             openFiles: Folder.names(in: "/proc/self/fd").count,
-            abandonedClients: ClientCloser.shared.abandoned
+            abandonedClients: ClientCloser.shared.abandoned,
+            throttles: ClientThrottles.milliseconds
         )
     }
 

@@ -20,12 +20,7 @@ enum RefreshMetricsPage {
         text.write(.reloadSuccessful, [MetricSample(flag: snapshot.isReloaded)])
         text.write(.reloadTime, [MetricSample(real: Double(snapshot.reloadedAt) / 1000)])
         text.write(.state, WorkerState.allCases.map { MetricSample([$0.rawValue], flag: $0 == snapshot.state) })
-        guard let process = snapshot.process else { return }
-        text.write(.residentMemory, [MetricSample(whole: process.residentBytes)])
-        text.write(.processorSeconds, [MetricSample(real: process.processorSeconds)])
-        text.write(.startTime, [MetricSample(real: process.startTime)])
-        text.write(.openFiles, [MetricSample(whole: process.openFiles)])
-        text.write(.abandonedClients, [MetricSample(whole: process.abandonedClients)])
+        if let process = snapshot.process { text.write(process) }
     }
 
     private static func writeCalls(_ snapshot: RefreshSnapshot, _ text: inout Exposition) {

@@ -44,6 +44,9 @@ struct QuotaTests {
             try driver.commit(batch, outputs(of: batch))
         }
         try driver.member.close()
+        // The brokers said so, under the name that they have elsewhere.
+        let throttled = ClientThrottles.milliseconds[cluster.bootstrapServers] ?? 0
+        #expect(throttled > 1_000, "\(ClientThrottles.milliseconds)")
     }
 
     private func outputs(of batch: MemberBatch) -> [OutboundRecord] {

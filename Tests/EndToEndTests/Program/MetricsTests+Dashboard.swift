@@ -69,6 +69,7 @@ extension MetricsTests {
     /// receipts.
     private static let silent = [
         "attest_aborts_total", "attest_rebalances_total", "attest_partitions_quarantined", "attest_broker_errors_total",
+        "attest_broker_throttle_seconds_total",
         "attest_records_lost_total", "attest_engine_disagreements_total", "attest_rollout_decisions_total",
         "attest_partition_unstable_records", "attest_restored_keys_total", "attest_outdated_clients_total",
         "attest_stage_seconds_total", "attest_risk_",

@@ -70,6 +70,7 @@ struct MetricsPageTests {
             ]
         )
         #expect(lines.contains(#"attest_broker_errors_total{code="_TRANSPORT"} 3"#))
+        #expect(lines.contains(#"attest_broker_throttle_seconds_total{broker="b1:9092"} 1.5"#))
         (snapshot.members[0].committed[0], snapshot.members[0].positions[0]) = (nil, nil)
         // Nothing was committed: everything from the beginning on waits.
         #expect(Self.text(snapshot).contains("attest_consumer_lag_records{partition=\"0\"} 116\n"))

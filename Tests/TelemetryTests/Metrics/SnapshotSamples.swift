@@ -68,6 +68,7 @@ enum SnapshotSamples {
         snapshot.lanes = 8
         snapshot.signatures = [.init(curve: "P-256", engine: "ifma", count: 12)]
         snapshot.process = .now(start: 1_700_000_000.25)
+        snapshot.process.throttles = ["b1:9092": 1_500]
         return snapshot
     }
 }

@@ -1,0 +1,12 @@
+extension Exposition {
+    /// The figures of the process, which each program has.
+    mutating func write(_ process: ProcessFigures) {
+        write(.residentMemory, [MetricSample(whole: process.residentBytes)])
+        write(.processorSeconds, [MetricSample(real: process.processorSeconds)])
+        write(.startTime, [MetricSample(real: process.startTime)])
+        write(.openFiles, [MetricSample(whole: process.openFiles)])
+        write(.abandonedClients, [MetricSample(whole: process.abandonedClients)])
+        let throttles = process.throttles.sorted { $0.key < $1.key }
+        write(.brokerThrottle, throttles.map { MetricSample([$0.key], real: Double($0.value) / 1000) })
+    }
+}
