@@ -86,10 +86,16 @@ package protocol GroupConsumer: AnyObject {
     /// Whether the group has moved on: true before the event comes.
     var isAssignmentLost: Bool { get }
     var observations: ConsumerObservations { get }
+    /// Whether files that the client has read, such as certificates, were renewed since.
+    var isOutdated: Bool { get }
     /// A fault of a query with the cause that this client knows of.
     func explained(_ fault: KafkaFault) -> KafkaFault
     /// Leaves the group (a static member stays in it); the client ends in the background.
     func close(limit milliseconds: Int) throws(KafkaFault)
     /// Gives the client up: it ends in the background, and nobody waits for that.
     func discard()
+}
+
+extension GroupConsumer {
+    package var isOutdated: Bool { false }
 }

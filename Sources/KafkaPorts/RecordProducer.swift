@@ -38,6 +38,8 @@ package protocol RecordProducer: AnyObject {
     var outstanding: Int { get }
     /// The fault after which only a new producer helps.
     var fatalFault: KafkaFault? { get }
+    /// Whether files that the client has read, such as certificates, were renewed since.
+    var isOutdated: Bool { get }
     /// A fault of time with the cause that this client knows of.
     func explained(_ fault: KafkaFault) -> KafkaFault
     /// Drops what is queued or in flight; the client ends in the background, and nobody waits for that.
@@ -46,6 +48,7 @@ package protocol RecordProducer: AnyObject {
 
 extension RecordProducer {
     package func explained(_ fault: KafkaFault) -> KafkaFault { fault }
+    package var isOutdated: Bool { false }
 }
 
 /// Requests that were written to a socket and have no answer, by what their late copies could do.

@@ -36,6 +36,19 @@ struct OutputWriterTests {
         }
     }
 
+    @Test func `a producer whose files were renewed is replaced when the id is taken over, and not before`() {
+        let bench = WriterBench()
+        bench.run(.takeOver([:]))
+        bench.producer.isOutdated = true
+        bench.run(.write(bench.batch()))
+        #expect(bench.producers.count == 1 && !bench.producer.isDiscarded)
+        bench.run(.takeOver([:]))
+        #expect(bench.producers.count == 2 && bench.producers[0].isDiscarded)
+        #expect(bench.producer.takeCalls() == ["init 250"])
+        bench.run(.takeOver([:]))
+        #expect(bench.producers.count == 2)
+    }
+
     @Test func `a fault that may pass, and is no time-out, is the member's to ride out`() {
         let bench = WriterBench { $0.faults[.initTransactions] = KafkaFault(.notCoordinator, "moved") }
         let fault = bench.run(.takeOver([:])).fault

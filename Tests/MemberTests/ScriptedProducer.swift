@@ -51,6 +51,7 @@ final class TestToken: MemberToken {}
 
 /// A producer that plays the outcomes of a script, and notes its calls.
 final class ScriptedProducer: TransactionProducer {
+    var isOutdated = false
     /// The outcomes of the next calls of a kind, then `done`.
     var script: [PortCall: [CallOutcome]] = [:]
     /// Faults of the next call of a kind, where an outcome does not say enough.

@@ -15,7 +15,9 @@ struct FleetTests {
     private static let shards: UInt64 = 4
 
     /// A correct member always answers its group; a former leader's answers, and bytes damaged on disk, hold partitions.
-    private static let never: Set<FaultKind> = [.revokeHidden, .staleLeader, .damagedOnDisk, .restoredFurther]
+    private static let never: Set<FaultKind> = [
+        .revokeHidden, .staleLeader, .damagedOnDisk, .restoredFurther, .renewed,
+    ]
     private static let onlyAtLeastOnce: Set<FaultKind> = [.halfFlushed, .appliedSkipped, .offsetCommitUnanswered]
     /// Those of transactions, and of calls that wait: without transactions nothing fences a process that sleeps in one.
     private static let onlyExactlyOnce: Set<FaultKind> = [
@@ -102,6 +104,18 @@ struct FleetTests {
             }
         }
         #expect(behind > 20 && refused > 20)
+    }
+
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
+    func `clients that are made anew again and again, as certificates are renewed, change no answer`(
+        delivery: SimulationPlan.Delivery
+    ) throws {
+        let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
+        for seed in 1...Self.seeds(80) {
+            let complaints = try campaign.run(seed) { $0.movesToRenewal = 40 }.complaints
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+        }
+        #expect(campaign.counts.counts[.renewed] ?? 0 > 80)
     }
 
     @Test func `the receipts among the requests meet every state`() throws {

@@ -48,7 +48,7 @@ final class BrokerAsker: @unchecked Sendable {
     }
 
     private func ends(_ partitions: [Int32], _ again: [Int32]) throws(KafkaFault) -> BrokerAnswer {
-        let asker = if let ends { ends } else { try PartitionEnds(properties) }
+        let asker = if let ends, !ends.isOutdated { ends } else { try PartitionEnds(properties) }
         let answers = EndAnswers(asker, topics, partitions, again)
         // A client that was refused may have been made with an old password.
         ends = answers.fault?.isRetriable == true ? asker : nil

@@ -41,6 +41,12 @@ package final class HostedMember {
         return member.core.snapshot()
     }
 
+    /// Makes the clients anew, if their files were renewed.
+    package func renew() {
+        owner.check()
+        member.core.renew(at: MemberClock.now())
+    }
+
     /// Leaves the group, and waits for the output that is being written, which gives up soon.
     package func close() {
         owner.check()

@@ -75,7 +75,7 @@ package final class AnswerReader: Sendable {
         var (reader, positions): (TopicReader?, [Int32: Int64]) = (first, starts)
         while !isStopping.load(ordering: .relaxed) {
             do throws(KafkaFault) {
-                guard let current = reader else {
+                guard let current = reader, !current.isOutdated else {
                     reader = try open(at: &positions)
                     continue
                 }

@@ -88,7 +88,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
             for record in records { send(record, producer, report) }
             producer.poll(timeoutMilliseconds: 0)
             deliver(producer, report)
-            if producer.fatalFault != nil { replace(&producer, report) }
+            if producer.fatalFault != nil || producer.isOutdated { replace(&producer, report) }
             if isStopping { break }
         }
         try? producer.flush(timeoutMilliseconds: Self.flushMilliseconds)
@@ -121,11 +121,13 @@ package final class RequestWriter: RequestOutlet, Sendable {
         report(reports)
     }
 
-    /// Flushing a failed producer reports its records as undelivered.
+    /// Flushing a failed producer reports its records as undelivered; one that is well writes them.
     private func replace(_ producer: inout Producer, _ report: Report) {
         if let fault = producer.fatalFault { trouble(fault) }
         try? producer.flush(timeoutMilliseconds: Self.flushMilliseconds)
         deliver(producer, report)
+        // What an outdated producer still has to write keeps it.
+        guard producer.fatalFault != nil || producer.outstanding == 0 else { return }
         do throws(KafkaFault) { producer = try make() } catch { trouble(error) }
     }
 }

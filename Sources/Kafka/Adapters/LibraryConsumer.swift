@@ -49,6 +49,8 @@ package final class LibraryConsumer: GroupConsumer {
 
     package var isAssignmentLost: Bool { current?.isAssignmentLost ?? true }
 
+    package var isOutdated: Bool { current?.isOutdated ?? false }
+
     package func explained(_ fault: KafkaFault) -> KafkaFault { current?.explained(fault) ?? fault }
 
     package var observations: ConsumerObservations { current?.observations ?? lastObservations }

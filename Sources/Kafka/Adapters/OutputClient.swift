@@ -90,6 +90,8 @@ extension OutputClient {
 
     package var outstanding: Int { client.outstanding }
 
+    package var isOutdated: Bool { client.isOutdated }
+
     package func explained(_ fault: KafkaFault) -> KafkaFault {
         client.poll(timeoutMilliseconds: 0)
         return producer.handle.explained(fault)

@@ -17,6 +17,9 @@ package final class Admin {
         self.properties = properties
     }
 
+    /// Whether files that the client has read were renewed since: a new one reads those.
+    package var isOutdated: Bool { handle.isOutdated }
+
     /// Every topic that this client may see.
     package func topics(timeoutMilliseconds: Int = 10_000) throws(KafkaFault) -> [TopicDescription] {
         owner.check()

@@ -11,6 +11,7 @@ final class ClientHandle {
     let context: CallbackContext
     /// Set once callbacks come with the messages: serving the queue separately would then take messages away.
     private var servesWithMessages = false
+    private let generation = ClientFiles.generation
     /// Gives back, on the thread that destroys the client, what was made from it.
     var lastCall: (() -> Void)?
 
@@ -48,6 +49,9 @@ final class ClientHandle {
             withExtendedLifetime(context) { unsafe rd_kafka_destroy(pointer) }
         }
     }
+
+    /// Whether files that this client has read were renewed since.
+    var isOutdated: Bool { generation != ClientFiles.generation }
 
     /// The client's name in the library's log.
     var name: String {

@@ -33,6 +33,9 @@ extension Consumer {
     /// Connections so far that were refused for what only a new client would change. Call it on the thread that polls.
     package var refusals: Int { handle.context.refusals }
 
+    /// Whether files that the client has read were renewed since: a new one reads those.
+    package var isOutdated: Bool { handle.isOutdated }
+
     /// The library's last statistics, JSON; empty = none came yet. Call it on the thread that polls.
     package var statistics: [UInt8] { handle.context.statistics }
 

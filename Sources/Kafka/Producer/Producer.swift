@@ -82,6 +82,9 @@ package final class Producer {
     /// The fault after which only a new producer helps, if there is one.
     package var fatalFault: KafkaFault? { handle.fatalFault }
 
+    /// Whether files that the client has read were renewed since: a new one reads those.
+    package var isOutdated: Bool { handle.isOutdated }
+
     /// The last connection error, of a connection that may have come back since.
     package var connectionFault: KafkaFault? { handle.context.lastConnectionFault }
 

@@ -16,6 +16,9 @@ package final class PartitionEnds {
         handle = try ClientHandle(.consumer, complete, context: CallbackContext())
     }
 
+    /// Whether files that the client has read were renewed since: a new one reads those.
+    package var isOutdated: Bool { handle.isOutdated }
+
     /// The oldest offset, and the next record's.
     package func watermarks(
         of topic: String,

@@ -56,6 +56,9 @@ package final class TopicReader {
         }
     }
 
+    /// Whether files that the client has read were renewed since: a new one reads those.
+    package var isOutdated: Bool { handle.isOutdated }
+
     private static let defaults = [
         ("check.crcs", "true"), ("socket.nagle.disable", "true"), ("socket.keepalive.enable", "true"),
         // The reader must learn that an offset is gone: data known up to it is out of date.

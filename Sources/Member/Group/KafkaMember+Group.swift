@@ -1,4 +1,4 @@
-internal import KafkaPorts
+package import KafkaPorts
 internal import Streams
 
 extension KafkaMember {
@@ -75,8 +75,21 @@ extension KafkaMember {
     /// process with its name, and the consumer is useless. The new one joins once the loop has released the old one's
     /// partitions: an assignment that came before that would be dropped with them.
     private func renewConsumer(after fault: KafkaFault, at now: Moment) -> Bool {
-        guard fences.note(at: now), let fresh = try? ports.makeConsumer() else { return false }
+        guard fences.note(at: now), replaceConsumer(at: now) else { return false }
         settings.trouble(fault)
+        return true
+    }
+
+    /// Makes a consumer anew whose files were renewed: the group takes the partitions for lost, and a static member gets
+    /// the same ones back. The producer follows when they are taken over.
+    package func renew(at now: Moment) {
+        guard consumer.isOutdated, membership.state != .expelled else { return }
+        _ = replaceConsumer(at: now)
+    }
+
+    /// - Returns: false where no client can be made.
+    private func replaceConsumer(at now: Moment) -> Bool {
+        guard let fresh = try? ports.makeConsumer() else { return false }
         pastErrors.merge(consumer.observations.errors, uniquingKeysWith: +)
         letGo(consumer)
         consumer = fresh

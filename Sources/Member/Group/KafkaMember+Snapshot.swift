@@ -12,6 +12,8 @@ package struct MemberSnapshot: Sendable {
     package var restoring: [Int32: Int64] = [:]
     /// Partitions that were started and of which nothing has come yet: the connection to their leader may be missing.
     package var unread: [Int32] = []
+    /// Whether each of the group's partitions is read or held, if there are any.
+    package var isSettled = false
     /// Errors that the consumer has reported so far, by librdkafka's names.
     package var errors: [String: Int] = [:]
     /// The consumer's last connection error; the connection may be back.
@@ -32,6 +34,7 @@ extension KafkaMember {
         snapshot.positions = partitions.positions
         snapshot.restoring = remaining
         snapshot.unread = partitions.unread
+        snapshot.isSettled = settled != nil
         snapshot.errors = pastErrors.merging(observations.errors, uniquingKeysWith: +)
         snapshot.connectionFault = observations.connectionFault
         snapshot.refusals = observations.refusals

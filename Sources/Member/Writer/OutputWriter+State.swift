@@ -48,6 +48,8 @@ extension OutputWriter {
         case aborting(since: Moment)
         case closed
 
+        var isTakingOver: Bool { if case .takingOver = self { true } else { false } }
+
         func mayBecome(_ next: State) -> Bool {
             switch (self, next) {
             case (.closed, _): false

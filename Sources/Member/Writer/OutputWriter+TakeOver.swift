@@ -33,6 +33,11 @@ extension OutputWriter {
 
     /// Makes one call of the take-over. Returns whether an output may begin.
     private func advanceTakeOver(_ limit: Int64) throws(KafkaFault) -> Bool {
+        // Nothing is open in these states.
+        if state == .ready || state.isTakingOver, producer?.records.isOutdated == true {
+            if let old = producer?.transactions { excuse(old) }
+            discard()
+        }
         switch state {
         case .none: try makeNext()
         case .takingOver: try initTransactions(Int(max(1, limit)))

@@ -16,7 +16,7 @@ struct BrokerLink {
     private var outdatedSince: Int64?
     /// Refusals that were known then.
     private var earlierRefusals = 0
-    /// Set once that lasts: a start reads passwords and certificates again, and nothing else does.
+    /// Set once that lasts: a start reads passwords again, and nothing else does.
     private(set) var lockout: String?
 
     /// - Parameters:
@@ -58,8 +58,8 @@ struct BrokerLink {
         // The refusal may be an old one, and the brokers gone since: then there are no new ones.
         guard now - begin >= Self.refusalLimit, refusals > earlierRefusals else { return }
         lockout =
-            "no broker can be connected: \(refusal.message); passwords and certificates are read at the start only, so "
-            + "this worker ends to be started again, and nothing is lost"
+            "no broker can be connected: \(refusal.message); passwords are read at the start only, and no certificate was "
+            + "renewed, so this worker ends to be started again, and nothing is lost"
     }
 
     private mutating func back(_ brokers: [String: BrokerFigures.Broker], at now: Int64) -> [LogEvent] {

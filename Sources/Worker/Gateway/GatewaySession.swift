@@ -24,6 +24,7 @@ final class GatewaySession {
     private let properties: [(String, String)]
     private let shell: ProgramShell
     private let monitor = GatewayMonitor(version: AttestWorker.version)
+    private let renewal: ClientRenewal
 
     private var configuration: Configuration { loaded.configuration }
     private var log: EventLog { shell.log }
@@ -40,6 +41,7 @@ final class GatewaySession {
             )
         }
         properties = try loaded.configuration.brokerProperties()
+        renewal = ClientRenewal(properties)
         shell = ProgramShell(loaded.configuration.log, console)
         shell.log.name(instance: instance)
     }
@@ -142,11 +144,13 @@ final class GatewaySession {
     private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: GatewayPartitions) {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
         let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
+        var renewal = renewal
         var reporter = GatewayReporter(replies: configuration.topics.replies)
         while !shell.stopped.isSet {
             ProgramShell.pause(Self.pause)
             gateway.poll()
             watch.poll()
+            _ = renewal.poll(log.log)
             log.tick()
             brokers.poll(now: now)
             gateway.note(hindrance: brokers.hindrance(now: now()))

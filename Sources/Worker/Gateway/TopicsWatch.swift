@@ -106,6 +106,7 @@ extension TopicsWatch {
         self.init(expected, now: now) { counts in
             client.withLock { client in
                 do {
+                    if client?.isOutdated == true { client = nil }
                     let admin = try client ?? Admin(properties)
                     client = admin
                     guard counts else {

@@ -108,9 +108,13 @@ struct LoopRig {
                     uptime: Uptime.milliseconds,
                     notice: notice
                 )
-                return LoopSet.Member(driver: driver, loop: loop, memberSnapshot: member.snapshot) {
-                    driver.onQueue(member.close)
-                }
+                return LoopSet.Member(
+                    driver: driver,
+                    loop: loop,
+                    memberSnapshot: member.snapshot,
+                    renew: { driver.onQueue(member.renew) },
+                    close: { driver.onQueue(member.close) }
+                )
             }
         )
     }

@@ -15,10 +15,17 @@ final class LoopSet {
         let loop: BatchLoop
         /// Says what the loop's member knows, asked on the loop's thread; nil = it is not asked.
         var memberSnapshot: (() -> MemberSnapshot)?
+        /// Makes the streams' clients anew, if their files were renewed.
+        var renew: () -> Void = {}
         let close: () throws -> Void
     }
 
+    /// How many looks a loop has to get its partitions back before the next one's clients are made anew.
+    private static let renewalLooks = 5...300
+
     private let members: [Member]
+    /// The loops whose clients are to be made anew, and how often the first one of them was looked at since it began.
+    private var renewals: (left: Range<Int>, looks: Int) = (0..<0, 0)
 
     init(_ members: [Member]) {
         precondition(!members.isEmpty, "there is at least one loop")
@@ -55,12 +62,24 @@ final class LoopSet {
             }
             guard outcomes.contains(where: { $0 == nil }) else { break }
             let states = members.map(\.driver.state)
+            advanceRenewals(states)
             report(
                 states.reduce(into: LoopTally()) { $0.add($1.tally) },
                 states.compactMap(\.restoring).reduce(nil) { ($0 ?? RestoreProgress(records: 0, remaining: 0)) + $1 }
             )
         }
         if let fault { throw fault }
+    }
+
+    /// Makes the clients of one loop after the other anew. Called by what ``run(stopping:report:)`` calls.
+    func renewClients() { renewals = (members.indices, 0) }
+
+    private func advanceRenewals(_ states: [LoopState]) {
+        guard let index = renewals.left.first else { return }
+        if renewals.looks == 0 { members[index].renew() }
+        renewals.looks += 1
+        let isBack = renewals.looks > Self.renewalLooks.lowerBound && states[index].member?.isSettled ?? true
+        if isBack || renewals.looks > Self.renewalLooks.upperBound { renewals = (renewals.left.dropFirst(), 0) }
     }
 
     func stop() { for member in members { member.driver.stop() } }

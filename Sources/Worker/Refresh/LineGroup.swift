@@ -57,6 +57,7 @@ final class LineGroup {
             commit = nil
             driver.commitFailed(open.partitions, of: line)
         }
+        if consumer.isOutdated, let fresh = try? renewed() { try replace(by: fresh, &driver) }
         for _ in 0..<Self.mostRecords {
             guard let event = consumer.poll(waiting: 0) else { break }
             try take(event, &driver, at: time)
@@ -89,6 +90,10 @@ final class LineGroup {
             )
         }
         say(LogEvent(fault.with(isFatal: false, requiresAbort: false)))
+        try replace(by: fresh, &driver)
+    }
+
+    private func replace(by fresh: any GroupConsumer, _ driver: inout RefreshDriver) throws(KafkaFault) {
         consumer.discard()
         (consumer, commit, isMember) = (fresh, nil, false)
         let pairs = driver.pairs.filter { $0.line == line }

@@ -52,6 +52,9 @@ struct RefreshBroker {
 
     var receipts: String { topics.receipts ?? "" }
 
+    /// Notices that files of the clients were renewed.
+    var renewal: ClientRenewal { ClientRenewal(properties.pairs.map { ($0.name, $0.value) }) }
+
     /// The group of a line.
     func group(of line: ReceiptLine) -> String { "\(properties["group.id"] ?? "")-risk-\(line.name)" }
 

@@ -76,6 +76,7 @@ final class RefreshSession {
         let name = "refresh-receipts \(instance)"
         try shell.attend(monitor, loaded.configuration, name: name, stop: stop) { reload in
             shell.warn(loaded.warnings)
+            var renewal = broker.renewal
             guard let partitions = try waitForBroker() else {
                 return log.log(.info, .stopped, "stop requested before the broker answered: nothing was called")
             }
@@ -87,7 +88,7 @@ final class RefreshSession {
             let apps = loaded.rules.apps.count.counted("app")
             let count = Int(partitions).counted("partition")
             log.log(.info, .starting, "\(name) reads \(broker.receipts): \(apps), \(count)")
-            try attend(loop, inbox, reload)
+            try attend(loop, inbox, reload, &renewal)
             try drain(loop, inbox)
         }
     }
@@ -152,7 +153,12 @@ final class RefreshSession {
     }
 
     /// Works until a signal asks for the end.
-    private func attend(_ loop: RefreshLoop, _ inbox: RefreshInbox, _ reload: ReloadSignal) throws {
+    private func attend(
+        _ loop: RefreshLoop,
+        _ inbox: RefreshInbox,
+        _ reload: ReloadSignal,
+        _ renewal: inout ClientRenewal
+    ) throws {
         let watch = RefreshWatch(
             directory: directory,
             running: loaded,
@@ -163,6 +169,7 @@ final class RefreshSession {
         )
         while !shell.stopped.isSet {
             if let rules = watch.poll() { loop.reload(rules) }
+            _ = renewal.poll(log.log)
             let pause = try loop.pass(at: Self.time, now: Uptime.milliseconds() ?? 0)
             let unfitness = loop.unfitness
             monitor.note(unfitness == nil ? .running : .paused, unfitness)

@@ -31,6 +31,7 @@ final class WorkerSession {
     private let rig: LoopRig
     private let signing: SigningChoice
     private let monitor: WorkerMonitor
+    private let renewal: ClientRenewal
 
     var configuration: Configuration { loaded.configuration }
     var log: EventLog { shell.log }
@@ -45,6 +46,7 @@ final class WorkerSession {
         rig = try LoopRig(configuration, alarm: shell.alarm)
         signing = try SigningChoice(configuration.engine)
         access = try BrokerAccess(configuration, instance: instance)
+        renewal = ClientRenewal(access.settings.properties)
         shell.log.name(instance: access.settings.instanceName)
         self.shell = shell
         monitor = WorkerMonitor(
@@ -197,9 +199,11 @@ final class WorkerSession {
         var restoring = RestoreMeter(log: log)
         var sessions = SessionTokenMeter(log: log, limits: configuration.limits)
         var reporter = RunReporter(log: log, monitor: monitor)
+        var renewal = renewal
         // The others' calls to the broker then give up soon, too.
         try loops.run(stopping: shell.stopped.set) { tally, restore in
             watch.poll()
+            if renewal.poll(log.log) { loops.renewClients() }
             monitor.poll()
             restoring.update(restore, total: restored.total)
             sessions.update(tally)

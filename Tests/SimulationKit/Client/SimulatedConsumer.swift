@@ -53,8 +53,11 @@ final class SimulatedConsumer: GroupConsumer {
     var stopped: [Int32: (since: Int64, seeks: Int)] = [:]
     private(set) var observations = ConsumerObservations()
 
+    private let renewals: Int
+    var isOutdated: Bool { renewals != process.renewals }
+
     init(_ process: SimulatedProcess) {
-        self.process = process
+        (self.process, renewals) = (process, process.renewals)
         steps = PartitionSteps(seed: process.random.next())
         lastPoll = process.broker.now
         connect()

@@ -39,6 +39,8 @@ package final class SimulatedProcess {
     /// Which membership polled which requests: by partition, in the order of offsets.
     private var polled: [Int32: [PolledSpan]] = [:]
     private var handedOut: [Int32: Int64] = [:]
+    /// How often the files were renewed that clients read when they are made.
+    var renewals = 0
     private var clients = 0
     private var made: [Int64] = []
     private var jobs: [() -> Void] = []

@@ -14,8 +14,11 @@ class SimulatedProducer: RecordProducer {
     private var lastCredit: Int64
     private var credit: Int64 = 0
 
+    private let renewals: Int
+    var isOutdated: Bool { renewals != process.renewals }
+
     init(_ process: SimulatedProcess, _ name: String) {
-        (self.process, self.name) = (process, name)
+        (self.process, self.name, renewals) = (process, name, process.renewals)
         lastCredit = process.broker.now
     }
 

@@ -64,5 +64,11 @@ package final class FleetMember {
     func kill() { process.kill() }
     /// No fault comes any more.
     func calm() { process.chances = .none }
+    /// The process's certificates are renewed.
+    func renewFiles() {
+        process.renewals += 1
+        process.broker.counts.add(.renewed)
+        streams.core.renew(at: process.now)
+    }
     func close() { streams.core.close(at: process.now) }
 }

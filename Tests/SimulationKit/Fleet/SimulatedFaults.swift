@@ -26,6 +26,8 @@ package enum FaultKind: String, CaseIterable, Sendable {
     /// What operators, disks and machines do under running workers.
     case ledgerRecreated, ledgerTruncated, requestsRecreated, retentionOvertook
     case partitionsAdded, clockStep, machineSleep
+    /// Certificates are renewed, and clients made anew.
+    case renewed
 
     /// Those that only a client library meets.
     package static let ofClients: Set<FaultKind> = [

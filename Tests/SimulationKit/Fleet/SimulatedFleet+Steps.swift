@@ -55,6 +55,10 @@ extension SimulatedFleet {
         for partition in worker.member.resumed where worker.loop.held[partition] != nil {
             broker.violations.append("\(worker.name) reads partition \(partition), which it holds")
         }
+        worker.moves += 1
+        if isChaotic, plan.movesToRenewal > 0, worker.moves.isMultiple(of: plan.movesToRenewal) {
+            worker.member.renewFiles()
+        }
         do {
             defer { if worker.member.isDead, workers.contains(where: { $0 === worker }) { restart(remove(worker)) } }
             if worker.lanes.hasJobs, random.below(2) == 0 {

@@ -27,6 +27,8 @@ package struct SimulationPlan: Sendable {
     package var refused: Set<RecordPlace> = []
     /// As with the embedded broker, which drops a transaction's offsets: they are committed once more.
     package var commitsOffsetsAside = false
+    /// After so many moves of a process its certificates are renewed; 0 = never.
+    package var movesToRenewal = 0
     /// What happens to all of a fleet; nil = nothing does.
     package var world: FaultKind?
     #if DEBUG
@@ -289,6 +291,7 @@ package final class SimulatedWorker {
     /// Its moves since the group waits for its answer, and since it has partitions that it does nothing about.
     var heldUp = 0
     var forgetful = 0
+    var moves = 0
     var isStopping = false
     /// Another process was started in its place.
     var isReplaced = false
