@@ -20,7 +20,12 @@ enum ManualPage {
             ".TP", ".I DIR/kafka.properties", "Properties of librdkafka.", ".PP",
             #"\(lqattest\-worker schema\(rq prints their JSON Schemas."#,
         ]
-        return (head + description + commands.flatMap(section) + tail).joined(separator: "\n") + "\n"
+        let sections = [
+            list("SIGNALS", signals), list("ENVIRONMENT", environment),
+            list("EXAMPLES", examples, prefix: AttestWorker.name + " "),
+        ]
+        return (head + description + commands.flatMap(section) + tail + sections.joined()).joined(separator: "\n")
+            + "\n"
     }
 
     private static func section(_ command: Command) -> [String] {

@@ -103,6 +103,20 @@ struct ShellTests {
         }
     }
 
+    @Test func `each example of the manual page is a command that parses`() throws {
+        for example in ManualPage.examples {
+            let words = example.term.split(separator: " ").map(String.init)
+            let command = try #require(AttestWorker.commands.first { $0.name == words.first }, "\(example.term)")
+            _ = try OptionParser(command: command).parse(Array(words.dropFirst()))
+        }
+        #expect(ManualPage.examples.count > 5)
+    }
+
+    @Test(arguments: ["SIGNALS", "ENVIRONMENT", "EXAMPLES"])
+    func `the manual page has what admin's pages have`(section: String) {
+        #expect(ManualPage.text(of: AttestWorker.commands).contains(".SH \(section)\n.TP\n"))
+    }
+
     @Test(
         arguments: [
             (".TH is text", #"\&.TH is text"#), (#"a\b"#, #"a\eb"#), ("--x", #"\-\-x"#), ("it's", #"it\(aqs"#),
