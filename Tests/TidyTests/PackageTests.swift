@@ -5,7 +5,7 @@ internal import Worker
 struct PackageTests {
     private static let folder = "Config/packaging/"
     private static let units = ["attest-worker", "attest-gateway", "attest-refresher"]
-    private static let pods = ["statefulset.yaml", "gateway-deployment.yaml", "refresher-deployment.yaml"]
+    private static let pods = ["worker", "gateway", "refresher"].map { "../kubernetes/\($0).yaml" }
 
     /// The settings of a unit or the lines of another file, without those that are comments.
     private static func lines(_ file: String) throws -> [Substring] {
@@ -26,14 +26,16 @@ struct PackageTests {
         }
     }
 
-    @Test func `its newest version is the program's, and so is the one that the pages and Kubernetes name`() throws {
+    @Test func `its newest version is the program's, and so is the one that pages, image and samples name`() throws {
         let version = AttestWorker.version
         let changelog = try #require(SourceTree.text(Self.folder + "debian/changelog"))
         #expect(Self.versions(changelog).first == version)
-        for file in Self.pods {
+        for file in Self.pods + ["../compose/compose.yaml"] {
             let text = try #require(SourceTree.text(Self.folder + file))
             #expect(text.contains("image: attest-worker:\(version)\n"), "\(file)")
         }
+        #expect(try Self.value("newTag: ", in: "../kubernetes/kustomization.yaml") == version)
+        #expect(try Self.value("org.opencontainers.image.version=", in: "Containerfile") == "\"\(version)\"")
         let page = try #require(Page("Installing"))
         let names = page.text.matches(of: /attest-worker_([0-9.]+)-[0-9]+_/).map { String($0.1) }
         #expect(names.count > 1 && names.allSatisfy { $0 == version })
@@ -82,8 +84,8 @@ struct PackageTests {
         #expect(try Self.value("ExecStart=", in: file)?.hasSuffix(" --config /etc/\(unit)") == true)
         let postinst = try Self.lines("debian/postinst")
         #expect(postinst.contains { $0.contains("user \(unit) ") })
-        #expect(try Self.lines("debian/prerm").contains { $0.contains("stop \(unit).service") })
-        #expect(postinst.contains { $0.contains("try-restart \(unit).service") })
+        #expect(try Self.lines("debian/prerm").contains { $0.contains("for name in") && $0.contains(unit) })
+        #expect(try Self.lines("build-deb").contains { $0.contains(unit) })
         let active = try Self.lines(file).filter { $0.hasPrefix("LoadCredential") }
         #expect(active.isEmpty)
     }
@@ -94,7 +96,7 @@ struct PackageTests {
     @Test func `a gateway has the time that its drain takes`() throws {
         let unit = try #require(try Self.value("TimeoutStopSec=", in: "attest-gateway.service").flatMap { Int($0) })
         #expect(unit > Self.drainSeconds)
-        let pods = "gateway-deployment.yaml"
+        let pods = "../kubernetes/gateway.yaml"
         let pod = try #require(
             try Self.value("terminationGracePeriodSeconds: ", in: pods).flatMap { Int($0) }
         )
@@ -102,14 +104,14 @@ struct PackageTests {
             try Self.value(#"command: ["/bin/sleep", "#, in: pods).flatMap { Int($0.filter(\.isNumber)) }
         )
         #expect(pod > Self.drainSeconds + sleep)
-        for file in [pods, "../gateway/worker.json"] {
+        for file in ["../kubernetes/gateway/worker.json", "../gateway/worker.json"] {
             let text = try #require(SourceTree.text(Self.folder + file))
             #expect(text.contains(#""deadline": "30s""#), "\(file)")
         }
     }
 
     @Test func `no sample of a refresher names a key of the worker`() throws {
-        for file in ["refresher-deployment.yaml", "../refresher/worker.json"] {
+        for file in ["../kubernetes/refresher/worker.json", "../refresher/worker.json"] {
             let text = try #require(SourceTree.text(Self.folder + file))
             let keys = ["signingKeys", "sealingKeys", "challenges"]
             #expect(!keys.contains { text.contains($0) } && text.contains(#""risk": {"#), "\(file)")
@@ -117,7 +119,7 @@ struct PackageTests {
     }
 
     @Test func `no sample of a gateway names a signing or a sealing key`() throws {
-        for file in ["gateway-deployment.yaml", "../gateway/worker.json"] {
+        for file in ["../kubernetes/gateway/worker.json", "../gateway/worker.json"] {
             let text = try #require(SourceTree.text(Self.folder + file))
             #expect(!text.contains("signingKeys") && !text.contains("sealingKeys"), "\(file)")
             #expect(text.contains(#""gateway": {"#), "\(file)")
@@ -127,8 +129,8 @@ struct PackageTests {
     @Test func `the package has each unit and each example, and the page names them`() throws {
         let build = try #require(SourceTree.text(Self.folder + "build-deb"))
         let page = try #require(Page("Installing"))
-        for name in Self.pods {
-            #expect(build.contains(name) && page.text.contains(name), "\(name)")
+        for name in ["compose", "kubernetes"] {
+            #expect(build.contains(name) && page.text.contains("`Config/\(name)`"), "\(name)")
         }
         for unit in Self.units {
             #expect(build.contains(unit) && page.text.contains("/lib/systemd/system/\(unit).service"), "\(unit)")
@@ -141,11 +143,23 @@ struct PackageTests {
         let steps = try Self.lines("Containerfile").joined(separator: "\n").split(separator: "\nRUN ")
         for step in steps where step.contains("apt-get install") {
             #expect(step.contains("apt-get clean") && step.contains("/var/lib/apt/lists/*"))
-            #expect(step.contains("/var/cache/apt/*") && !step.contains("COPY "))
+            #expect(step.contains("/var/cache/apt/*"))
         }
+        #expect(try Self.lines("Containerfile").filter { $0.hasPrefix("FROM ") }.last == "FROM scratch")
     }
 
-    @Test(arguments: units.map { "\($0).service" } + ["test-unit"] + pods.dropFirst())
+    @Test func `the manual page names every variable that is read`() throws {
+        let page = try #require(SourceTree.text("Sources/Worker/Shell/ManualPage+Sections.swift"))
+        let calls = SourceTree.files.filter { $0.isUnder(["Sources/"]) }.flatMap(\.lines).flatMap { line in
+            line.matches(of: /Variables\.values?\(([^)]*)\)/).map { $0.1 }
+        }
+        let names = calls.flatMap { $0.matches(of: /"([A-Z_]+)"/).map { String($0.1) } }
+        #expect(names.count > 5)
+        // Not in release builds.
+        for name in Set(names).subtracting(["ATTEST_WORKER_CRASH"]) { #expect(page.contains(name), "\(name)") }
+    }
+
+    @Test(arguments: units.map { "\($0).service" } + ["test-unit", "../compose/compose.yaml"] + pods.dropFirst())
     func `what starts the program does it with arguments that it has`(file: String) throws {
         let text = try #require(SourceTree.text(Self.folder + file))
         #expect(
