@@ -67,7 +67,7 @@ final class CostRig {
             projectNumber: app.projectNumber,
             projectID: app.projectID,
             key: rsa
-        ).mint(times, id: id)
+        ).mint(times, id: id) ?? []
         ledger = Self.ledger(device, broker, app.name)
     }
 

@@ -294,7 +294,7 @@ final class EveryReason: FileFolder, @unchecked Sendable {
                 valueDigest: SHA256.hash([UInt8(truncatingIfNeeded: seed)]),
                 keyID: device().keyID
             )
-            return String(decoding: template.mint(times, id: id), as: UTF8.self)
+            return String(decoding: template.mint(times, id: id) ?? [], as: UTF8.self)
         }
         func verify(_ token: String, project: String = "projects/\(EveryReason.project)") {
             add(.verification(of: token, project: project))

@@ -90,10 +90,11 @@ package struct TokenTemplate: Sendable {
     }
 
     /// - Returns: `header.payload.signature`, ASCII.
-    package func mint(_ times: TokenTimes, id: TokenID) -> [UInt8] { sign(draft(times, id: id)) }
+    ///   nil where the key does not sign.
+    package func mint(_ times: TokenTimes, id: TokenID) -> [UInt8]? { sign(draft(times, id: id)) }
 
     /// - Parameter id: the `jti`, which needs no escape in JSON.
-    package func mint(_ times: TokenTimes, id: [UInt8]) -> [UInt8] { sign(draft(signingInput(times, id: id))) }
+    package func mint(_ times: TokenTimes, id: [UInt8]) -> [UInt8]? { sign(draft(signingInput(times, id: id))) }
 
     /// The token up to its signature, to be signed together with others.
     package func draft(_ times: TokenTimes, id: TokenID) -> UnsignedToken {
@@ -105,8 +106,9 @@ package struct TokenTemplate: Sendable {
         return UnsignedToken(input: input, request: SigningRequest(key: key.key, digest: digest))
     }
 
-    private func sign(_ draft: consuming UnsignedToken) -> [UInt8] {
-        draft.finish(key.key.sign(draft.request.digest))
+    private func sign(_ draft: consuming UnsignedToken) -> [UInt8]? {
+        guard let signature = key.key.signature(of: draft.request.digest) else { return nil }
+        return draft.finish(signature)
     }
 }
 
@@ -142,9 +144,12 @@ extension TokenTemplate {
 
 /// Makes one token: a compact JWS (RFC 7515) with header `kid typ alg`. For many of one app use a ``TokenTemplate``.
 package enum TokenMinter {
+    /// - Parameter key: of this process.
     /// - Returns: `header.payload.signature`, ASCII.
     package static func mint(_ claims: TokenClaims, with key: TokenKey) -> [UInt8] {
-        template(claims, key).mint(claims.times, id: Array(claims.id.utf8))
+        let token = template(claims, key).mint(claims.times, id: Array(claims.id.utf8))
+        guard let token else { preconditionFailure("a key of this process signs") }
+        return token
     }
 
     /// The bytes to sign: `header.payload`.

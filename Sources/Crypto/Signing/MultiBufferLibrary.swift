@@ -57,15 +57,17 @@ internal import COpenSSL
 
     package func sign(_ digests: [Digest], with key: SigningKey) -> [[UInt8]]? {
         precondition(digests.count == GroupSize.group, "a group is full")
-        return key.kind == .rsa ? rsaSignatures(digests, key) : p256Signatures(digests, key)
+        guard let handle = key.handle else { return nil }
+        return key.kind == .rsa ? rsaSignatures(digests, handle, key.signatureBytes) : p256Signatures(digests, handle)
     }
 
     private static func algorithm(of key: SigningKey) -> Algorithm? {
-        switch (key.kind, key.signatureBytes) {
+        guard let handle = key.handle else { return nil }
+        return switch (key.kind, key.signatureBytes) {
         // The factors must have half of the bits each, as the library takes for granted.
-        case (.rsa, 256) where key.handle.hasEvenFactors: .rsa2048
-        case (.rsa, 384) where key.handle.hasEvenFactors: .rsa3072
-        case (.rsa, 512) where key.handle.hasEvenFactors: .rsa4096
+        case (.rsa, 256) where handle.hasEvenFactors: .rsa2048
+        case (.rsa, 384) where handle.hasEvenFactors: .rsa3072
+        case (.rsa, 512) where handle.hasEvenFactors: .rsa4096
         case (.rsa, _): nil
         case (.p256, _): .p256
         }
@@ -94,8 +96,7 @@ extension MultiBufferLibrary {
         ) -> UInt32
 
     /// The private operation on eight padded digests.
-    private func rsaSignatures(_ digests: [Digest], _ key: SigningKey) -> [[UInt8]]? {
-        let size = key.signatureBytes
+    private func rsaSignatures(_ digests: [Digest], _ key: PrivateKeyHandle, _ size: Int) -> [[UInt8]]? {
         let padded = digests.flatMap { EMSAPadding.padded($0, byteCount: size) }
         var signed = [UInt8](repeating: 0, count: GroupSize.group * size)
         let status = unsafe padded.withUnsafeBufferPointer { padded in
@@ -103,7 +104,7 @@ extension MultiBufferLibrary {
                 // Each pointer leads to `size` bytes, in memory that outlives the call.
                 let (inputs, outputs) = unsafe (Self.inputs(padded, size), Self.outputs(signed, size))
                 // The numbers belong to the key, which `key` keeps alive; the library only reads them.
-                return unsafe key.handle.withFactors { p, q, dp, dq, iq in
+                return unsafe key.withFactors { p, q, dp, dq, iq in
                     let (p, q, dp) = unsafe (Self.group(p), Self.group(q), Self.group(dp))
                     let (dq, iq) = unsafe (Self.group(dq), Self.group(iq))
                     return unsafe signRSA(inputs, outputs, p, q, dp, dq, iq, Int32(size * 8))
@@ -115,7 +116,7 @@ extension MultiBufferLibrary {
     }
 
     /// Signs each digest under a fresh nonce.
-    private func p256Signatures(_ digests: [Digest], _ key: SigningKey) -> [[UInt8]]? {
+    private func p256Signatures(_ digests: [Digest], _ key: PrivateKeyHandle) -> [[UInt8]]? {
         let hashed = digests.flatMap(\.bytes)
         var signed = [UInt8](repeating: 0, count: GroupSize.group * 64)
         let nonces = SecretNonces(count: GroupSize.group)
@@ -125,7 +126,7 @@ extension MultiBufferLibrary {
                 let inputs = unsafe Self.inputs(hashed, 32)
                 let (r, s) = unsafe (Self.outputs(signed, 64), Self.outputs(signed, 64, from: 32))
                 // The scalar belongs to the key, which `key` keeps alive; the library only reads it and the nonces.
-                let scalar = unsafe Self.group(key.handle.scalar)
+                let scalar = unsafe Self.group(key.scalar)
                 return unsafe nonces.withNumbers { unsafe signP256(r, s, inputs, $0, scalar, nil) }
             }
         }
@@ -201,7 +202,7 @@ extension MultiBufferLibrary {
 /// EMSA-PKCS1-v1_5 with SHA-256 (RFC 8017, section 9.2): what an RSA signature's private operation is applied to. Public.
 enum EMSAPadding {
     /// DigestInfo up to the digest.
-    private static let info: [UInt8] = [
+    static let info: [UInt8] = [
         0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04,
         0x20,
     ]

@@ -1,9 +1,11 @@
 internal import COpenSSL
 
 /// A private key that signs tokens: RSA of 2048 bits or more (PKCS #1 v1.5 over SHA-256, deterministic), or P-256
-/// (ECDSA over SHA-256, with OpenSSL's fresh randomness). Immutable, shared by all lanes.
+/// (ECDSA over SHA-256, with fresh randomness). In this process, or held elsewhere. Immutable, shared by all lanes.
 package final class SigningKey: Sendable {
     package enum Kind: Sendable, Hashable, CaseIterable { case rsa, p256 }
+    private enum Place: Sendable { case here(PrivateKeyHandle), held(any HeldKey) }
+
     /// Accepted sizes of RSA keys, in bits.
     package static let rsaBits = 2048...8192
 
@@ -11,7 +13,19 @@ package final class SigningKey: Sendable {
     package let publicKey: VerificationKey
     /// Bytes of a signature.
     package let signatureBytes: Int
-    let handle: PrivateKeyHandle
+    private let place: Place
+
+    /// nil for a key that is held elsewhere.
+    var handle: PrivateKeyHandle? { if case .here(let handle) = place { handle } else { nil } }
+    /// nil for a key of this process.
+    package var held: (any HeldKey)? { if case .held(let key) = place { key } else { nil } }
+    /// Whether it signs, as far as is known.
+    package var isAvailable: Bool { held?.isAvailable ?? true }
+
+    package init(_ key: any HeldKey) {
+        (publicKey, place) = (key.publicKey, .held(key))
+        (kind, signatureBytes) = (publicKey.kind, publicKey.signatureBytes)
+    }
 
     /// - Parameter pem: PKCS#8 or traditional, unencrypted; text around the block is ignored.
     package convenience init(pem: [UInt8]) throws(SigningKeyFault) {
@@ -36,13 +50,9 @@ package final class SigningKey: Sendable {
     }
 
     private init(_ handle: PrivateKeyHandle) throws(SigningKeyFault) {
-        self.handle = handle
         guard let publicKey = VerificationKey(handle.parameters) else { throw .inconsistent }
-        self.publicKey = publicKey
-        switch publicKey.parameters {
-        case .rsa(let modulus, _): (kind, signatureBytes) = (.rsa, modulus.count)
-        case .p256: (kind, signatureBytes) = (.p256, 2 * Digest.byteCount)
-        }
+        (self.publicKey, place) = (publicKey, .here(handle))
+        (kind, signatureBytes) = (publicKey.kind, publicKey.signatureBytes)
         // A damaged key makes signatures that its public half does not verify.
         let probe: [UInt8] = Array("attest-worker".utf8)
         guard let signature = signature(of: SHA256.hash(probe)), publicKey.isValid(signature, of: probe) else {
@@ -51,14 +61,19 @@ package final class SigningKey: Sendable {
         }
     }
 
-    /// The private key in unencrypted PKCS#8 PEM.
-    package var pem: [UInt8] { handle.pem }
+    /// The private key in unencrypted PKCS#8 PEM; for keys of this process.
+    package var pem: [UInt8] {
+        guard let handle else { preconditionFailure("a key that is held elsewhere never leaves its place") }
+        return handle.pem
+    }
 
     package func sign(_ message: [UInt8]) -> [UInt8] { sign(message.span) }
 
     /// - Returns: ``signatureBytes`` bytes: RSA's number, or r ‖ s of 32 bytes each.
     package func sign(_ message: Span<UInt8>) -> [UInt8] { sign(SHA256.hash(message)) }
 
+    /// Signs with a key of this process.
+    ///
     /// - Parameter digest: the message's SHA-256.
     package func sign(_ digest: Digest) -> [UInt8] {
         guard let signature = signature(of: digest) else {
@@ -67,11 +82,15 @@ package final class SigningKey: Sendable {
         return signature
     }
 
-    private func signature(of digest: Digest) -> [UInt8]? {
-        kind == .rsa ? rsaSignature(of: digest) : ecdsaSignature(of: digest)
+    /// - Returns: nil where a key that is held elsewhere does not sign.
+    package func signature(of digest: Digest) -> [UInt8]? {
+        switch place {
+        case .held(let key): key.signature(of: digest)
+        case .here(let handle): kind == .rsa ? rsaSignature(of: digest, handle) : ecdsaSignature(of: digest, handle)
+        }
     }
 
-    private func rsaSignature(of digest: Digest) -> [UInt8]? {
+    private func rsaSignature(of digest: Digest, _ handle: PrivateKeyHandle) -> [UInt8]? {
         var isSigned = false
         let signature = [UInt8](capacity: signatureBytes) { output in
             // OpenSSL reads the 32 bytes and writes as many as the modulus has, the buffer's size.
@@ -88,7 +107,7 @@ package final class SigningKey: Sendable {
         return isSigned && signature.count == signatureBytes ? signature : nil
     }
 
-    private func ecdsaSignature(of digest: Digest) -> [UInt8]? {
+    private func ecdsaSignature(of digest: Digest, _ handle: PrivateKeyHandle) -> [UInt8]? {
         let pair = unsafe digest.withBytes { digest in
             unsafe digest.withUnsafeBufferPointer {
                 // OpenSSL reads the 32 bytes and allocates the pair.

@@ -21,7 +21,8 @@ package struct TokenSigner: Sendable {
     package init(_ library: SigningLibrary, keys: [(name: String, key: SigningKey)]) {
         signingLibrary = library
         tested = keys.compactMap { name, key in
-            guard library.isUsed(for: key.kind), library.signer.canSign(with: key) else { return nil }
+            // What is held elsewhere has no numbers for a library.
+            guard key.held == nil, library.isUsed(for: key.kind), library.signer.canSign(with: key) else { return nil }
             guard SigningTest.passes(library.signer, key) else {
                 library.refuse(name)
                 return nil
@@ -34,8 +35,14 @@ package struct TokenSigner: Sendable {
     /// Whether the library signs with this key.
     package func usesLibrary(for key: SigningKey) -> Bool { tested.contains { $0.key === key } }
 
-    /// - Returns: a signature for each request, in order. Every one of the library's was verified.
-    package func sign(_ requests: [SigningRequest], _ scratch: SigningScratch) -> [[UInt8]] {
+    /// - Parameter step: called before each signature of a key that is held elsewhere, which may take long.
+    /// - Returns: a signature for each request, in order; empty where a key does not sign. Every one of the library's was
+    ///   verified.
+    package func sign(
+        _ requests: [SigningRequest],
+        _ scratch: SigningScratch,
+        step: () -> Void = {}
+    ) -> [[UInt8]] {
         var signatures = [[UInt8]](repeating: [], count: requests.count)
         if let library = signingLibrary {
             for tested in tested where library.isUsed(for: tested.key.kind) {
@@ -43,7 +50,9 @@ package struct TokenSigner: Sendable {
             }
         }
         for index in requests.indices where signatures[index].isEmpty {
-            signatures[index] = requests[index].key.sign(requests[index].digest)
+            let key = requests[index].key
+            if key.held != nil { step() }
+            signatures[index] = key.signature(of: requests[index].digest) ?? []
         }
         return signatures
     }

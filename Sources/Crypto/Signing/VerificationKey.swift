@@ -9,6 +9,13 @@ internal import COpenSSL
     }
 
     package let parameters: Parameters
+
+    package var kind: SigningKey.Kind { if case .rsa = parameters { .rsa } else { .p256 } }
+    /// Bytes of a signature.
+    package var signatureBytes: Int {
+        if case .rsa(let modulus, _) = parameters { modulus.count } else { 2 * Digest.byteCount }
+    }
+
     // Owned: made in the initialiser, only read when verifying, freed in deinit. Exactly one of them is there.
     nonisolated(unsafe) private let rsa: OpaquePointer?
     nonisolated(unsafe) private let ec: OpaquePointer?

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Crypto
 
 /// Checks before a request's object is looked at: a place in the rollout and under the rate, and active keys.
 extension AdmitStage {
@@ -85,8 +86,10 @@ extension AdmitStage {
         guard settings.exchange.mints else { return item.trace.notJudged("signing key", "nothing is minted") }
         let algorithm = settings.registry.apps[item.app].tokens.algorithm
         let active = settings.exchange.keys.tokens.active(algorithm)
-        try item.trace.check("signing key", active != nil, else: Reason.noActiveKey) {
-            Comparison("signing key", active?.kid ?? "none", expected: "an active key for \(algorithm.rawValue)")
+        let signs = active.map { $0.key.isAvailable && !item.unsigned.contains(SigningKey.Kinds($0.key.kind)) } ?? false
+        try item.trace.check("signing key", signs, else: Reason.noActiveKey) {
+            let presented = active.map { signs ? $0.kid : "\($0.kid), which does not sign" } ?? "none"
+            return Comparison("signing key", presented, expected: "an active key for \(algorithm.rawValue)")
         }
     }
 

@@ -1,6 +1,6 @@
 package import AppAttest
 internal import AppCheck
-internal import Crypto
+package import Crypto
 internal import Streams
 
 /// Admit (loop, in offset order): duplicates, gates, bound keys, counters, ids that may be used once. The only stage
@@ -52,6 +52,7 @@ package struct AdmitStage: Sendable {
     /// - Parameters:
     ///   - now: when tokens are minted; nil in replay, where the record's own time counts.
     ///   - work: notes each record before it is judged.
+    ///   - unsigned: keys that have failed to sign for this batch, and count as absent.
     ///   - observer: sees each record with its verdict, for explanations; nil on the hot path.
     ///   - showsPassed: it sees the values of checks that passed, too.
     ///   - ledger: the committed state of a ledger partition.
@@ -60,6 +61,7 @@ package struct AdmitStage: Sendable {
         findings: [Finding],
         overlay: inout LedgerOverlay,
         now: EvaluationTime?,
+        unsigned: SigningKey.Kinds = [],
         work: WorkSlot? = nil,
         observer: Observer? = nil,
         showsPassed: Bool = false,
@@ -74,12 +76,12 @@ package struct AdmitStage: Sendable {
             work?.note(record)
             state.note(record)
             guard let observer else {
-                verdicts.append(admit(record, findings[index], now: now, &state, NoTrace()))
+                verdicts.append(admit(record, findings[index], now: now, unsigned, &state, NoTrace()))
                 continue
             }
             let then = self.state(before: record, &state)
             let (finding, trace) = (findings[index], CheckTrace(showsPassed: showsPassed))
-            let verdict = admit(record, finding, now: now, &state, trace)
+            let verdict = admit(record, finding, now: now, unsigned, &state, trace)
             let checks = trace.checks
             observer(Observation(record: record, finding: finding, verdict: verdict, state: then, checks: checks))
             verdicts.append(verdict)
@@ -92,6 +94,7 @@ package struct AdmitStage: Sendable {
         _ record: DecodedRecord,
         _ finding: Finding,
         now: EvaluationTime?,
+        _ unsigned: SigningKey.Kinds,
         _ state: inout BatchState,
         _ trace: some CheckTracer
     ) -> Verdict {
@@ -99,7 +102,8 @@ package struct AdmitStage: Sendable {
             return Verdict(outcome: .applied)
         }
         if let verb = record.verb {
-            let item = Admission(record: record, finding: finding, now: now ?? record.time, trace: trace)
+            let now = now ?? record.time
+            let item = Admission(record: record, finding: finding, now: now, unsigned: unsigned, trace: trace)
             switch verb.content {
             case .nothing: return challenge(item, &state)
             case .debugToken: return debugToken(item, &state)
@@ -230,6 +234,8 @@ struct Admission<Tracer: CheckTracer> {
     let finding: Finding
     /// The mint time of its token.
     let now: EvaluationTime
+    /// Keys that sign nothing for this batch.
+    let unsigned: SigningKey.Kinds
     let trace: Tracer
 
     var partition: Int32 { record.record.partition }

@@ -23,7 +23,7 @@ package struct EncodeStage: Sendable {
         replyPartitions = settings.replyPartitions
     }
 
-    /// The outputs of a grain's records, followed by those of the ledger topic.
+    /// The outputs of a grain's records, followed by those of the ledger topic; none of it counts where a key did not sign.
     ///
     /// - Parameters:
     ///   - range: of the records, then of the changes.
@@ -35,7 +35,7 @@ package struct EncodeStage: Sendable {
         _ verdicts: [Verdict],
         changes: [(partition: Int32, change: LedgerChange)],
         work: WorkSlot
-    ) -> (outputs: [OutboundRecord], counts: GrainCounts) {
+    ) -> (outputs: [OutboundRecord], counts: GrainCounts, unsigned: SigningKey.Kinds) {
         var (outputs, counts, scratch) = ([OutboundRecord](), GrainCounts(), JSONWriter(capacity: 1024))
         outputs.reserveCapacity(range.count)
         // Elements of spans are read in place.
@@ -64,7 +64,7 @@ package struct EncodeStage: Sendable {
             let (partition, change) = changes[index - records.count]
             outputs.append(OutboundRecord(change, partition: partition))
         }
-        return (outputs, counts)
+        return (outputs, counts, answers.unsigned)
     }
 
     /// Appends the outputs of one record: exactly one result or one dead letter, then the reply that a result's request

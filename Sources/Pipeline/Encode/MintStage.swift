@@ -86,6 +86,7 @@ package struct MintStage: Sendable {
                 switch token(times, records[index], request) {
                 case .shared(let token)?: answers[index] = answer(order, token, isBeta: request.isBeta)
                 case .own(let token)?: drafts.append(Draft(index: index, token: token, isBeta: request.isBeta))
+                case .unsigned(let kind)?: answers.unsigned.insert(SigningKey.Kinds(kind))
                 case nil: break
                 }
             }
@@ -110,10 +111,14 @@ package struct MintStage: Sendable {
         guard !drafts.isEmpty else { return }
         work.noteAll()
         let scratch = scratches.withLock { $0.popLast() } ?? SigningScratch()
-        let signatures = settings.exchange.signer.sign(drafts.map(\.token.request), scratch)
+        let signatures = settings.exchange.signer.sign(drafts.map(\.token.request), scratch, step: work.noteStep)
         scratches.withLock { $0.append(scratch) }
         for (number, signature) in signatures.enumerated() {
             let (index, isBeta) = (drafts[number].index, drafts[number].isBeta)
+            guard !signature.isEmpty else {
+                answers.unsigned.insert(SigningKey.Kinds(drafts[number].token.request.key.kind))
+                continue
+            }
             let token = drafts[number].token.finish(signature)
             answers[index] = verdicts[index].order.flatMap { answer($0, token, isBeta: isBeta) }
         }
@@ -144,10 +149,12 @@ package struct MintStage: Sendable {
         return key.seal(app: settings.registry.apps[app].name, issuedAt: time, random: random)
     }
 
-    /// One token for many records, or a record's own, which lacks its signature.
+    /// One token for many records, or a record's own, which lacks its signature; or none, since a key of the kind does not
+    /// sign.
     private enum Token {
         case shared([UInt8])
         case own(UnsignedToken)
+        case unsigned(SigningKey.Kind)
     }
 
     private func token(_ times: TokenTimes, _ record: DecodedRecord, _ request: Request) -> Token? {
@@ -162,7 +169,7 @@ package struct MintStage: Sendable {
             let token = shared.token(of: template.name, times) {
                 template.tokens.mint(times, id: template.ids.shared(times))
             }
-            return .shared(token)
+            return token.map { .shared($0) } ?? .unsigned(template.tokens.key.key.kind)
         }
         let id = template.ids.id(requestID: record.requestID, valueDigest: record.valueDigest, keyID: keyID)
         return .own(template.tokens.draft(times, id: id))
@@ -183,6 +190,8 @@ struct GrainAnswers {
     private let range: Range<Int>
     /// Empty until there is one.
     private var answers: [[UInt8]?] = []
+    /// The keys that did not sign a token of these records.
+    var unsigned: SigningKey.Kinds = []
 
     init(_ range: Range<Int>) { self.range = range }
 
@@ -207,11 +216,11 @@ final class SharedTokens: Sendable {
     private static let most = 64
     private let tokens = Locked<(byKey: [Key: [UInt8]], order: [Key])>(([:], []))
 
-    func token(of subject: ExactText, _ times: TokenTimes, mint: () -> [UInt8]) -> [UInt8] {
+    func token(of subject: ExactText, _ times: TokenTimes, mint: () -> [UInt8]?) -> [UInt8]? {
         let key = Key(subject: subject, times: times)
         if let token = tokens.withLock({ $0.byKey[key] }) { return token }
         // Outside the lock: two lanes may sign the same token twice, and the first one counts.
-        let fresh = mint()
+        guard let fresh = mint() else { return nil }
         return tokens.withLock { state in
             if let token = state.byKey[key] { return token }
             state.byKey[key] = fresh

@@ -14,7 +14,7 @@ internal import Threads
         static let stage = 1
         /// 1: no other record is in flight.
         static let alone = 2
-        /// Grains begun so far: if a watch sees the same number for long, the thread hangs.
+        /// Grains and long steps begun so far: if a watch sees the same number for long, the thread hangs.
         static let begun = 3
         /// How many records are noted.
         static let count = 4
@@ -96,6 +96,9 @@ internal import Threads
             sabotaged()
         #endif
     }
+
+    /// Notes that the thread waits for one more thing, and does not hang.
+    func noteStep() { store(load(Word.begun) &+ 1, Word.begun) }
 
     // A handler on the same thread must see the words in the order of the writes.
     private func store(_ value: Int64, _ word: Int) { unsafe words[word].store(value, ordering: .releasing) }

@@ -1,12 +1,14 @@
 internal import AppAttest
+internal import Crypto
 internal import Streams
 
 /// One batch on its way through the stages. Owned by the loop; the lanes get copies of its arrays, never the batch.
 final class Batch {
-    /// A batch goes through these in their order and skips none; once at most it takes a step back:
+    /// A batch goes through these in their order and skips none; it takes few steps back: once at most where the engine
+    /// stops, and once at most for each kind of key that does not sign.
     ///
-    ///                          ┌─ engine stopped ─┐
-    ///                          ▼                  │
+    ///                          ┌─ engine stopped ─┐┌─ unsigned ─┐
+    ///                          ▼                  │▼            │
     ///     decoding → decoded → verifying ───→ verified → encoding → encoded → committed
     ///      (lanes)    (loop)    (lanes)        (loop)     (lanes)    (loop)
     ///
@@ -17,6 +19,7 @@ final class Batch {
 
         func mayBecome(_ next: Stage) -> Bool {
             next.rawValue == rawValue + 1 || self == .verified && next == .verifying
+                || self == .encoding && next == .verified
         }
     }
 
@@ -36,9 +39,12 @@ final class Batch {
     /// The second points for the ledger's memory, once the batch is committed.
     var secondPoints: [ComputedSecondPoint] = []
     var overlay = LedgerOverlay()
+    /// Keys that have failed to sign for it: they count as absent when it is admitted again.
+    private(set) var unsigned: SigningKey.Kinds = []
     var outputs: [EncodedGrain] = []
     /// The batch's part of the loop's tally, and the positions that it commits: known from Admit on.
     var tally = LoopTally()
+    private var tallyBeforeAdmit = LoopTally()
     var positions: [PartitionPosition] = []
     /// The answers' counts, which the tally takes in once they are committed.
     var answers = AnswerCounts()
@@ -108,10 +114,25 @@ final class Batch {
         enter(.verified)
     }
 
-    /// Hands the records on: from Admit on only lanes need them, and the last lane frees them.
-    func takeRecords() -> [DecodedRecord] {
-        defer { records = [] }
-        return records
+    /// Hands the records and findings on: from Admit on only lanes need them, and the last lane frees them.
+    func takeJudged() -> ([DecodedRecord], [Finding]) {
+        tallyBeforeAdmit = tally
+        defer { (records, findings) = ([], []) }
+        return (records, findings)
+    }
+
+    /// Takes the lanes' outputs, or goes back before Admit where a key did not sign: a counter would have moved, and a
+    /// challenge be used up, for a token that nobody gets.
+    func add(_ grains: [EncodedGrain]) {
+        guard let first = grains.lazy.compactMap(\.unsigned).first else {
+            outputs = grains
+            return enter(.encoded)
+        }
+        let kinds = grains.reduce(into: SigningKey.Kinds()) { $0.formUnion($1.unsigned?.kinds ?? []) }
+        precondition(!unsigned.isSuperset(of: kinds), "a key that counts as absent signs nothing")
+        unsigned.formUnion(kinds)
+        (records, findings, tally, overlay) = (first.records, first.findings, tallyBeforeAdmit, LedgerOverlay())
+        enter(.verified)
     }
 }
 
@@ -120,6 +141,8 @@ struct EncodedGrain {
     var records: [OutboundRecord] = []
     var packed: [PackedOutput] = []
     var counts = GrainCounts()
+    /// Instead of outputs, where a key did not sign: all that the batch is admitted again with.
+    var unsigned: (kinds: SigningKey.Kinds, records: [DecodedRecord], findings: [Finding])?
 
     func with(_ counts: GrainCounts) -> EncodedGrain {
         var grain = self

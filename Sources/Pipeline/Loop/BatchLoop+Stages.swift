@@ -47,14 +47,14 @@ extension BatchLoop {
     /// Admit on the loop, then encoding on the lanes: the outputs first, then the records for the ledger topic.
     private func admit(_ batch: Batch) {
         precondition(batch.overlay.partitions.isEmpty, "a batch is admitted once")
-        let (records, findings) = (batch.takeRecords(), batch.findings)
-        batch.findings = []
+        let (records, findings) = batch.takeJudged()
         let verdicts = during(.admitting, of: batch) {
             stages.admit.admit(
                 records,
                 findings: findings,
                 overlay: &batch.overlay,
                 now: wallClock(),
+                unsigned: batch.unsigned,
                 work: work,
                 observer: options.observer,
                 showsPassed: options.showsPassedChecks,
@@ -68,9 +68,12 @@ extension BatchLoop {
         let changes = streams.hasLedgers ? batch.overlay.changes() : []
         let (stage, packer) = (stages.encode, streams.packer)
         batch.enter(.encoding)
+        #if DEBUG
+            let sabotage = options.sabotage
+        #endif
         let count = records.count + changes.count
         hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in
-            let (outputs, counts) = stage.encode(
+            let (outputs, counts, missing) = stage.encode(
                 range,
                 records,
                 findings,
@@ -78,12 +81,21 @@ extension BatchLoop {
                 changes: changes,
                 work: lane.work
             )
+            #if DEBUG
+                let leaves = missing.isEmpty || sabotage == .unsignedAnswerLeaves
+            #else
+                let leaves = missing.isEmpty
+            #endif
+            guard leaves else { return [EncodedGrain(unsigned: (missing, records, findings))] }
             let grain = packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)
             return [grain.with(counts)]
         } then: { batch, outputs in
-            batch.outputs = outputs
-            batch.add(outputs.map(\.counts))
-            batch.enter(.encoded)
+            #if DEBUG
+                let isKept = sabotage == .unsignedAdmissionKept && outputs.contains { $0.unsigned != nil }
+                if isKept { self.apply(batch.overlay) }
+            #endif
+            batch.add(outputs)
+            if batch.stage == .encoded { batch.add(outputs.map(\.counts)) }
         }
     }
 

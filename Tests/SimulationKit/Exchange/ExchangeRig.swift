@@ -16,16 +16,24 @@ package final class ExchangeRig {
     private let clock: RigClock
     private let lanes: SimulatedLanes
     private let random = RandomBytes()
+    private let options: BatchLoop.Options
     private var sent = 0
 
     /// - Parameter isLive: false = replay: no wall clock.
-    package init(_ settings: PipelineSettings, partitions: Int32 = 1, isLive: Bool = true, seed: UInt64 = 1) throws {
+    package init(
+        _ settings: PipelineSettings,
+        partitions: Int32 = 1,
+        isLive: Bool = true,
+        seed: UInt64 = 1,
+        options: BatchLoop.Options = BatchLoop.Options()
+    ) throws {
+        self.options = options
         let verifier = ObjectVerifier(anchors: try ExchangeKit.ca.anchors(), limits: settings.objectLimits)
         lanes = SimulatedLanes(scratch: LaneScratch(verifier: verifier, engine: OpenSSLEngine()), seed: seed)
         clock = RigClock(isLive: isLive)
         streams = MemoryStreams(partitions: partitions)
         self.settings = Self.own(settings, random)
-        loop = Self.loop(streams, self.settings, lanes, clock)
+        loop = Self.loop(streams, self.settings, lanes, clock, options)
         try settle()
     }
 
@@ -40,12 +48,14 @@ package final class ExchangeRig {
         _ streams: MemoryStreams,
         _ settings: PipelineSettings,
         _ lanes: SimulatedLanes,
-        _ clock: RigClock
+        _ clock: RigClock,
+        _ options: BatchLoop.Options
     ) -> BatchLoop {
         BatchLoop(
             streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
             settings: settings,
             lanes: lanes,
+            options: options,
             post: lanes.post,
             wallClock: { clock.now }
         )
@@ -61,14 +71,14 @@ package final class ExchangeRig {
     package func restart(_ settings: PipelineSettings? = nil) throws {
         streams.restart()
         self.settings = settings.map { Self.own($0, random) } ?? self.settings
-        loop = Self.loop(streams, self.settings, lanes, clock)
+        loop = Self.loop(streams, self.settings, lanes, clock, options)
         try settle()
     }
 
     /// As ``restart(_:)`` with the settings that were, until the ledger is being read.
     package func restartRestoring() throws {
         streams.restart()
-        loop = Self.loop(streams, settings, lanes, clock)
+        loop = Self.loop(streams, settings, lanes, clock, options)
         while loop.restoring == nil { _ = try loop.tick(waitMilliseconds: 0) }
     }
 

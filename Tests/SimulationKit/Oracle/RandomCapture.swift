@@ -103,7 +103,7 @@ extension RandomCapture {
             let times = TokenTimes(issuedAt: issued, expiresAt: issued + Int64(life))
             let digest = SHA256.hash([UInt8(number)])
             let id = ids.id(requestID: "token", valueDigest: digest, keyID: devices[0].keyID)
-            let token = String(decoding: template.mint(times, id: id), as: UTF8.self)
+            let token = String(decoding: template.mint(times, id: id) ?? [], as: UTF8.self)
             let request = ExchangeRequest.verification(of: token)
             tokens.append((request.value, request.key ?? []))
         }

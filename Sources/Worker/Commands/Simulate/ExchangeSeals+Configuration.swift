@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Crypto
 internal import Pipeline
 internal import Settings
 internal import Traffic
@@ -19,8 +20,10 @@ extension ExchangeSeals {
             throw Self.missing("sealing key")
         }
         if verbs.contains(.verifyAppCheckToken) {
-            for app in apps where rings.tokens.active(app.registered.tokens.algorithm) == nil {
-                throw Self.missing("active \(app.registered.tokens.algorithm.rawValue) signing key")
+            // Of the others nothing is certain while the load is made.
+            let here = rings.tokens.keys.filter { $0.state == .active && $0.key.held == nil }.map(\.algorithm)
+            for app in apps where !here.contains(app.registered.tokens.algorithm) {
+                throw Self.missing("active \(app.registered.tokens.algorithm.rawValue) signing key with a file")
             }
         }
         self.init(rings, sealsChallenges: isSealed)
