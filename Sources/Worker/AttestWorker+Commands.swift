@@ -1,3 +1,4 @@
+internal import CProcess
 internal import Kafka
 internal import Settings
 
@@ -14,6 +15,8 @@ extension AttestWorker {
 
     /// Runs a command and returns its exit code: 0 done, 1 the work or the world failed, 2 usage or configuration.
     package static func main(_ arguments: [String]) -> Int32 {
+        // Memory has keys: no core, and no other process of the same user, reads it.
+        _ = process_forbid_dumps()
         // Clients that end in the background leave their groups.
         defer {
             ClientCloser.shared.finish()

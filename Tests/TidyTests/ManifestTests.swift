@@ -44,14 +44,14 @@ struct ManifestTests {
         "KafkaPorts": ["Streams"],
         "Streams": [],
         "Threads": [],
-        "Crypto": ["COpenSSL", "CBatchVerify"],
+        "Crypto": ["Threads", "COpenSSL", "CBatchVerify", "CPKCS11"],
         "CBOR": ["CLibCBOR"],
         "JSON": [],
     ]
 
     private static let libraries: Set<String> = [
         "COpenSSL", "CRdkafka", "CLibCBOR", "CMicrohttpd", "CCurl", "CZlib", "CZstd", "CBatchVerify",
-        "CCrashMark",
+        "CCrashMark", "CPKCS11", "CProcess",
     ]
 
     private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }

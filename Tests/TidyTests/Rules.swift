@@ -37,6 +37,8 @@ enum Rules {
         "CZlib": ["Sources/Compression/"],
         "CZstd": ["Sources/Compression/"],
         "CCrashMark": ["Sources/Worker/Crash/"],
+        "CPKCS11": ["Sources/Crypto/HSM/", "Tests/CryptoTests/"],
+        "CProcess": ["Sources/Settings/KeyFiles/", "Sources/Worker/", "Tests/WorkerTests/"],
         "CMallocCounter": ["Benchmarks/Suite/"],
         "CLibFuzzer": ["Benchmarks/"],
         // Its text tables are more than all of the program.
@@ -45,7 +47,7 @@ enum Rules {
         // The loader of the operator's signing library stands in Signing, logarithms in Figures.
         "Glibc": shell + [
             "Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/HTTP/", "Sources/HTTPClient/", "Sources/Threads/",
-            "Sources/Crypto/Signing/", "Sources/Reports/Figures/",
+            "Sources/Crypto/Signing/", "Sources/Crypto/HSM/", "Sources/Reports/Figures/",
         ],
         "Dispatch": shell + ["Sources/Pipeline/Lanes", "Sources/Traffic/Simulated/", "Sources/Threads/"],
         "Testing": ["Tests/"],

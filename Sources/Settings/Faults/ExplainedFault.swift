@@ -33,9 +33,12 @@ package struct ConfigurationFault: ExplainedFault, Equatable {
     package let lines: [String]
     package var message: String { lines.joined(separator: "\n") }
     package var sentence: String { message }
-    package var exitCode: Int32 { ExitCode.usage }
+    package private(set) var exitCode = ExitCode.usage
 
     package init(_ message: String) { lines = [message] }
+
+    /// A fault of what the configuration names, which may pass: another try may help.
+    package init(ofWorld message: String) { (lines, exitCode) = ([message], ExitCode.failed) }
 
     /// - Parameter lines: at least one.
     package init(lines: [String]) { self.lines = lines }

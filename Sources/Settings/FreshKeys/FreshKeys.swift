@@ -14,6 +14,35 @@ package struct FreshKeys {
     /// The folder of key files within the config directory.
     package static let folder = "keys"
 
+    /// A token in which signing keys are made.
+    package struct Token {
+        private let name: HSMKeyName
+        private let pin: String
+
+        /// - Parameters:
+        ///   - uri: names a token, and no key in it.
+        ///   - pin: the path of the PIN's file; nil = none.
+        package init(_ uri: String, pin: String?) throws(CommandFault) {
+            self.pin = pin ?? ""
+            do throws(HSMKeyName.Fault) { name = try HSMKeyName(uri, isWhole: false) } catch {
+                throw CommandFault("--token \(error.problem).")
+            }
+        }
+
+        /// Makes a key pair whose label is the `kid`.
+        fileprivate func make(_ entry: inout SigningKeyEntry, rsaBits: Int) throws(ConfigurationFault) -> SigningKey {
+            let subject = "signing key \(entry.kid.printable)"
+            let secret = try pin.isEmpty ? nil : HSMKey.pin(pin, of: subject)
+            let key = name.key(entry.kid)
+            let kind: SigningKey.Kind = entry.algorithm == .rs256 ? .rsa : .p256
+            do throws(HSMFault) {
+                let made = try HSMKey.generate(kind, entry.kid, in: name, rsaBits: rsaBits, pin: secret)
+                (entry.key, entry.pin) = (key, pin)
+                return SigningKey(made)
+            } catch { throw HSMKey.fault(error, key, of: subject) }
+        }
+    }
+
     /// Files are named relative to the config directory.
     package private(set) var signing: [SigningKeyEntry] = []
     package private(set) var sealing: [KeyEntry] = []
@@ -29,29 +58,33 @@ package struct FreshKeys {
     ///   - configuration: the present one: its ids are not used again, and a signing key is `published` only if another
     ///     one of its algorithm is active. nil = there is none.
     ///   - rsaBits: of RSA signing keys.
+    ///   - token: where signing keys are made at once; nil = in files.
     package init(
         _ kinds: Set<Kind> = Set(Kind.allCases),
         algorithms: [TokenSettings.Algorithm],
         rsaBits: Int = Self.rsaBits,
+        token: Token? = nil,
         beside configuration: Configuration?
-    ) throws(CommandFault) {
+    ) throws {
         var taken = Set(configuration?.signingKeys.map(\.kid) ?? [])
         for algorithm in kinds.contains(.signing) ? algorithms : [] {
             let isSecond = configuration?.signingKeys.contains { $0.algorithm == algorithm && $0.state == .active }
-            let (kid, key) = try Self.signingKey(algorithm, rsaBits, besides: taken)
-            let entry = SigningKeyEntry(
-                kid: kid,
-                algorithm: algorithm,
-                file: "\(Self.folder)/signing-\(kid).pem",
-                state: isSecond == true ? .published : .active
-            )
-            taken.insert(kid)
+            var entry = SigningKeyEntry(algorithm: algorithm, state: isSecond == true ? .published : .active)
+            let key: SigningKey
+            if let token {
+                entry.kid = Self.freeName { !taken.contains($0) }
+                key = try token.make(&entry, rsaBits: rsaBits)
+            } else {
+                (entry.kid, key) = try Self.signingKey(algorithm, rsaBits, besides: taken)
+                entry.file = "\(Self.folder)/signing-\(entry.kid).pem"
+                contents.append((entry.file, key.pem))
+            }
+            taken.insert(entry.kid)
             signing.append(entry)
             // Its kind is that of its algorithm.
-            if let key = try? TokenKey(kid: kid, algorithm: algorithm, key: key) {
+            if let key = try? TokenKey(kid: entry.kid, algorithm: algorithm, key: key) {
                 tokenKeys.append(key)
             }
-            contents.append((entry.file, key.pem))
         }
         if kinds.contains(.sealing) { sealing = [add(.sealing, besides: configuration?.sealingKeys ?? [])] }
         if kinds.contains(.challenge) { challenges = [add(.challenge, besides: configuration?.challengeKeys ?? [])] }
@@ -62,11 +95,16 @@ package struct FreshKeys {
 
     private mutating func add(_ kind: Kind, besides others: [KeyEntry]) -> KeyEntry {
         let taken = Set(others.map { SealingKeyID(of: $0.id) })
-        var id = KeyName.random()
-        while !KeyName.isHandy(id) || taken.contains(SealingKeyID(of: id)) { id = KeyName.random() }
+        let id = Self.freeName { !taken.contains(SealingKeyID(of: $0)) }
         let entry = KeyEntry(id: id, file: "\(Self.folder)/\(kind.rawValue)-\(id).key")
         contents.append((entry.file, SecretText.encode(SecureRandom.bytes(NamedSecret.byteCount))))
         return entry
+    }
+
+    private static func freeName(_ isFree: (String) -> Bool) -> String {
+        var name = KeyName.random()
+        while !KeyName.isHandy(name) || !isFree(name) { name = KeyName.random() }
+        return name
     }
 
     private static func signingKey(

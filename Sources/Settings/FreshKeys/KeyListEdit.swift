@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Crypto
 internal import JSON
 
 /// worker.json with changed key lists. Everything else keeps its value and its place; white space does not.
@@ -73,7 +74,13 @@ extension SigningKeyEntry {
     package var line: String { json.line }
 
     fileprivate var json: JSONTree {
-        JSONTree(["kid": kid, "algorithm": algorithm.rawValue, "file": file, "state": state.rawValue])
+        guard let key else {
+            return JSONTree(["kid": kid, "algorithm": algorithm.rawValue, "file": file, "state": state.rawValue])
+        }
+        var json = JSONTree(["kid": kid, "algorithm": algorithm.rawValue, "key": key.text])
+        if !pin.isEmpty { json["pin"] = .string("${file:\(pin)}") }
+        json["state"] = .string(state.rawValue)
+        return json
     }
 }
 

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The effect of a missing key file.
 package enum AbsentKeys: Sendable {
     /// The program does not start.
@@ -19,9 +17,9 @@ struct AbsentKeyFiles {
 
     /// - Parameter configuration: the absent keys are removed from its lists.
     init(leaving configuration: inout Configuration) {
-        signing = configuration.signingKeys.filter { $0.state != .revoked && Self.isAbsent($0.file) }.map(\.kid)
-        sealing = configuration.sealingKeys.filter { Self.isAbsent($0.file) }.map(\.id)
-        challenges = configuration.challengeKeys.filter { Self.isAbsent($0.file) }.map(\.id)
+        signing = configuration.signingKeys.filter { $0.state != .revoked && $0.source.isAbsent }.map(\.kid)
+        sealing = configuration.sealingKeys.filter { $0.source.isAbsent }.map(\.id)
+        challenges = configuration.challengeKeys.filter { $0.source.isAbsent }.map(\.id)
         configuration.signingKeys.removeAll { signing.contains($0.kid) }
         configuration.sealingKeys.removeAll { sealing.contains($0.id) }
         configuration.challengeKeys.removeAll { challenges.contains($0.id) }
@@ -31,10 +29,5 @@ struct AbsentKeyFiles {
     var names: [String] {
         signing.map { "signing key \($0.printable)" } + sealing.map { "sealing key \($0.printable)" }
             + challenges.map { "challenge key \($0.printable)" }
-    }
-
-    static func isAbsent(_ path: String) -> Bool {
-        // The path is copied for the call.
-        unsafe access(path, R_OK) != 0
     }
 }

@@ -5,7 +5,7 @@ internal import Crypto
 package struct ExchangeKeys: Sendable {
     /// The keys as the pipeline uses them.
     package let rings: KeyRings
-    /// The time of each file's last change by `kid`, in milliseconds since 1970.
+    /// The time of each file's last change by `kid`, in milliseconds since 1970; none for a key without a file.
     package let signingFilesModifiedAt: [String: Int64]
     /// The secrets behind the rings, in the order of the configuration: a reload compares them.
     package let sealing: [NamedSecret]
@@ -23,14 +23,16 @@ package struct ExchangeKeys: Sendable {
 
     /// Reads every key file of the configuration except those of revoked keys.
     ///
+    /// - Parameter running: keys inside tokens that are open already stay open, or away: a reload needs no token.
     /// - Throws: ``ConfigurationFault`` for the first file that is missing, open to others or of the wrong kind.
     package static func load(
         _ configuration: Configuration,
-        absentKeys: AbsentKeys = .refused
+        absentKeys: AbsentKeys = .refused,
+        after running: ExchangeKeys? = nil
     ) throws(ConfigurationFault) -> ExchangeKeys {
         var configuration = configuration
         let absent = absentKeys == .refused ? AbsentKeyFiles() : AbsentKeyFiles(leaving: &configuration)
-        let (tokens, modifiedAt) = try signing(configuration, absent: absent.signing)
+        let (tokens, modifiedAt) = try signing(configuration, absent: absent.signing, after: running)
         let sealing = try secrets(configuration.sealingKeys, "sealing key")
         let challenges = try secrets(configuration.challengeKeys, "challenge key")
         return ExchangeKeys(
@@ -51,25 +53,25 @@ package struct ExchangeKeys: Sendable {
     /// - Parameter absent: `kid`s that are not in the configuration any more.
     package static func signing(
         _ configuration: Configuration,
-        absent: [String] = []
+        absent: [String] = [],
+        after running: ExchangeKeys? = nil
     ) throws(ConfigurationFault) -> (ring: TokenKeyRing, modifiedAt: [String: Int64]) {
         var keys: [TokenKey] = []
         var modifiedAt: [String: Int64] = [:]
         for entry in configuration.signingKeys where entry.state != .revoked {
             let name = "signing key \(entry.kid.printable)"
-            let file = try KeyFile(entry.file, of: name)
-            let key = try signingKey(entry, file.bytes, name)
+            let (signer, time) = try read(entry, name, after: running)
+            let key = try signingKey(entry, signer, name)
             if let twin = keys.first(where: { $0.key.publicKey.parameters == key.key.publicKey.parameters }) {
-                throw KeyFault.fault(name, entry.file, "is key \(twin.kid) again; give each kid its own key")
+                throw KeyFault.fault(name, entry.source.name, "is key \(twin.kid) again; give each kid its own key")
             }
             keys.append(key)
-            modifiedAt[entry.kid] = file.modifiedAt
+            modifiedAt[entry.kid] = time
         }
         let revoked = configuration.signingKeys.filter { $0.state == .revoked }
         for key in keys { try check(key, against: revoked) }
         do throws(KeyRingFault) {
             let ring = try TokenKeyRing(keys, revoked: revoked.map(\.kid), absent: absent)
-            assert(ring.keys.count == modifiedAt.count, "each key has its file")
             assert(absent.allSatisfy { ring[$0] == nil }, "a key whose file is absent signs nothing")
             return (ring, modifiedAt)
         } catch {
@@ -81,11 +83,11 @@ package struct ExchangeKeys: Sendable {
     private static func check(_ key: TokenKey, against revoked: [SigningKeyEntry]) throws(ConfigurationFault) {
         for entry in revoked {
             let name = "signing key \(entry.kid.printable)"
-            guard let file = try? KeyFile(entry.file, of: name), let old = try? SigningKey(pem: file.bytes),
-                old.publicKey.parameters == key.key.publicKey.parameters
+            guard case .file(let path) = entry.source, let file = try? KeyFile(path, of: name),
+                let old = try? SigningKey(pem: file.bytes), old.publicKey.parameters == key.key.publicKey.parameters
             else { continue }
             let problem = "is revoked, but key \(key.kid.printable) is the same key; make another"
-            throw KeyFault.fault(name, entry.file, problem)
+            throw KeyFault.fault(name, path, problem)
         }
     }
 
@@ -112,15 +114,30 @@ package struct ExchangeKeys: Sendable {
         return OperatorKeys(rings)
     }
 
+    /// Reads a key, or opens it where it lies.
+    private static func read(
+        _ entry: SigningKeyEntry,
+        _ name: String,
+        after running: ExchangeKeys?
+    ) throws(ConfigurationFault) -> (SigningKey, modifiedAt: Int64?) {
+        if case .token(let key, let pin) = entry.source {
+            let open = running?.rings.tokens.keys.first { other in
+                (other.key.held as? HSMKey).map { $0.name == key && !$0.isLost } ?? false
+            }
+            if let open { return (open.key, nil) }
+            return (SigningKey(try HSMKey.open(key, pin: pin, of: name)), nil)
+        }
+        let input = try KeyInput(entry.source, of: name)
+        do throws(SigningKeyFault) { return (try SigningKey(pem: input.bytes), input.modifiedAt) } catch {
+            throw KeyFault.fault(name, entry.source.name, "\(error); make another with attest-worker new-keys")
+        }
+    }
+
     private static func signingKey(
         _ entry: SigningKeyEntry,
-        _ pem: [UInt8],
+        _ key: SigningKey,
         _ name: String
     ) throws(ConfigurationFault) -> TokenKey {
-        let key: SigningKey
-        do throws(SigningKeyFault) { key = try SigningKey(pem: pem) } catch {
-            throw KeyFault.fault(name, entry.file, "\(error); make another with attest-worker new-keys")
-        }
         do throws(KeyRingFault) {
             let state: TokenKey.State = entry.state == .active ? .active : .published
             return try TokenKey(kid: entry.kid, algorithm: entry.algorithm, state: state, key: key)
@@ -128,7 +145,7 @@ package struct ExchangeKeys: Sendable {
             let (kind, other) = key.kind == .rsa ? ("an RSA key", "RS256") : ("a P-256 key", "ES256")
             let problem =
                 "is \(kind), but its algorithm is \(entry.algorithm.rawValue); set \(other), or name another file"
-            throw KeyFault.fault(name, entry.file, problem)
+            throw KeyFault.fault(name, entry.source.name, problem)
         }
     }
 
@@ -136,13 +153,13 @@ package struct ExchangeKeys: Sendable {
         var secrets: [NamedSecret] = []
         for entry in entries {
             let name = "\(kind) \(entry.id.printable)"
-            let file = try KeyFile(entry.file, of: name)
+            let input = try KeyInput(entry.source, of: name)
             let secret: Secret
-            do throws(SecretText.Fault) { secret = try SecretText.decode(file.bytes) } catch {
-                throw KeyFault.fault(name, entry.file, error.problem)
+            do throws(SecretText.Fault) { secret = try SecretText.decode(input.bytes) } catch {
+                throw KeyFault.fault(name, entry.source.name, error.problem)
             }
             if let twin = secrets.first(where: { $0.secret.isEqual(to: secret) }) {
-                throw KeyFault.fault(name, entry.file, "is key \(twin.id.printable) again; make a fresh one")
+                throw KeyFault.fault(name, entry.source.name, "is key \(twin.id.printable) again; make a fresh one")
             }
             secrets.append(NamedSecret(id: entry.id, secret: secret))
         }

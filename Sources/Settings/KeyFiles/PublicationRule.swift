@@ -22,6 +22,8 @@ package enum PublicationRule {
     /// never published for longer; a copy looks younger) and, when a running worker reloads, whether the key was in the
     /// set before. An active key has taken over from another one if a published key of its algorithm is older.
     ///
+    /// Nothing tells the age of a key without a file: at the start it is taken to be old enough.
+    ///
     /// - Parameters:
     ///   - memory: nil at the start.
     ///   - now: milliseconds since 1970.
@@ -29,17 +31,19 @@ package enum PublicationRule {
         let ring = keys.rings.tokens
         return ring.keys.compactMap { key in
             guard key.state == .active, memory?.active.contains(key.kid) != true else { return nil }
-            let made = keys.signingFilesModifiedAt[key.kid] ?? now
             let advice = "publish a key 7 h before it becomes active, because verifiers keep key sets for up to 6 h"
             let others = ring.keys.filter { $0.algorithm == key.algorithm && $0.state == .published }
             if let memory, memory.known[key.kid] == nil {
                 guard !others.isEmpty else { return nil }
                 return "signing key \(key.kid.printable) is active without having been published; \(advice)"
             }
+            let file = keys.signingFilesModifiedAt[key.kid]
+            guard let made = file ?? memory?.known[key.kid] else { return nil }
             guard others.contains(where: { keys.signingFilesModifiedAt[$0.kid] ?? now <= made }) else { return nil }
             let age = max(0, now - min(made, memory?.known[key.kid] ?? now))
             guard age < leadMilliseconds else { return nil }
-            return "signing key \(key.kid.printable) is active, and its file is only \(span(age)) old; \(advice)"
+            let since = file == nil ? "it is listed for only \(span(age))" : "its file is only \(span(age)) old"
+            return "signing key \(key.kid.printable) is active, and \(since); \(advice)"
         }
     }
 

@@ -118,8 +118,8 @@ package struct LoadedConfiguration: Sendable {
     }
 
     private static func namedPaths(_ configuration: Configuration) -> Set<String> {
-        var paths = Set(configuration.signingKeys.map(\.file) + configuration.sealingKeys.map(\.file))
-        paths.formUnion(configuration.challengeKeys.map(\.file))
+        var paths = Set(configuration.signingKeys.compactMap(\.source.path))
+        paths.formUnion((configuration.sealingKeys + configuration.challengeKeys).compactMap(\.source.path))
         paths.formUnion((configuration.anchors.attestation + configuration.anchors.receipt).map(\.path))
         return paths
     }

@@ -109,7 +109,7 @@ package struct LoadedGateway: Sendable {
     /// Every file whose change asks for a reload.
     package func paths(in directory: String) -> Set<String> {
         var paths = Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
-        paths.formUnion(configuration.challengeKeys.map(\.file))
+        paths.formUnion(configuration.challengeKeys.compactMap(\.source.path))
         for path in [configuration.gateway.publicKeys, configuration.gateway.verifiers] {
             if let path { paths.insert(path) }
         }

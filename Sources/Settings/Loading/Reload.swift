@@ -11,7 +11,7 @@ package struct Reload {
         let old = running.configuration
         let fresh = try Configuration.load(files, mode: old.challenges.mode)
         assert(running.keys.absent.isEmpty, "only a replay goes on without keys, and it does not reload")
-        let keys = try ExchangeKeys.load(fresh)
+        let keys = try ExchangeKeys.load(fresh, after: running.keys)
         try KeyHistory.check(keys, after: running.keys)
         try RetiredNames.check(fresh.registry, after: old.registry)
         var next = old

@@ -31,6 +31,8 @@ package struct LogEvent: Sendable, Equatable {
         case configurationDoubtful = "configuration.doubtful"
         case keyYoung = "key.young"
         case keyMissing = "key.missing"
+        case keyAway = "key.away"
+        case keyBack = "key.back"
         case breakerOpen = "breaker.open"
         case breakerClosed = "breaker.closed"
         case clockDoubted = "clock.doubted"

@@ -11,6 +11,8 @@ extension Command {
             .value("--only", "KINDS", "of signing,sealing,challenge (all three)"),
             .value("--algorithm", "A", "RS256 or ES256, of signing keys (what the apps use)", .repeatable),
             .value("--rsa-bits", "N", "size of RSA signing keys: 2048, 3072 or 4096 (2048)"),
+            .value("--token", "URI", "make signing keys inside this PKCS #11 token"),
+            .value("--pin", "FILE", "with --token: the file of its user's PIN"),
             .flag("--add", "enter the keys into worker.json as well"),
             .value("--activate", "ID", "make no key, but use this one of worker.json from now on"),
             .flag("--early", "activate a signing key that was not published for 7 h"),
@@ -22,6 +24,8 @@ extension Command {
             Sealing and challenge keys are 32 random bytes as base64 text on one line. Without --add the lines for
             worker.json are printed; --add and --activate replace worker.json in one step and keep all but its white
             space.
+            --token makes no file: the key pair is made inside the token, which keeps its private half. URI names a token
+            and its module: pkcs11:token=worker?module-path=/usr/lib/softhsm/libsofthsm2.so. A key has its kid as label.
 
             \(RotationAdvice.text)
             """,
@@ -52,6 +56,7 @@ struct NewKeysCommand {
     private let kinds: Set<FreshKeys.Kind>?
     private let algorithms: [TokenSettings.Algorithm]
     private let rsaBits: Int?
+    private let token: FreshKeys.Token?
     private let adds: Bool
     private let activated: String?
     private let isEarly: Bool
@@ -63,6 +68,12 @@ struct NewKeysCommand {
         kinds = try Self.kinds(arguments)
         algorithms = try Self.algorithms(arguments)
         rsaBits = try Self.rsaBits(arguments)
+        let pin = arguments.string("--pin")
+        if let uri = arguments.string("--token") { token = try Self.token(uri, pin: pin) } else { token = nil }
+        guard pin == nil || token != nil else { throw UsageFault("--pin needs --token.") }
+        guard token == nil || kinds == [.signing] else {
+            throw UsageFault("--token is for signing keys: add --only signing.")
+        }
         adds = arguments.has("--add")
         activated = arguments.string("--activate")
         isEarly = arguments.has("--early")
@@ -79,6 +90,11 @@ struct NewKeysCommand {
             throw UsageFault("--algorithm applies to signing keys: add signing to --only, or omit --algorithm.")
         }
         guard activated != nil || !isEarly else { throw UsageFault("--early needs --activate.") }
+    }
+
+    private static func token(_ uri: String, pin: String?) throws(UsageFault) -> FreshKeys.Token {
+        guard pin?.hasPrefix("/") ?? true else { throw UsageFault("--pin must be an absolute path.") }
+        do throws(CommandFault) { return try FreshKeys.Token(uri, pin: pin) } catch { throw UsageFault(error.sentence) }
     }
 
     private static func kinds(_ arguments: Arguments) throws(UsageFault) -> Set<FreshKeys.Kind>? {
@@ -132,6 +148,7 @@ struct NewKeysCommand {
             wanted,
             algorithms: made,
             rsaBits: rsaBits ?? FreshKeys.rsaBits,
+            token: token,
             beside: configuration
         )
         try fresh.write(to: directory)
@@ -167,7 +184,12 @@ struct NewKeysCommand {
         }
         if let key = tokens[id], key.state == .published, tokens.active(key.algorithm) != nil, !isEarly {
             let now = WallClock.milliseconds()
-            let age = max(0, now - (loaded.keys.signingFilesModifiedAt[id] ?? now))
+            guard let made = loaded.keys.signingFilesModifiedAt[id] else {
+                throw CommandFault(
+                    "signing key \(id.printable) has no file that tells its age: use --early once it was published for 7 h."
+                )
+            }
+            let age = max(0, now - made)
             let rest = PublicationRule.leadMilliseconds - age
             guard rest <= 0 else {
                 throw CommandFault(

@@ -80,7 +80,9 @@ final class WorkerSession {
             let settings = configuration.liveSettings(loaded.keys.rings, signer: signer, partitions: partitions)
             let restored = RestoreCount()
             let loops = try join(drivers, settings, partitions.requests, restored)
-            let watch = watch(loops, reload, library, partitions)
+            let held = HeldKeyWatch(loaded.keys.rings.tokens, say: log.log)
+            held.start()
+            let watch = watch(loops, reload, library, partitions, held)
             monitor.noteRunning(drivers, addLanes: rig.describe)
             do { try attend(loops, watch, restored) } catch {
                 guard let sentence = Self.sentence(ofEnd: error) else { throw error }
@@ -171,7 +173,8 @@ final class WorkerSession {
         _ loops: LoopSet,
         _ reload: ReloadSignal,
         _ library: SigningLibrary?,
-        _ partitions: TopicPartitions
+        _ partitions: TopicPartitions,
+        _ held: HeldKeyWatch
     ) -> ConfigurationWatch {
         ConfigurationWatch(
             directory: directory,
@@ -180,7 +183,10 @@ final class WorkerSession {
             apply: { configuration, keys, taken in
                 let signer = keys.tokens.signer(library)
                 let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
-                loops.replace(settings) { missing in taken(missing?.description) }
+                loops.replace(settings) { missing in
+                    if missing == nil { held.use(keys.tokens) }
+                    taken(missing?.description)
+                }
             },
             say: log.log,
             reloaded: monitor.note

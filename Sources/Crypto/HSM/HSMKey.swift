@@ -1,0 +1,245 @@
+internal import CPKCS11
+internal import Threads
+
+/// A private key inside a PKCS #11 token: it never leaves it. Lanes sign in sessions of their own, in parallel.
+///
+/// A signature that fails is tried once more in a new session, with a new login, for sessions die alone; then the key is
+/// away until ``revive()``.
+@safe package final class HSMKey: HeldKey {
+    private struct Session {
+        let generation: Int
+        let handle: UInt
+        let key: UInt
+    }
+
+    private struct State {
+        var isAvailable = false
+        var fault: HSMFault?
+        var idle: [Session] = []
+    }
+
+    package let name: HSMKeyName
+    package let publicKey: VerificationKey
+    private let module: HSMModule
+    private let pin: Secret?
+    private let state = Locked(State())
+
+    /// - Parameter pin: of the token's user; nil = keys there can be used without a login.
+    package init(_ name: HSMKeyName, pin: Secret?) throws(HSMFault) {
+        self.name = name
+        self.pin = pin
+        module = try HSMModule.at(name.module)
+        let module = module
+        let opened: Result<(Session, VerificationKey), HSMFault>? = module.use { generation in
+            Result { () throws(HSMFault) in
+                let session = try Self.open(name, pin, module, generation)
+                do throws(HSMFault) { return (session, try Self.publicHalf(of: session, module)) } catch {
+                    unsafe pkcs11_close(module.functions, session.handle)
+                    throw error
+                }
+            }
+        }
+        guard let opened else { throw .module("is being started") }
+        let session: Session
+        (session, publicKey) = try opened.get()
+        state.withLock { $0.idle = [session] }
+        revive()
+        if let fault = state.withLock({ $0.fault }) { throw fault }
+    }
+
+    deinit {
+        if isAvailable { module.note(signs: false) }
+        module.use { generation in
+            // The sessions are ours, and of this start of the module.
+            while let session = takeIdle(generation) { unsafe pkcs11_close(module.functions, session.handle) }
+        }
+    }
+
+    package var isAvailable: Bool { state.withLock { $0.isAvailable } }
+    package var fault: String? { state.withLock { $0.fault?.description } }
+    /// Whether only another configuration helps.
+    package var isLost: Bool { state.withLock { $0.fault?.isFinal ?? false } }
+
+    package func signature(of digest: Digest) -> [UInt8]? {
+        guard isAvailable else { return nil }
+        do throws(HSMFault) { return try signed(digest) } catch {
+            note(error)
+            return nil
+        }
+    }
+
+    package func revive() {
+        guard !isAvailable, !isLost else { return }
+        let probe = SHA256.hash(Array("attest-worker".utf8))
+        do throws(HSMFault) {
+            do throws(HSMFault) { _ = try signed(probe) } catch {
+                guard !error.isFinal else { throw error }
+                module.restart()
+                _ = try signed(probe)
+            }
+            note(nil)
+        } catch { note(error) }
+    }
+
+    private func note(_ fault: HSMFault?) {
+        let change: Bool? = state.withLock { state in
+            state.fault = fault
+            guard state.isAvailable != (fault == nil) else { return nil }
+            state.isAvailable = fault == nil
+            return state.isAvailable
+        }
+        if let change { module.note(signs: change) }
+    }
+
+    /// A signature that the public half verifies.
+    private func signed(_ digest: Digest) throws(HSMFault) -> [UInt8] {
+        let made: Result<[UInt8], HSMFault>? = module.use { generation in
+            Result { () throws(HSMFault) in
+                if let session = takeIdle(generation) {
+                    do throws(HSMFault) { return try sign(digest, in: session) } catch {
+                        // Others may have died with it.
+                        while let other = takeIdle(generation) { unsafe pkcs11_close(module.functions, other.handle) }
+                    }
+                }
+                return try sign(digest, in: try Self.open(name, pin, module, generation))
+            }
+        }
+        guard let made else { throw .module("is being started") }
+        return try made.get()
+    }
+
+    private func takeIdle(_ generation: Int) -> Session? {
+        state.withLock { state in
+            state.idle.removeAll { $0.generation != generation }
+            return state.idle.popLast()
+        }
+    }
+
+    /// Keeps the session where it has signed, and closes it otherwise.
+    private func sign(_ digest: Digest, in session: Session) throws(HSMFault) -> [UInt8] {
+        let (isRSA, size) = (publicKey.kind == .rsa, publicKey.signatureBytes)
+        let data = isRSA ? EMSAPadding.info + digest.bytes : digest.bytes
+        var (signature, count) = ([UInt8](repeating: 0, count: size), size)
+        // The call reads the data, and writes at most `count` bytes.
+        let code = unsafe pkcs11_sign(
+            module.functions,
+            session.handle,
+            session.key,
+            isRSA ? 1 : 0,
+            data,
+            data.count,
+            &signature,
+            &count
+        )
+        guard code == 0, count == size, publicKey.isValid(signature.span, of: digest) else {
+            unsafe pkcs11_close(module.functions, session.handle)
+            throw code == 0 ? .wrongSignature : .call("C_Sign", code)
+        }
+        state.withLock { $0.idle.append(session) }
+        return signature
+    }
+}
+
+// MARK: - Sessions
+
+extension HSMKey {
+    private static func check(_ step: String, _ code: UInt) throws(HSMFault) {
+        guard code == 0 else { throw .call(step, code) }
+    }
+
+    /// A session of the key's token, logged in, and the key's handle there.
+    private static func open(
+        _ name: HSMKeyName,
+        _ pin: Secret?,
+        _ module: HSMModule,
+        _ generation: Int,
+        writes: Bool = false
+    ) throws(HSMFault) -> Session {
+        let functions = unsafe module.functions
+        var (slot, handle, key): (UInt, UInt, UInt) = (0, 0, 0)
+        // Each call writes one number, and keeps no pointer.
+        try check("the search for the token", unsafe pkcs11_find_slot(functions, name.token, name.serial, &slot))
+        try check("C_OpenSession", unsafe pkcs11_open(functions, slot, writes ? 1 : 0, &handle))
+        do throws(HSMFault) {
+            if let pin {
+                let code = unsafe pin.withUnsafeBytes {
+                    unsafe pkcs11_login(functions, handle, $0.baseAddress, $0.count)
+                }
+                try check("C_Login", code)
+            }
+            if !writes {
+                let id = name.identifier ?? []
+                let code = unsafe pkcs11_find_key(functions, handle, name.object, id, id.count, &key)
+                // Without a login private keys do not show.
+                guard code != PKCS11_NONE || pin != nil else { throw .noPIN }
+                try check("the search for the key", code)
+            }
+            return Session(generation: generation, handle: handle, key: key)
+        } catch {
+            unsafe pkcs11_close(functions, handle)
+            throw error
+        }
+    }
+
+    private static func publicHalf(of session: Session, _ module: HSMModule) throws(HSMFault) -> VerificationKey {
+        var (first, second) = ([UInt8](repeating: 0, count: 1025), [UInt8](repeating: 0, count: 8))
+        var (firstCount, secondCount) = (first.count, second.count)
+        // The call writes at most as many bytes as the counts say, and says how many.
+        let code = unsafe pkcs11_public_half(
+            module.functions,
+            session.handle,
+            session.key,
+            &first,
+            &firstCount,
+            &second,
+            &secondCount
+        )
+        try check("the read of its public half", code)
+        func number(_ bytes: [UInt8], _ count: Int) -> [UInt8] { Array(bytes.prefix(count).drop { $0 == 0 }) }
+        guard secondCount > 0 else {
+            guard let point = P256PublicKey(x963: Array(first.prefix(firstCount))),
+                let key = VerificationKey(.p256(point))
+            else { throw .signing(.wrongKind) }
+            return key
+        }
+        let modulus = number(first, firstCount)
+        guard SigningKey.rsaBits.contains(8 * modulus.count) else {
+            let bits = 8 * modulus.count
+            throw .signing(bits < SigningKey.rsaBits.lowerBound ? .rsaTooSmall(bits: bits) : .rsaTooLarge(bits: bits))
+        }
+        guard let key = VerificationKey(.rsa(modulus: modulus, exponent: number(second, secondCount)))
+        else { throw .signing(.inconsistent) }
+        return key
+    }
+
+    /// Makes a key pair inside the token. Its private half never leaves it.
+    ///
+    /// - Parameters:
+    ///   - token: the token's name.
+    ///   - label: what the token has no key of yet.
+    package static func generate(
+        _ kind: SigningKey.Kind,
+        _ label: String,
+        in token: HSMKeyName,
+        rsaBits: Int,
+        pin: Secret?
+    ) throws(HSMFault) -> HSMKey {
+        let module = try HSMModule.at(token.module)
+        let made: Result<Void, HSMFault>? = module.use { generation in
+            Result { () throws(HSMFault) in
+                let session = try open(token, pin, module, generation, writes: true)
+                // The label is copied for the call.
+                let code = unsafe pkcs11_generate(
+                    module.functions,
+                    session.handle,
+                    label,
+                    kind == .rsa ? UInt(rsaBits) : 0
+                )
+                unsafe pkcs11_close(module.functions, session.handle)
+                try check("C_GenerateKeyPair", code)
+            }
+        }
+        try made?.get()
+        return try HSMKey(token.key(label), pin: pin)
+    }
+}

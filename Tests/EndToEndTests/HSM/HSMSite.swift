@@ -1,0 +1,108 @@
+import AppAttest
+import AppCheck
+import BrokerKit
+import Foundation
+import Kafka
+import Settings
+import TestKit
+import Traffic
+
+@testable import Worker
+
+/// A SoftHSM2 of the tests' own behind the unsteady module, and a worker's configuration that signs inside its token.
+final class HSMSite {
+    static let softHSM = "/usr/lib/softhsm/libsofthsm2.so"
+    static let compiler = ["/usr/bin/gcc", "/usr/bin/cc", "/usr/bin/clang"].first(where: isProgram)
+    static var isHere: Bool {
+        FileManager.default.fileExists(atPath: softHSM) && isProgram("/usr/bin/softhsm2-util") && compiler != nil
+    }
+
+    private static func isProgram(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
+
+    /// Beside no file that others may write: a module must lie where only its user can exchange it.
+    private static let home = NSHomeDirectory() + "/.attest-worker-hsm-\(UUID().uuidString)"
+
+    let workplace: ProgramWorkplace
+    let folder: String
+    let token: String
+    let kid: String
+
+    /// - Parameter prefix: of the topics, and the token's label.
+    init(_ prefix: String, algorithm: String = "RS256") throws {
+        token = prefix
+        folder = Self.home + "/" + prefix
+        try FileManager.default.createDirectory(atPath: folder + "/tokens", withIntermediateDirectories: true)
+        try "directories.tokendir = \(folder)/tokens\nobjectstore.backend = file\nlog.level = ERROR\n"
+            .write(toFile: folder + "/softhsm2.conf", atomically: true, encoding: .utf8)
+        // The programs that this process starts have its environment.
+        // No other thread of the suite reads variables now.
+        unsafe setenv("SOFTHSM2_CONF", folder + "/softhsm2.conf", 1)
+        unsafe setenv("UNSTEADY_TOKEN", folder, 1)
+        let source = URL(filePath: #filePath).deletingLastPathComponent().path + "/unsteady_token.c"
+        try Self.run(Self.compiler ?? "", ["-shared", "-fPIC", source, "-o", folder + "/module.so", "-ldl"])
+        try Self.run(
+            "/usr/bin/softhsm2-util",
+            ["--init-token", "--free", "--label", prefix, "--pin", "1234", "--so-pin", "5678"]
+        )
+        let pin = folder + "/pin"
+        _ = FileManager.default.createFile(
+            atPath: pin,
+            contents: Data("1234\n".utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        workplace = try ProgramWorkplace(prefix)
+        let uri = "pkcs11:token=\(prefix)?module-path=\(folder)/module.so"
+        let make = ["--only", "signing", "--algorithm", algorithm, "--token", uri, "--pin", pin, "--add"]
+        try workplace.done("new-keys", make)
+        kid = try Configuration.load(directory: workplace.config).signingKeys.last?.kid ?? ""
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Puts a key into use.
+    func activate(_ kid: String, _ worker: ProgramProcess? = nil) throws {
+        try workplace.done("new-keys", "--activate", kid, "--early")
+        worker?.signal(SIGHUP)
+    }
+
+    func set(_ name: String) { _ = FileManager.default.createFile(atPath: folder + "/" + name, contents: nil) }
+    func clear(_ name: String) throws { try FileManager.default.removeItem(atPath: folder + "/" + name) }
+    func isSet(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + "/" + name) }
+
+    /// Publishes exchanges, or what needs no token.
+    func publish(_ records: Int, exchanges: Bool, seed: Int) throws {
+        let verbs =
+            exchanges ? "exchangeAppAttestAttestation,exchangeAppAttestAssertion" : "verifyAttestation,verifyAssertion"
+        let load = [
+            "--verbs", verbs, "--devices", "10", "--records", String(records), "--seed", String(seed), "--publish",
+        ]
+        try workplace.done("simulate", load)
+    }
+
+    func fleet(devices: Int, wishes: [StockMember.Wish]) throws -> StockFleet {
+        let configuration = try Configuration.load(directory: workplace.config)
+        let members = StockFleet.members(
+            configuration.registry.apps.compactMap(SimulatedApp.init),
+            ca: try NewConfiguration.authority(of: workplace.config),
+            devices: devices,
+            seed: 7,
+            wishes: wishes
+        )
+        let link = try KafkaStockLink(
+            properties: workplace.properties.pairs.map { ($0.name, $0.value) },
+            topics: configuration.topics,
+            partitions: workplace.partitions
+        )
+        return StockFleet(members, link: link, prefix: "stock-" + UUID().uuidString)
+    }
+
+    private static func run(_ program: String, _ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw ProgramFault(description: "\(program): \(arguments)") }
+    }
+}

@@ -1,0 +1,143 @@
+import AppAttest
+import BrokerKit
+import ChaosKit
+import Foundation
+import JSON
+import TestKit
+import Testing
+import Traffic
+
+@testable import Worker
+
+/// Keys inside SoftHSM2, behind a module that can fail, and the built program on a real broker.
+@Suite(
+    "Signing keys inside a token",
+    .brokerTests,
+    .enabled(if: HSMSite.isHere, "softhsm2 or a C compiler is missing"),
+    .cluster(isLong: true),
+    .serialized
+)
+struct HSMTests {
+    private func serve(_ fleet: StockFleet, until holds: () throws -> Bool) throws {
+        let isThere = try Deadline.wait(120) {
+            let now = EvaluationTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
+            try fleet.step(at: now, milliseconds: 10)
+            return try holds()
+        }
+        try #require(isThere, "the clients did not come so far: \(fleet.tally.calls) calls, \(fleet.tally.refused)")
+    }
+
+    private func end(_ worker: ProgramProcess) {
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+    }
+
+    @Test func `a rotation from a file into the token and back under load refuses no request and no token`() throws {
+        let site = try HSMSite("hsm-rotation")
+        let fileKid = try #require(
+            try JSONDocument(parsing: Array(site.workplace.done("jwks").output.utf8)).root["keys"]?.elements
+                .compactMap { $0["kid"]?.string }.first { $0 != site.kid }
+        )
+        let rounds: [StockMember.Wish] = [.refresh, .limitedUse, .refresh, .limitedUse, .refresh, .limitedUse]
+        let fleet = try site.fleet(devices: 20, wishes: [.session] + rounds)
+        let worker = try site.workplace.start("run", "--instance", "one")
+        try serve(fleet) { fleet.tally.sessions >= 5 }
+        try site.activate(site.kid, worker)
+        #expect(worker.says("signing key \(site.kid) is active"), "\(worker.error)")
+        try serve(fleet) { fleet.tally.consumed >= 25 }
+        try site.activate(fileKid, worker)
+        #expect(worker.says("signing key \(fileKid) is active"), "\(worker.error)")
+        #expect(!fleet.isDone, "the key of the file has something to do")
+        try serve(fleet) { fleet.isDone || !worker.isRunning }
+        try fleet.close()
+        end(worker)
+        let tally = fleet.tally
+        #expect(tally.refused == [:] && tally.faults == [] && tally.lost == 0, "\(tally.refused) \(tally.faults)")
+        #expect(tally.minted == 140 && tally.consumed == 60)
+        let keySet = Array(try site.workplace.done("jwks").output.utf8)
+        let tokens = try tally.tokens.map { try #require(ReadToken(Array($0.utf8))) }
+        #expect(tokens.allSatisfy { $0.isSigned(by: keySet) })
+        let kids = try Set(tokens.map { try JSONDocument(parsing: $0.header).root["kid"]?.string })
+        #expect(kids == [site.kid, fileKid])
+    }
+
+    @Test(arguments: ["away", "tokens"])
+    func `while the token is away exchanges are deferred and told once, the others go on, and it comes back`(
+        how: String
+    ) throws {
+        let site = try HSMSite("hsm-\(how)")
+        try site.activate(site.kid)
+        let worker = try site.workplace.start("run", "--instance", "one")
+        try site.publish(60, exchanges: true, seed: 1)
+        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        // Published before it is away: the program that makes load opens the token too.
+        worker.signal(SIGSTOP)
+        try site.publish(60, exchanges: true, seed: 2)
+        try site.publish(60, exchanges: false, seed: 3)
+        let moved = site.folder + "/moved"
+        if how == "away" {
+            site.set("away")
+        } else {
+            try FileManager.default.moveItem(atPath: site.folder + "/tokens", toPath: moved)
+        }
+        worker.signal(SIGCONT)
+        #expect(try site.workplace.hasOutcomes(180, of: [worker]), "\(worker.error)")
+        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 120, "no-active-key": 60])
+        #expect(
+            worker.error.components(separatedBy: "exchanges that need it are deferred").count == 2,
+            "\(worker.error)"
+        )
+        if how == "away" {
+            try site.clear("away")
+        } else {
+            try FileManager.default.moveItem(atPath: moved, toPath: site.folder + "/tokens")
+        }
+        #expect(worker.says("signing key \(site.kid) signs again"), "\(worker.error)")
+        try site.publish(60, exchanges: true, seed: 4)
+        #expect(try site.workplace.hasOutcomes(240, of: [worker]), "\(worker.error)")
+        end(worker)
+        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 180, "no-active-key": 60])
+    }
+
+    @Test(arguments: ["RS256", "ES256"])
+    func `sessions that die, and a slow token, defer nothing and leave the group alone`(algorithm: String) throws {
+        let site = try HSMSite("hsm-\(algorithm.lowercased())", algorithm: algorithm)
+        if algorithm == "ES256" {
+            try site.workplace.rewrite("apps.json") { $0.replacing("\"RS256\"", with: "\"ES256\"") }
+        } else {
+            try site.activate(site.kid)
+        }
+        let worker = try site.workplace.start("run", "--instance", "one")
+        try site.publish(60, exchanges: true, seed: 1)
+        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        for (round, fault) in ["robbed", "slow"].enumerated() {
+            site.set(fault)
+            try site.publish(100, exchanges: true, seed: 10 + round)
+            try site.publish(100, exchanges: false, seed: 20 + round)
+            #expect(try site.workplace.hasOutcomes(260 + 200 * round, of: [worker]), "\(worker.error)")
+        }
+        #expect(!site.isSet("robbed"), "the sessions were taken")
+        end(worker)
+        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 460])
+        #expect(!worker.error.contains("partitions.lost") && !worker.error.contains("key.away"), "\(worker.error)")
+        let parallel = try String(contentsOfFile: site.folder + "/parallel", encoding: .utf8)
+        #expect(Int(parallel) ?? 0 >= min(2, ProcessInfo.processInfo.activeProcessorCount), "signatures in parallel")
+    }
+
+    @Test func `a token that is away at the start is the world's fault, and a wrong PIN is the configuration's`() throws
+    {
+        let site = try HSMSite("hsm-start")
+        site.set("away")
+        let worker = try site.workplace.start("run", "--instance", "one")
+        #expect(worker.waitForEnd() == .exit(1))
+        #expect(
+            worker.error.contains("cannot be reached: C_OpenSession ends with CKR_TOKEN_NOT_PRESENT"),
+            "\(worker.error)"
+        )
+        try site.clear("away")
+        try "4321".write(toFile: site.folder + "/pin", atomically: false, encoding: .utf8)
+        let other = try site.workplace.start("run", "--instance", "one")
+        #expect(other.waitForEnd() == .exit(2))
+        #expect(other.error.contains("C_Login ends with CKR_PIN_INCORRECT; correct the PIN's file"), "\(other.error)")
+    }
+}

@@ -1,0 +1,64 @@
+// SoftHSM2 as a PKCS #11 module whose token a test can take away, slow down, and rob of its sessions: files in the folder
+// $UNSTEADY_TOKEN say so. Built and loaded by HSMTests.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../../Sources/CPKCS11/pkcs11_types.h"
+
+enum { CKR_DEVICE_REMOVED = 0x32, CKR_TOKEN_NOT_PRESENT = 0xE0 };
+
+static struct pkcs11_module real, own;
+static CK_SLOT_ID last_slot;
+static atomic_int inside, most;
+
+static const char *path(const char *name) {
+    static _Thread_local char text[4096];
+    snprintf(text, sizeof text, "%s/%s", getenv("UNSTEADY_TOKEN"), name);
+    return text;
+}
+
+static int is_there(const char *name) { return access(path(name), F_OK) == 0; }
+
+static CK_RV open_session(CK_SLOT_ID slot, CK_ULONG flags, void *data, void *notify, CK_SESSION_HANDLE *session) {
+    if (is_there("away")) return CKR_TOKEN_NOT_PRESENT;
+    last_slot = slot;
+    return real.C_OpenSession(slot, flags, data, notify, session);
+}
+
+static void note_most(int now) {
+    int known = atomic_load(&most);
+    while (now > known && !atomic_compare_exchange_weak(&most, &known, now)) continue;
+    if (now <= known) return;
+    FILE *file = fopen(path("parallel"), "w");
+    if (file == NULL) return;
+    fprintf(file, "%d", now);
+    fclose(file);
+}
+
+static CK_RV sign(CK_SESSION_HANDLE session, CK_BYTE *data, CK_ULONG count, CK_BYTE *signature, CK_ULONG *written) {
+    if (is_there("away")) return CKR_DEVICE_REMOVED;
+    if (unlink(path("robbed")) == 0) ((CK_RV(*)(CK_SLOT_ID))real.C_CloseAllSessions)(last_slot);
+    note_most(atomic_fetch_add(&inside, 1) + 1);
+    if (is_there("slow")) usleep(200 * 1000);
+    CK_RV code = real.C_Sign(session, data, count, signature, written);
+    atomic_fetch_sub(&inside, 1);
+    return code;
+}
+
+CK_RV C_GetFunctionList(const struct pkcs11_module **list) {
+    void *library = dlopen("/usr/lib/softhsm/libsofthsm2.so", RTLD_NOW | RTLD_LOCAL);
+    CK_RV (*get)(const struct pkcs11_module **) =
+        library == NULL ? NULL : (CK_RV(*)(const struct pkcs11_module **))dlsym(library, "C_GetFunctionList");
+    const struct pkcs11_module *found = NULL;
+    if (get == NULL || get(&found) != CKR_OK) return CKR_DEVICE_REMOVED;
+    real = own = *found;
+    own.C_OpenSession = open_session;
+    own.C_Sign = sign;
+    *list = &own;
+    return CKR_OK;
+}
