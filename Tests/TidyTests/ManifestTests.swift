@@ -15,7 +15,7 @@ struct ManifestTests {
             "Kafka",
             "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "CBOR",
             "JSON",
-            "Compression", "CCrashMark",
+            "Compression", "CCrashMark", "CProcess",
         ],
         "Broker": [
             "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
@@ -34,7 +34,7 @@ struct ManifestTests {
         "Traffic": ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Compression": ["CZlib", "CZstd"],
         "Settings": [
-            "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "CProcess",
         ],
         "Pipeline": ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],
