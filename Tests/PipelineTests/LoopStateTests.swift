@@ -70,11 +70,11 @@ struct LoopStateTests {
         #expect(Self.steps(states) == drawn)
     }
 
-    @Test func `a batch: each stage after the one before it, and from verified back to verifying`() {
+    @Test func `a batch: each stage after the one before it, back to verifying and back before Admit`() {
         let drawn: Set = [
             "decoding > decoded", "decoded > verifying", "verifying > verified", "verified > encoding",
             "encoding > encoded", "encoded > committed",
-            "verified > verifying",
+            "verified > verifying", "encoding > verified",
         ]
         #expect(Self.steps(Batch.Stage.allCases.map { ("\($0)", $0) }) == drawn)
     }
