@@ -19,22 +19,23 @@ final class HeldKeyWatch: @unchecked Sendable {
     }
 
     private let state: Locked<State>
-    // Set up before the watch starts, then left alone until it goes.
-    private let timer: any DispatchSourceTimer
+    // Set when the watch starts, then left alone until it goes: one that was never activated could not be released.
+    private var timer: (any DispatchSourceTimer)?
     private let say: @Sendable (LogEvent) -> Void
 
     init(_ ring: TokenKeyRing, say: @escaping @Sendable (LogEvent) -> Void) {
         state = Locked(State(ring: ring))
-        timer = DispatchSource.makeTimerSource(queue: Self.queue)
         self.say = say
     }
 
-    deinit { timer.cancel() }
+    deinit { timer?.cancel() }
 
     func start() {
+        let timer = DispatchSource.makeTimerSource(queue: Self.queue)
         timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
         timer.setEventHandler { [weak self] in self?.poll() }
         timer.activate()
+        self.timer = timer
     }
 
     /// Watches the keys of a reload.
