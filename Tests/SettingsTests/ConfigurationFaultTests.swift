@@ -201,6 +201,8 @@ import Testing
                 #"environments[1]: must be one of development, production, not "sandbox"."#
             ),
             (#""environments":[]"#, "environments: must list production, development or both"),
+            (#""name":"""#, "name: must have 1 to 64 characters, not \"\"."), (#""name":5"#, "name: must be a string"),
+            (#""name":"\#(String(repeating: "é", count: 65))""#, "name: must have 1 to 64 characters"),
             (#""tokenTtl":"29m""#, #"tokenTtl: must be a duration such as "300s", "5m" or "96h", from 30m to 7d"#),
             (#""tokenTtl":"1799999ms""#, nil), (#""tokenTtl":"169h""#, nil), (#""tokenTtl":3600"#, nil),
             (#""tokenLeeway":"30001ms""#, "tokenLeeway: must be a duration"), (#""tokenLeeway":"31s""#, nil),

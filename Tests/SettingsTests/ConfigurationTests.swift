@@ -102,7 +102,7 @@ import Testing
     @Test func `every key of apps.json takes effect`() throws {
         let text = #"""
             {"projects": [{"number": "123456789012", "id": "contract-test-1", "apps": [{
-              "appId": "1:123456789012:ios:0123456789abcdef", "oauthClientIds": ["c1", "c2"],
+              "appId": "1:123456789012:ios:0123456789abcdef", "name": "Shop (ベータ)", "oauthClientIds": ["c1", "c2"],
               "appleAppIds": ["ABCDE12345.com.example.app", "anything goes"],
               "environments": ["development", "production"],
               "tokenTtl": "7d", "tokenLeeway": "30s", "tokenAlgorithm": "ES256", "sharedSessionTokens": true,
@@ -119,6 +119,9 @@ import Testing
         #expect(registry.apps.count == 2)
         let app = registry.apps[0]
         #expect(app.name == "projects/123456789012/apps/1:123456789012:ios:0123456789abcdef")
+        #expect(app.title == "Shop (ベータ)" && app.label == "Shop (ベータ) (\(app.name))")
+        #expect(registry.apps[1].title == "second" && registry.apps[1].label == registry.apps[1].name)
+        #expect(registry.label(of: "oauthClients/c1") == app.label && registry.label(of: "projects/9") == "projects/9")
         #expect(app.projectID == "contract-test-1" && app.oauthClientIDs == ["c1", "c2"])
         #expect(app.expectations.appIDs.map(\.text) == ["ABCDE12345.com.example.app", "anything goes"])
         #expect(app.expectations.environments == [.development, .production])

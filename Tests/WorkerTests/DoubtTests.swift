@@ -68,6 +68,11 @@ struct DoubtTests {
         #expect(warnings.first?.hasPrefix("apps.json: projects/1/apps/a: appleAppIds: \(id) \(problem)") == true)
     }
 
+    @Test func `a warning has the app's name and its ID`() throws {
+        let warnings = try KeyDirectory(app: #""name":"Shop","appleAppIds":["*"]"#).load().warnings(now: 0)
+        #expect(warnings.first?.hasPrefix("apps.json: Shop (projects/1/apps/a): appleAppIds: * has a wildcard") == true)
+    }
+
     @Test func `a warning names the list of a lab authority's root, and no other root`() {
         let lab = LabCA(seed: 7)
         func file(_ pem: [UInt8]) -> AnchorSettings.File { AnchorSettings.File(path: "a.pem", pem: pem) }

@@ -108,6 +108,21 @@ struct RolloutTests {
         )
     }
 
+    @Test func `the table and the page have the app's name with its ID, the figures for programs the ID`() throws {
+        let directory = try directory(#""name":"Shop","rollout":{"mode":"on","percent":10}"#)
+        let page = "\(directory.path)/page.html"
+        let (code, output, error) = directory.run(
+            "rollout",
+            "--input",
+            "\(directory.path)/events",
+            "--report",
+            page
+        )
+        #expect(code == 0 && output.contains("Shop (projects/1/apps/a)"), "\(error)")
+        #expect(try directory.text("page.html").contains("Shop (projects/1/apps/a)"))
+        #expect(try report(directory)["apps"]?.elements.first?["app"]?.string == KeyDirectory.app)
+    }
+
     @Test(
         arguments: [
             ("on", 10_000_000, 200, 2, true, "1.00 % of 200 attestations failed"),

@@ -11,6 +11,8 @@ package struct RegisteredApp: Sendable {
     package var appID: String { didSet { name = Self.name(projectNumber, appID) } }
     /// `projects/{number}/apps/{appId}`: the name in ledger and KEYS files. Stored, since every record asks for it.
     package private(set) var name: String
+    /// What people call the app; nil = by its id. No metric has it.
+    package var displayName: String?
     package var oauthClientIDs: [String]
     package var expectations: Expectations
     package var clientDataHash: ClientDataHashLength
@@ -55,6 +57,11 @@ package struct RegisteredApp: Sendable {
     package func debugToken(_ hash: Digest?) -> DebugToken? {
         hash.flatMap { hash in debugTokens.first { $0.hash == hash } }
     }
+
+    /// The app for people, where it stands alone.
+    package var title: String { displayName ?? appID }
+    /// The app for people, with the name by which other tools know it.
+    package var label: String { displayName.map { "\($0) (\(name))" } ?? name }
 
     private static func name(_ projectNumber: String, _ appID: String) -> String {
         "projects/\(projectNumber)/apps/\(appID)"

@@ -77,6 +77,9 @@ package struct RegistryFault: Error, Equatable, Sendable {
 }
 
 extension Registry {
+    /// The ``RegisteredApp/label`` of the app with this resource name; the name itself where there is none.
+    package func label(of resource: String) -> String { find(resource: resource)?.label ?? resource }
+
     /// The app with this resource name, in any of its forms; nil where there is none.
     package func find(resource: String) -> RegisteredApp? {
         let parts = resource.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

@@ -65,6 +65,7 @@ package final class Explainer {
             record: record,
             isDuplicate: verdict.isDuplicate,
             app: request?.appIndex.map { settings.registry.apps[$0].name },
+            appLabel: request?.appIndex.map { settings.registry.apps[$0].label },
             verb: request?.verb,
             keyID: request?.keyID ?? Self.keyID(record),
             key: observation.state.key,

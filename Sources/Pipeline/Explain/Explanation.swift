@@ -12,6 +12,8 @@ package struct Explanation: Sendable {
     package let isDuplicate: Bool
     /// The ``RegisteredApp/name``; nil where the path names no configured app.
     package let app: String?
+    /// Its ``RegisteredApp/label``.
+    package let appLabel: String?
     package let verb: Verb?
     package let keyID: KeyID?
     /// The key's record that the record met.

@@ -9,7 +9,7 @@ struct RecordExample: Sendable {
     /// Milliseconds since 1970; −1 for none.
     let time: Int64
     let outcome: OutcomeList.Index
-    /// The app as ``RegisteredApp/name``; nil where the path names no configured app.
+    /// The app as ``RegisteredApp/label``; nil where the path names no configured app.
     let app: String?
     let verb: Verb?
     let keyID: KeyID?
@@ -22,7 +22,7 @@ struct RecordExample: Sendable {
         place = RecordPlace(partition: record.partition, offset: record.offset)
         time = record.timestamp
         self.outcome = outcome
-        (app, verb, keyID) = (explanation.app, explanation.verb, explanation.keyID)
+        (app, verb, keyID) = (explanation.appLabel, explanation.verb, explanation.keyID)
         (comparisons, reading) = (explanation.comparisons, explanation.reading)
     }
 }

@@ -42,7 +42,7 @@ package final class ReplayFacts: @unchecked Sendable {
         challenges = NearMisses.challengeAges(ttl: settings.exchange.challenges.ttlMilliseconds)
         examples = ExampleSample(outcomes: count)
         diff = old.map { VerdictDiff($0) }
-        names = KnownNames(apps: settings.registry.apps.map(\.name))
+        names = KnownNames(apps: settings.registry.apps.map(\.label))
     }
 
     package var observer: Observer {

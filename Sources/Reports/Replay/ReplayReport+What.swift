@@ -71,7 +71,7 @@ extension ReplayReport {
         let shown = rows.prefix(Self.mostIdentities)
         let groups = facts.settings.registry.apps.enumerated().flatMap { index, app in
             let own = shown.filter { $0.app == index }
-            return own.isEmpty ? [] : [.group(app.name)] + own.map(\.row)
+            return own.isEmpty ? [] : [.group(app.label)] + own.map(\.row)
         }
         let hidden =
             rows.dropFirst(Self.mostIdentities).reduce(0) { $0 + $1.accepted + $1.refused }

@@ -12,7 +12,7 @@ extension RiskReport {
             lead: "\(span) \(events.counted("metric")) \(events == 1 ? "was" : "were") read. All times here are UTC."
         )
         report.own = members
-        for (index, section) in sections.enumerated() { report.add("app\(index)", section.name, section.parts) }
+        for (index, section) in sections.enumerated() { report.add("app\(index)", section.label, section.parts) }
         let about = [
             ("program", "attest-worker \(version)"), ("events from", source), ("other events", others.grouped),
             ("records that are not events", unreadable.grouped),

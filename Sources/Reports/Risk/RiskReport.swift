@@ -13,6 +13,8 @@ package struct RiskReport {
     /// The report's part about one app.
     package struct Section {
         package let name: String
+        /// The same for people.
+        package let label: String
         package let limit: UInt16
         package let mode: RiskPolicy.Mode?
         package let now: RiskDistribution
@@ -68,8 +70,10 @@ package struct RiskReport {
             let app = registry.find(resource: name.app)
             let limit = app?.risk.above ?? self.limit ?? Self.standardLimit
             let devices = facts.counting(at: end)
+            let ending = name.environment == .production ? "" : " (development)"
             return Section(
-                name: name.app + (name.environment == .production ? "" : " (development)"),
+                name: name.app + ending,
+                label: registry.label(of: name.app) + ending,
                 limit: limit,
                 mode: app?.risk.mode,
                 now: RiskDistribution(devices.map(\.newest.metric), limit: limit),

@@ -14,7 +14,7 @@ extension RolloutReport {
         )
         report.own = members
         for (index, name) in names.enumerated() {
-            report.add("app\(index)", name, RolloutSection(self, name).parts)
+            report.add("app\(index)", label(of: name), RolloutSection(self, name).parts)
         }
         let about = [
             ("program", "attest-worker \(version)"), ("events from", source),

@@ -46,6 +46,9 @@ package struct RolloutReport {
         return known + tallies.keys.filter { !known.contains($0) }.sorted()
     }
 
+    /// The app for people.
+    package func label(of name: String) -> String { registry.label(of: name) }
+
     /// nil for an app that is not in apps.json.
     package func rollout(of name: String) -> Rollout? { registry.find(resource: name)?.rollout }
 

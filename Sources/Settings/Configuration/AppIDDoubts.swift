@@ -8,7 +8,7 @@ enum AppIDDoubts {
     static func warnings(_ registry: Registry) -> [String] {
         registry.apps.flatMap { app in
             app.expectations.appIDs.compactMap { id in
-                problem(id.text).map { "apps.json: \(app.name.printable): appleAppIds: \(id.text.printable) \($0)" }
+                problem(id.text).map { "apps.json: \(app.label.printable): appleAppIds: \(id.text.printable) \($0)" }
             }
         }
     }

@@ -109,6 +109,14 @@ extension SettingKind<Int64> {
 }
 
 extension SettingKind<String> {
+    static var displayName: Self {
+        string(
+            range: "1 to 64 characters",
+            schema: JSONSchema.string(atLeast: 1, atMost: 64),
+            problem: "must have 1 to 64 characters"
+        ) { (1...64).contains($0.unicodeScalars.count) }
+    }
+
     static var seed: Self {
         .string(
             range: "at most 32 letters, digits, dots, underscores, hyphens",

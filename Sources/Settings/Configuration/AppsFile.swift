@@ -82,6 +82,10 @@ struct AppsFile {
     private static let app: [Setting<RegisteredApp>] = [
         Setting("appId", \.appID, .name, range: "unique in the project")
             .means("App ID of the path, such as `1:123456789012:ios:0123456789abcdef`."),
+        Setting("name", \.displayName, .optional(.displayName, absent: "none"))
+            .means(
+                "Name for people, in reports, logs, `top` and `tail`. Metrics, records and KEYS files have the App ID."
+            ),
         Setting("oauthClientIds", \.oauthClientIDs, .strings { $0 }, range: "unique in the file")
             .means("OAuth clients of the app."),
         Setting("apiKeys", \.apiKeys, .optional(.versions, absent: "any"))

@@ -39,13 +39,13 @@ package enum DebugTokens {
                 app.debugTokens.filter { $0.until.milliseconds > now }
             )
             var lines = past.map {
-                "apps.json: debug token \($0.name.printable) of \(app.name) ended at "
+                "apps.json: debug token \($0.name.printable) of \(app.label.printable) ended at "
                     + "\(TimeText.rfc3339($0.until.milliseconds)): remove it"
             }
             if !live.isEmpty {
                 let names = live.map(\.name.printable).joined(separator: ", ")
                 lines.append(
-                    "apps.json: \(app.name) has debug tokens (\(names)): their holders get tokens without a device"
+                    "apps.json: \(app.label.printable) has debug tokens (\(names)): their holders get tokens without a device"
                 )
             }
             return lines

@@ -17,7 +17,7 @@ enum RiskDoubts {
     private static func low(_ most: UInt16, _ app: RegisteredApp) -> String? {
         guard most < leastUsual else { return nil }
         return
-            "apps.json: \(app.name.printable): risk.above is \(most): devices whose users have reinstalled the app "
+            "apps.json: \(app.label.printable): risk.above is \(most): devices whose users have reinstalled the app "
             + "a few times in 30 days are refused; set it to \(leastUsual) or more, or risk.mode to report"
     }
 
@@ -25,7 +25,7 @@ enum RiskDoubts {
     private static func avoidable(_ app: RegisteredApp) -> String? {
         guard app.expectations.receipt != .require else { return nil }
         return
-            "apps.json: \(app.name.printable): risk.mode is refuse and receipt is report: a device that leaves the "
+            "apps.json: \(app.label.printable): risk.mode is refuse and receipt is report: a device that leaves the "
             + "receipt out never has a metric and is served; set receipt to require"
     }
 }

@@ -79,7 +79,7 @@ package struct LoadedConfiguration: Sendable {
         for algorithm in TokenSettings.Algorithm.allCases {
             guard let app = configuration.registry.apps.first(where: { $0.tokens.algorithm == algorithm })
             else { continue }
-            let line = "no \(algorithm.rawValue) signing key is active: the exchanges of \(app.name) are deferred"
+            let line = "no \(algorithm.rawValue) signing key is active: the exchanges of \(app.label) are deferred"
             needed.append((.signing(algorithm), line))
         }
         needed.append((.sealing, "worker.json lists no sealing key: exchanges are deferred"))

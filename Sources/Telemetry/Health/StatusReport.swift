@@ -33,6 +33,15 @@ enum StatusReport {
             text("message", fault.sentence, &json)
             json.endObject()
         }
+        json.key("apps")
+        json.beginArray()
+        for app in snapshot.appNames {
+            json.beginObject()
+            text("app", app.id, &json)
+            text("name", app.name, &json)
+            json.endObject()
+        }
+        json.endArray()
         json.key("held")
         json.beginArray()
         for partition in snapshot.partitions where partition.hold != nil { json.value(partition.number) }

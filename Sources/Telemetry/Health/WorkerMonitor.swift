@@ -55,7 +55,9 @@ package final class WorkerMonitor: Sendable {
     package func note(_ loaded: LoadedConfiguration) {
         let now = Self.now
         known.withLock { known in
-            known.snapshot.apps = loaded.configuration.registry.apps.map(\.appID)
+            let apps = loaded.configuration.registry.apps
+            known.snapshot.apps = apps.map(\.appID)
+            known.snapshot.appNames = apps.compactMap { app in app.displayName.map { (app.appID, $0) } }
             known.snapshot.signingKeys = loaded.signingKeyFacts(now: now)
             (known.snapshot.isReloaded, known.snapshot.reloadedAt) = (true, now)
         }

@@ -40,6 +40,8 @@ package struct WorkerSnapshot {
     var build = Build()
     /// Configured app ids.
     var apps: [String] = []
+    /// Names for people, by app id.
+    var appNames: [(id: String, name: String)] = []
     var signingKeys: [SigningKey] = []
     var anchors: [Anchor] = []
     var isReloaded = true

@@ -48,7 +48,7 @@ struct ExplanationView {
         var table = TextTable()
         table.add("record", "\(record.topic)/\(record.partition)/\(record.offset)")
         table.add("request id", explanation.record.requestID.shown)
-        table.add("app", explanation.app ?? "none that is configured")
+        table.add("app", explanation.appLabel ?? "none that is configured")
         table.add("verb", explanation.verb?.rawValue ?? "none that is served")
         if let keyID = explanation.keyID { table.add("key ID", keyID.base64) }
         if !others.isEmpty { table.add("same id later", others.joined(separator: ", ")) }

@@ -9,7 +9,7 @@ extension RiskReport {
         let sections = sections
         guard !sections.isEmpty else { return "No event tells a risk metric." }
         return sections.map { section in
-            ([section.name.printable, Self.summary(of: section)] + Self.tables(of: section)).joined(separator: "\n")
+            ([section.label.printable, Self.summary(of: section)] + Self.tables(of: section)).joined(separator: "\n")
         }
         .joined(separator: "\n\n")
     }

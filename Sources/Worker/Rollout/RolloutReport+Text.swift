@@ -12,7 +12,7 @@ extension RolloutReport {
             let rollout = rollout(of: name)
             let (mayGrow, why) = judgement(of: name)
             table.add([
-                name.printable, rollout?.mode.rawValue ?? "-",
+                label(of: name), rollout?.mode.rawValue ?? "-",
                 rollout.map { Rollout.percentText($0.parts) + " %" } ?? "-", tally.successes.grouped,
                 tally.failed.grouped, RolloutTally.rate(tally.failed, of: tally.decided).map(PercentFigure.text) ?? "-",
                 tally.notAdmitted.grouped, (mayGrow ? "yes: " : "no: ") + why,
@@ -27,7 +27,7 @@ extension RolloutReport {
         table.add("app", "failed for", "times")
         for name in names {
             for (reason, count) in Self.sorted(tallies[name]?.failures ?? [:]) {
-                table.add(name.printable, reason.printable, count.grouped)
+                table.add(label(of: name), reason.printable, count.grouped)
             }
         }
         return tallies.values.contains { $0.failed > 0 } ? table.text : nil

@@ -80,6 +80,16 @@ struct EndpointsTests {
         }
     }
 
+    @Test func `the status names apps for people, and no series has such a name`() throws {
+        let monitor = try Self.monitor()
+        func page(_ path: String) -> [UInt8] { Endpoints(monitor).answer(HTTPRequest(path: path)).body }
+        #expect(try JSONDocument(parsing: page("/status")).root["apps"]?.elements.isEmpty == true)
+        monitor.note(try KeyDirectory.complete(app: #""name":"Shop \"one\"","tokenAlgorithm":"ES256""#).load())
+        let app = try #require(try JSONDocument(parsing: page("/status")).root["apps"]?.elements.first)
+        #expect(app["app"]?.string == "a" && app["name"]?.string == "Shop \"one\"")
+        #expect(!String(decoding: page("/metrics"), as: UTF8.self).contains("Shop"))
+    }
+
     @Test func `the last fault is an outage or another fault, and nothing of an ordinary start`() throws {
         let monitor = try Self.monitor()
         let log = EventLog(LogSettings(), .plain, write: { _ in })
