@@ -10,6 +10,14 @@ package enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// The size of standard output's terminal; where it tells none, the usual one.
+    package static var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        // The structure lives on this stack, and the call does not keep it.
+        let isKnown = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+        return isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
+    }
+
     /// Whether a line may be drawn there: the process is not in the background. A terminal that is not the session's own
     /// has no background.
     package static var isOurs: Bool {

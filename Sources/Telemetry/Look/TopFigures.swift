@@ -1,0 +1,149 @@
+internal import Settings
+
+/// What the instances' answers say together.
+package struct TopFigures {
+    private let instances: [TopInstance]
+    private let names: [String: String]
+
+    package init(_ instances: [TopInstance]) {
+        self.instances = instances
+        names = instances.reduce(into: [:]) { names, instance in
+            names.merge(instance.now?.status.names ?? [:]) { first, _ in first }
+        }
+    }
+
+    private func all(_ kind: TopInstance.Kind) -> [TopInstance] { instances.filter { $0.kind == kind } }
+
+    // MARK: What is wrong
+
+    /// A sentence for each thing that somebody should look at, with the command that helps where there is one.
+    package var troubles: [String] {
+        let silent = instances.compactMap { one in one.fault.map { "\(one.address) does not answer: \($0)" } }
+        let held = instances.flatMap { one in
+            (one.now?.status.held ?? []).map { "\(one.address): partition \($0.partition) is held: \($0.sentence)" }
+        }
+        return silent + held + instances.flatMap(waits) + instances.flatMap(openTransactions)
+    }
+
+    private func waits(_ one: TopInstance) -> [String] {
+        guard one.now != nil, one.state != "running" else { return [] }
+        let reason = one.now?.status.reason.map { ": \($0)" } ?? ""
+        return ["\(one.address) is \(one.state.replacing("_", with: " "))\(reason)"]
+    }
+
+    private func openTransactions(_ one: TopInstance) -> [String] {
+        guard let unstable = one.sum(.unstable), unstable > 0 else { return [] }
+        return ["\(one.address): open transactions of producers hold back \(Int(clamping: unstable).counted("record"))"]
+    }
+
+    /// The last fault that each worker tells, over or not.
+    package var lastFaults: [String] {
+        instances.compactMap { one in one.now?.status.fault.map { "last fault of \(one.address): \($0)" } }
+    }
+
+    // MARK: Tables
+
+    package var workers: TopTable {
+        let header = ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]
+        var table = TopTable(header: header, names: 2)
+        table.rows = all(.worker).map { one in
+            let refused = one.rate(.requests) { $0["verdict"] != "accepted" }
+            return [
+                one.address, one.state, Self.text(one.rate(.requests)), Self.text(refused), Self.whole(one.sum(.lag)),
+                Self.whole(one.sum(.unstable)), Self.whole(one.sum(.assigned)), Self.whole(one.sum(.lanes)),
+            ]
+        }
+        return table
+    }
+
+    package var gateways: TopTable {
+        var table = TopTable(
+            header: ["gateway", "state", "calls/s", "5xx/s", "waiting", "connected", "late"],
+            names: 2
+        )
+        table.rows = all(.gateway).map { one in
+            let failed = one.rate(.calls) { $0["code"]?.first == "5" }
+            return [
+                one.address, one.state, Self.text(one.rate(.calls)), Self.text(failed), Self.whole(one.sum(.waiting)),
+                Self.whole(one.sum(.connections)), Self.whole(one.sum(.deadlines)),
+            ]
+        }
+        return table
+    }
+
+    package var refreshers: TopTable {
+        var table = TopTable(header: ["refresher", "state", "calls/s", "behind by s"], names: 2)
+        table.rows = all(.refresher).map { one in
+            [one.address, one.state, Self.text(one.rate(.riskCalls)), Self.whole(one.sum(.riskLag))]
+        }
+        return table
+    }
+
+    package var requests: TopTable { counted(.requests, ["app", "verb", "verdict", "reason"]) }
+
+    package var tokens: TopTable {
+        let (minted, used) = (counted(.minted, ["app", "kind", "algorithm"]), counted(.tokenUses, ["app", "outcome"]))
+        var table = TopTable(header: ["app", "tokens", "", "/s", "in all"], names: 3)
+        table.rows = minted.rows + used.rows.map { [$0[0], "verified", $0[1]] + $0.dropFirst(2) }
+        return table
+    }
+
+    package var partitions: TopTable {
+        var table = TopTable(header: ["partition", "worker", "lag", "open"], names: 2)
+        let found = instances.flatMap { one in
+            (one.now?.metrics.series(.lag) ?? [:]).map { labels, lag in
+                (number: labels["partition"] ?? "?", one.address, lag, one.now?.metrics.series(.unstable)[labels] ?? 0)
+            }
+        }
+        // Those that are behind; the others are of no interest.
+        let behind = found.filter { $0.2 > 0 || $0.3 > 0 }.sorted { ($0.2, $1.0) > ($1.2, $0.0) }
+        table.rows = behind.map { [$0.0, $0.1, Self.whole($0.2), Self.whole($0.3)] }
+        return table
+    }
+
+    /// A counter by its labels over all instances: the fastest first, of equals the largest.
+    private func counted(_ family: TopFamily, _ labels: [String]) -> TopTable {
+        var counts: [[String]: (rate: Double?, total: Double)] = [:]
+        for one in instances {
+            for (series, total) in one.now?.metrics.series(family) ?? [:] where total > 0 {
+                let cells = labels.map { series[$0] ?? "" }
+                let (known, rate) = (counts[cells], one.rate(family, of: series))
+                let sum = known?.rate.map { $0 + (rate ?? 0) } ?? rate
+                counts[cells] = (sum, (known?.total ?? 0) + total)
+            }
+        }
+        let order = counts.sorted { left, right in
+            let (one, two) = (left.value, right.value)
+            if one.rate != two.rate { return one.rate ?? 0 > two.rate ?? 0 }
+            return one.total == two.total ? left.key.lexicographicallyPrecedes(right.key) : one.total > two.total
+        }
+        var table = TopTable(header: labels + ["/s", "in all"], names: labels.count)
+        table.rows = order.map { cells, count in
+            let app = names[cells[0]] ?? cells[0]
+            return [app] + cells.dropFirst() + [Self.text(count.rate), Self.whole(count.total)]
+        }
+        return table
+    }
+
+    /// A rate: one decimal below ten; `-` where it is not known yet.
+    private static func text(_ rate: Double?) -> String {
+        guard let rate else { return "-" }
+        guard rate < 9.95 else { return whole(rate) }
+        let tenths = Int((rate * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func whole(_ number: Double?) -> String { number.map { Int(clamping: $0).grouped } ?? "-" }
+}
+
+/// Rows of cells, the most important first; the columns behind the names are figures.
+package struct TopTable {
+    package let header: [String]
+    package let names: Int
+    package fileprivate(set) var rows: [[String]] = []
+}
+
+extension Int {
+    /// The nearest whole number; of what is beyond all of them the last.
+    init(clamping number: Double) { self = Int(exactly: number.rounded()) ?? (number < 0 ? .min : .max) }
+}
