@@ -8,7 +8,8 @@ extension AttestWorker {
         .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .labApple, .exchangeReceipt, .inspect,
         .reasons, .newKeys,
         .jwks,
-        .challenge, .rollout, .risk, .top, .tail, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .requeue, .gateway,
+        .challenge, .rollout, .risk, .top, .tail, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .bans,
+        .requeue, .gateway,
         .refreshReceipts, .schema,
         .completions, .man,
     ]

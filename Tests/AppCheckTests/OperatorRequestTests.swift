@@ -21,6 +21,8 @@ struct OperatorRequestTests {
             .sample(.ban, .key(keyID)), .sample(.unban, .key(keyID)), .sample(.forget, .key(keyID)), keeping,
             .sample(.ban, .key(keyID), on: 5), .sample(.ban, .installation(installation), on: 0),
             .sample(.unban, .installation(installation), on: 41),
+            .sample(.ban, .key(keyID), until: ExchangeKit.start + 1),
+            .sample(.ban, .installation(installation), on: 0, until: 253_402_300_799_999),
         ]
     }
 
@@ -57,6 +59,7 @@ struct OperatorRequestTests {
             .sample(.ban, .key(KeyID(SHA256.hash([8])))), .sample(.ban, first.subject, at: ExchangeKit.start + 1),
             .sample(.ban, first.subject, seed: 1), .sample(.ban, first.subject, on: 0),
             .sample(.ban, .installation(Self.keyID.digest)),
+            .sample(.ban, first.subject, until: ExchangeKit.start + 2),
         ]
         #expect(Set(others.map { key.code($0).bytes }).count == others.count)
     }
@@ -68,6 +71,8 @@ struct OperatorRequestTests {
         ("another time", "000250", "000251"), ("a partition", #""issuedAt""#, #""partition":0,"issuedAt""#),
         ("a partition that is none", #""issuedAt""#, #""partition":-1,"issuedAt""#),
         ("a ban that is kept", #""issuedAt""#, #""keepBan":true,"issuedAt""#),
+        ("an end", #""issuedAt""#, #""until":4102444800000,"issuedAt""#),
+        ("an end that is null", #""issuedAt""#, #""until":null,"issuedAt""#),
         ("no code", #""code""#, #""kode""#), ("no nonce", #""nonce""#, #""once""#),
         ("a short nonce", #""nonce":""#, #""nonce":"AA==","x":""#), ("no key", #""key""#, #""kee""#),
         ("a key twice", #""key""#, #""key":"AAAAAA==","key""#), ("two bodies", #""body""#, #""body":1,"body""#),
@@ -86,6 +91,17 @@ struct OperatorRequestTests {
         let decoding = try Self.decoder(keys).decode(Array(text.utf8))
         #expect(Self.reason(decoding) == .unknownMethod, "\(text)")
         #expect(Reason.unknownMethod.status(appID: nil).message == "App not registered.")
+    }
+
+    /// Else a copy without its end, or one that an earlier version reads, would be another command.
+    @Test(arguments: [("\"until\"", "\"til\""), ("00251", "00252")])
+    func `a ban's end is a part of what the code covers`(from: String, to: String) throws {
+        let keys = try ExchangeKit.keys()
+        let ends = OperatorCommand.sample(.ban, .key(Self.keyID), until: ExchangeKit.start + 1)
+        let text = String(decoding: try ExchangeRequest.command(ends, keys).value, as: UTF8.self)
+        #expect(text.contains(from), "\(text)")
+        let changed = text.replacing(from, with: to, maxReplacements: 1)
+        #expect(Self.reason(try Self.decoder(keys).decode(Array(changed.utf8))) == .unknownMethod)
     }
 
     @Test func `each bit of the code counts`() throws {
@@ -115,6 +131,11 @@ struct OperatorRequestTests {
         for command in [
             unbanKeeping, .sample(.forget, .installation(Self.installation), on: 1),
             .sample(.ban, .installation(Self.installation)),
+            .sample(.unban, .key(Self.keyID), until: ExchangeKit.start + 1),
+            .sample(.forget, .key(Self.keyID), until: ExchangeKit.start + 1),
+            .sample(.ban, .key(Self.keyID), until: ExchangeKit.start), .sample(.ban, .key(Self.keyID), until: -1),
+            .sample(.ban, .key(Self.keyID), until: 253_402_300_800_000),
+            .sample(.ban, .key(Self.keyID), at: .max, until: .min),
         ] {
             let value = try ExchangeRequest.command(command, keys).value
             #expect(Self.reason(try Self.decoder(keys).decode(value)) == .unknownMethod)

@@ -184,6 +184,20 @@ struct LedgerCodecTests {
             value: nil
         ),
         Case(
+            name: "a key's ban with its end and its record",
+            change: .ban(
+                digest(7),
+                Ban(
+                    .key,
+                    since: EvaluationTime(milliseconds: 1_000),
+                    until: EvaluationTime(milliseconds: 70_000),
+                    offset: 24
+                )
+            ),
+            key: [7] + bytes(7),
+            value: [0xA5, 0, 1, 1, 0x19, 0x03, 0xE8, 2, 1, 3, 0x1A, 0x00, 0x01, 0x11, 0x70, 4, 0x18, 0x18]
+        ),
+        Case(
             name: "a banned key",
             change: .ban(digest(7), Ban(.key, since: EvaluationTime(milliseconds: 1_000))),
             key: [7] + bytes(7),
@@ -206,6 +220,10 @@ struct LedgerCodecTests {
             ([0xA3, 0, 1, 1, 0, 2, 0x19, 1, 1], "field 2 is not a kind of ban"),
             ([0xA2, 0, 1, 1, 0], "field 2 is missing"), ([0xA2, 0, 1, 2, 1], "field 1 is missing"),
             ([0xA3, 0, 1, 1, 0x1B, 0x7F, 0, 0, 0, 0, 0, 0, 0, 2, 1], "field 1 is not a time"),
+            ([0xA4, 0, 1, 1, 0, 2, 1, 3, 0x60], "field 3 is not a number"),
+            ([0xA4, 0, 1, 1, 0, 2, 1, 3, 0x1B, 0x7F, 0, 0, 0, 0, 0, 0, 0], "field 3 is not a time"),
+            ([0xA4, 0, 1, 1, 0, 2, 1, 4, 0x20], "field 4 is not an offset"),
+            ([0xA4, 0, 1, 1, 0, 2, 1, 4, 0x41, 1], "field 4 is not a number"),
         ] as [([UInt8], String)]
     )
     func `a ban that is not whole is refused, never misread`(value: [UInt8], reason: String) throws {
@@ -214,6 +232,14 @@ struct LedgerCodecTests {
         }
         #expect(fault?.reason == reason)
         #expect(throws: LedgerCodec.Fault.self) { try LedgerCodec.decode(key: [7] + Self.bytes(7, 31), value: nil) }
+    }
+
+    /// As versions before `--until` read a ban with an end: the fields that they know are the same, and what they do not
+    /// know they ignore, so that they keep the ban.
+    @Test func `a ban with fields that a reader does not know is a ban`() throws {
+        let value: [UInt8] = [0xA4, 0, 1, 1, 0x19, 0x03, 0xE8, 2, 1, 5, 0x43, 1, 2, 3]
+        let read = try LedgerCodec.decode(key: [7] + Self.bytes(7), value: value)
+        #expect(read == .ban(Self.digest(7), Ban(.key, since: EvaluationTime(milliseconds: 1_000))))
     }
 
     @Test(

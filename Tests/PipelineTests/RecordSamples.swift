@@ -53,9 +53,18 @@ struct RecordSamples {
         return record
     }
 
+    private mutating func ban() -> Ban {
+        Ban(
+            chance(2) ? .key : .installation,
+            since: time(),
+            until: chance(2) ? time() : nil,
+            offset: chance(3) ? nil : number()
+        )
+    }
+
     mutating func change() -> LedgerChange {
         switch Int.random(in: 0..<13, using: &random) {
-        case 12: chance(2) ? .banLifted(digest()) : .ban(digest(), Ban(chance(2) ? .key : .installation, since: time()))
+        case 12: chance(2) ? .banLifted(digest()) : .ban(digest(), ban())
         case 0: .challenge(digest(), ConsumedID(expiresAt: time(), request: digest()))
         case 1: .token(digest(), ConsumedID(expiresAt: time(), request: digest()))
         case 2: .mark(PartitionMark(streamTime: time(), appliedOffset: number(), group: random.bytes(3)))

@@ -30,12 +30,30 @@ struct BannedKeyLineTests {
         #expect(try KeysFile.decode(Array(absent.utf8)).ban == nil)
     }
 
+    @Test func `a ban's end is read back, and rounded up`() throws {
+        var ending = Self.banned
+        ending.bannedUntil = 1_800_000_000
+        let text = Self.line(ending)
+        #expect(text.hasSuffix(#","banned":{"since":1790000000,"until":1800000000}}"#))
+        #expect(try KeysFile.decode(Array(text.utf8)) == ending)
+        let end = EvaluationTime(milliseconds: 1_800_000_000_000)
+        #expect(ending.ban == Ban(.key, since: EvaluationTime(milliseconds: 1_790_000_000_000), until: end))
+        func written(_ milliseconds: Int64) -> Int64? {
+            let ban = Ban(.key, since: end, until: EvaluationTime(milliseconds: milliseconds), offset: 7)
+            return ImportedKey(ending.keyID, KeyTable.record(of: ending), ban: ban).bannedUntil
+        }
+        #expect(written(1_000) == 1 && written(1_001) == 2 && written(253_402_300_799_999) == 253_402_300_799)
+    }
+
     @Test(
         arguments: [
             ("true", "banned is no object"), ("{}", "banned: since is not a time in seconds since 1970"),
             (#"{"since":-1}"#, "banned: since is not a time in seconds since 1970"),
             (#"{"since":253402300800}"#, "banned: since is not a time in seconds since 1970"),
             (#"{"since":"1"}"#, "banned: since is not a time in seconds since 1970"),
+            (#"{"since":1,"until":"2"}"#, "banned: until is not a time in seconds since 1970"),
+            (#"{"since":1,"until":253402300800}"#, "banned: until is not a time in seconds since 1970"),
+            (#"{"since":1,"til":2}"#, "unknown member til"),
         ]
     )
     func `an invalid ban names its line`(value: String, reason: String) throws {

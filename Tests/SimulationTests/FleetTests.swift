@@ -1,5 +1,6 @@
 import DeviceLab
 import Foundation
+import Pipeline
 import SimulationKit
 import Streams
 import Testing
@@ -145,6 +146,7 @@ struct FleetTests {
     @Test func `the commands among the requests meet every state`() throws {
         let traffic = try Self.imitated.get()
         var reasons: [String: Int] = [:]
+        var ended = 0
         for seed in 1_000..<1_024 as Range<UInt64> {
             let records = try traffic.records(22, partitions: 2, seed: seed, commands: 0.25)
             let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
@@ -154,12 +156,14 @@ struct FleetTests {
                 reasons["\(verb) \(result.summary)", default: 0] += 1
                 if result.path.hasPrefix("v1/operator") { reasons["command \(result.summary)", default: 0] += 1 }
             }
+            for ledger in run.ledgers.values { ended += ledger.bans.values.count { !$0.counts(at: ledger.streamTime) } }
         }
         for expected in [
             "ban accepted", "unban accepted", "forget accepted",
             "command challenge-consumed",
             "verifyAssertion banned", "verifyAttestation banned", "verifyAssertion unknown-key",
         ] { #expect(reasons[expected] ?? 0 > 0, "\(expected)") }
+        #expect(ended > 0, "some bans end")
     }
 
     /// Runs seeds on a few threads and expects that they met everything but `unmet`; nil = whatever they met.

@@ -40,10 +40,10 @@ struct LedgerSizeTests {
         for number in 0..<perBatch {
             let expiry = EvaluationTime(milliseconds: time(batch).milliseconds + life)
             let consumed = ConsumedID(expiresAt: expiry, request: id(batch, number))
-            if number % 2 == 0 {
-                overlay[0].challenges[id(batch, number)] = consumed
-            } else {
-                overlay[0].tokens[id(batch, number)] = consumed
+            switch number % 3 {
+            case 0: overlay[0].challenges[id(batch, number)] = consumed
+            case 1: overlay[0].tokens[id(batch, number)] = consumed
+            default: overlay[0].bans[id(batch, number)] = Ban(.key, since: time(batch), until: expiry)
             }
         }
         let record = InboundRecord(
@@ -56,7 +56,7 @@ struct LedgerSizeTests {
         )
         var clock = StreamClock()
         for decoded in try decoder.get().decode([.record(record)], now: nil).records { clock.note(decoded) }
-        clock.write(into: &overlay) { _ in ledger }
+        clock.write(into: &overlay, forgetsBans: true) { _ in ledger }
         return overlay
     }
 
@@ -68,6 +68,8 @@ struct LedgerSizeTests {
         return ledger
     }
 
+    private static func remembered(_ ledger: PartitionLedger) -> Int { ledger.consumedCount + ledger.bans.count }
+
     @Test func `topic and memory stay bounded under endless new ids, restarts included`() throws {
         var (ledger, log) = (PartitionLedger(), PartitionLog())
         // Those that live, and those that wait in their bucket and for the next batch.
@@ -78,18 +80,18 @@ struct LedgerSizeTests {
                 log.append(OutboundRecord(change, partition: partition), transaction: nil)
             }
             ledger.apply(overlay[0])
-            #expect(ledger.consumedCount <= most)
+            #expect(Self.remembered(ledger) <= most)
             guard batch % 40 == 39 else { continue }
             log.compact()
             // A worker that starts now restores this one's state.
             let other = try Self.restored(log)
-            #expect(other.consumedCount == ledger.consumedCount)
+            #expect(Self.remembered(other) == Self.remembered(ledger))
             log.compact(dropsTombstones: true)
             // The living, and the stream time.
             #expect(log.visible.count <= most + 1)
             ledger = try Self.restored(log)
         }
-        #expect(ledger.consumedCount >= Self.perBatch * Int(Self.life / Self.pace))
+        #expect(Self.remembered(ledger) >= Self.perBatch * Int(Self.life / Self.pace))
     }
 
     @Test func `an id is remembered for its whole life, and a restored stream time is past a forgotten one`() throws {
@@ -103,11 +105,12 @@ struct LedgerSizeTests {
             for age in 0..<Int(Self.life / Self.pace) where age <= batch {
                 #expect(ledger.challenges[Self.id(batch - age, 0)] != nil)
                 #expect(ledger.tokens[Self.id(batch - age, 1)] != nil)
+                #expect(ledger.bans[Self.id(batch - age, 2)] != nil)
             }
         }
-        #expect(ledger.challenges[Self.id(0, 0)] == nil)
+        #expect(ledger.challenges[Self.id(0, 0)] == nil && ledger.bans[Self.id(0, 2)] == nil)
         let other = try Self.restored(log)
-        #expect(other.challenges[Self.id(0, 0)] == nil)
+        #expect(other.challenges[Self.id(0, 0)] == nil && other.bans[Self.id(0, 2)] == nil)
         // Written together with the removals: if an id was removed, the stream time is past its life.
         #expect(other.streamTime.milliseconds >= Self.time(0).milliseconds + Self.life)
     }

@@ -29,12 +29,14 @@ extension OperatorCommand {
         _ subject: Subject,
         at milliseconds: Int64 = ExchangeKit.start,
         seed: UInt8 = 0,
-        on partition: Int32? = nil
+        on partition: Int32? = nil,
+        until: Int64? = nil
     ) -> OperatorCommand {
         let nonce = Array(SHA256.hash([seed, 0x6E]).bytes.prefix(nonceBytes))
         let time = EvaluationTime(milliseconds: milliseconds)
         var command = OperatorCommand(verb, subject, issuedAt: time, nonce: nonce)
         command.partition = partition
+        command.until = until.map { EvaluationTime(milliseconds: $0) }
         return command
     }
 }

@@ -37,6 +37,18 @@ struct OperatorCommandTests {
                 "--installation must have 1 to 256 bytes."
             ),
             (["ban", "--config", "DIR", "--key-id", key], "worker.json lists no sealing key, and no challenge key"),
+            (["ban", "--config", "DIR", "--key-id", key, "--until", "soon"], "--until must be a time such as"),
+            (["ban", "--config", "DIR", "--key-id", key, "--until", "2020-01-01T00:00:00Z"], "--until must lie ahead"),
+            (
+                ["unban", "--config", "DIR", "--key-id", key, "--until", "2100-01-01T00:00:00Z"],
+                "unknown option --until"
+            ),
+            (
+                ["forget", "--config", "DIR", "--key-id", key, "--until", "2100-01-01T00:00:00Z"],
+                "unknown option --until"
+            ),
+            (["bans"], "--config DIR is required"),
+            (["bans", "--config", "DIR", "--key-id", "abc"], "--key-id must be a key ID, 44 characters of base64"),
             (["requeue"], "--config DIR is required"),
             (["requeue", "--config", "DIR", "--reason", "internall"], "did you mean internal?"),
             (["requeue", "--config", "DIR", "--limit", "0"], "--limit must be a whole number of at least 1"),

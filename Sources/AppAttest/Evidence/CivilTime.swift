@@ -36,6 +36,9 @@ package struct EvaluationTime: Hashable, Comparable, Sendable {
     /// A time in seconds since 1970, as tokens have it: any number is taken.
     package init(seconds: Int64) { self.init(milliseconds: seconds.clampedMultiplied(by: 1000)) }
     package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// The milliseconds from 1970 to the end of 9999: what RFC 3339 can write.
+    package static let writable: ClosedRange<Int64> = 0...253_402_300_799_999
 }
 
 /// The time at which a leaf was issued: orders a key's attestations.

@@ -10,6 +10,22 @@ package struct OperatorCommand: Sendable, Equatable {
         case key(KeyID)
         /// An installation by its ``BanID/installation(_:)``: no record holds the id itself.
         case installation(Digest)
+
+        /// The id under which the ledger keeps a ban of it.
+        package var banID: Digest {
+            switch self {
+            case .key(let keyID): BanID.key(keyID)
+            case .installation(let id): id
+            }
+        }
+
+        /// Short, for a line of a log: the beginning of a key ID, or of an installation's hash.
+        package var shortName: String {
+            switch self {
+            case .key(let keyID): "key \(keyID.base64.prefix(8))…"
+            case .installation(let id): "installation \(ReportValue.bytes(Array(id.bytes.prefix(8))))…"
+            }
+        }
     }
 
     package static let nonceBytes = 16
@@ -20,6 +36,8 @@ package struct OperatorCommand: Sendable, Equatable {
     package var subject: Subject
     /// `forget` only: the ban of the key stays.
     package var keepsBan = false
+    /// `ban` only: the stream time at which it ends; nil = it lasts until it is lifted.
+    package var until: EvaluationTime?
     /// The only partition that the command is for; nil = the one of its key.
     package var partition: Int32?
     package var issuedAt: EvaluationTime
@@ -36,17 +54,10 @@ package struct OperatorCommand: Sendable, Equatable {
         if case .key(let keyID) = subject { keyID.recordKey } else { nil }
     }
 
-    /// The id under which the ledger keeps a ban of the subject.
-    package var banID: Digest {
-        switch subject {
-        case .key(let keyID): BanID.key(keyID)
-        case .installation(let id): id
-        }
-    }
-
-    /// The bytes that the code covers: 71, each member in its place, so that no two commands have the same.
+    /// The bytes that the code covers: 71, each member in its place, so that no two commands have the same. With an end of
+    /// the ban 79, whose code no version without ends finds genuine.
     var message: [UInt8] {
-        var bytes: [UInt8] = [1]
+        var bytes: [UInt8] = [until == nil ? 1 : 2]
         switch action {
         case .ban: bytes.append(1)
         case .unban: bytes.append(2)
@@ -58,6 +69,7 @@ package struct OperatorCommand: Sendable, Equatable {
         }
         bytes += BigEndian.bytes(UInt64(bitPattern: Int64(partition ?? -1)), 8)
         bytes += BigEndian.bytes(UInt64(bitPattern: issuedAt.milliseconds), 8)
+        if let until { bytes += BigEndian.bytes(UInt64(bitPattern: until.milliseconds), 8) }
         return bytes + nonce
     }
 }
@@ -82,4 +94,6 @@ package struct AuthenticCommand: Sendable, Equatable {
     package let command: OperatorCommand
     /// Unlike any other command's: what its one use is remembered by.
     package let code: Digest
+    /// The id of the operator's key.
+    package let key: SealingKeyID
 }

@@ -37,6 +37,6 @@ package struct OperatorKeys: Sendable {
         guard let key = keys.first(where: { $0.id == id }) else { throw .unknownMethod }
         let own = key.code(command)
         guard own.withBytes({ ConstantTime.areEqual($0, code.span) }) else { throw .unknownMethod }
-        return AuthenticCommand(command: command, code: own)
+        return AuthenticCommand(command: command, code: own, key: id)
     }
 }

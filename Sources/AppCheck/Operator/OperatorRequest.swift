@@ -30,6 +30,7 @@ package enum OperatorRequest {
         case .installation(let id): bytes("installation", id.bytes)
         }
         if command.keepsBan { json.member("keepBan", true) }
+        if let until = command.until { json.member("until", until.milliseconds) }
         if let partition = command.partition { json.member("partition", partition) }
         json.member("issuedAt", command.issuedAt.milliseconds)
         bytes("nonce", command.nonce)
@@ -60,6 +61,10 @@ package enum OperatorRequest {
             }
             command.partition = number
         }
+        if let until = body["until"] {
+            guard let number = until.integer else { throw .unknownMethod }
+            command.until = EvaluationTime(milliseconds: number)
+        }
         command.keepsBan = body["keepBan"]?.bool ?? false
         guard isWhole(command) else { throw .unknownMethod }
         return try keys.authenticate(command, key: key, code: code)
@@ -73,8 +78,13 @@ package enum OperatorRequest {
         return key == nil ? .installation(digest) : .key(KeyID(digest))
     }
 
-    /// Nothing but a key is forgotten, and an installation's command is for one partition.
+    /// Nothing but a key is forgotten, nothing but a ban ends, after it began and at a time that the ledger can write;
+    /// and an installation's command is for one partition.
     private static func isWhole(_ command: OperatorCommand) -> Bool {
+        if let until = command.until {
+            let isWritable = EvaluationTime.writable.contains(until.milliseconds)
+            guard command.action == .ban, isWritable, until > command.issuedAt else { return false }
+        }
         if command.keepsBan, command.action != .forget { return false }
         switch command.subject {
         case .key: return true

@@ -51,16 +51,13 @@ struct RequestBody<Tracer: CheckTracer> {
     func exchanged() throws(Reason) -> EvaluationTime? {
         let time = Result { () throws(Reason) in
             guard let member = try member("exchanged", or: nil) else { return EvaluationTime?.none }
-            guard let milliseconds = member.integer, Self.times.contains(milliseconds) else {
+            guard let milliseconds = member.integer, EvaluationTime.writable.contains(milliseconds) else {
                 throw .malformedRequest
             }
             return EvaluationTime(milliseconds: milliseconds)
         }
         return try trace.noted("exchanged", time) { shown("exchanged", or: nil, "milliseconds since 1970, or absent") }
     }
-
-    /// The milliseconds from 1970 to the end of 9999.
-    private static var times: ClosedRange<Int64> { 0...253_402_300_799_999 }
 
     func artifact() throws(Reason) -> [UInt8] {
         try bytes("artifact", expected: "base64 of an artifact of this worker, version 1")

@@ -35,6 +35,8 @@ extension AdmitStage {
             apply(authentic.command, at: record, &state)
             let use = ConsumedID(expiresAt: alive.expiresAt, request: place)
             state.consume(challenge: authentic.code, use, on: partition)
+            let offset = record.record.offset
+            state.note(OperatorAct(authentic.command, key: authentic.key, partition: partition, offset: offset))
             return verdict
         } catch {
             verdict.outcome = .refused(error, error.status(appID: nil))
@@ -44,11 +46,12 @@ extension AdmitStage {
 
     private func apply(_ command: OperatorCommand, at record: DecodedRecord, _ state: inout BatchState) {
         let partition = record.record.partition
+        func ban(_ kind: Ban.Kind) -> Ban {
+            Ban(kind, since: record.time, until: command.until, offset: record.record.offset)
+        }
         switch (command.action, command.subject) {
-        case (.ban, .key):
-            state.set(Ban(.key, since: record.time), of: command, on: partition)
-        case (.ban, .installation):
-            state.set(Ban(.installation, since: record.time), of: command, on: partition)
+        case (.ban, .key): state.set(ban(.key), of: command, on: partition)
+        case (.ban, .installation): state.set(ban(.installation), of: command, on: partition)
         case (.unban, _):
             state.set(nil, of: command, on: partition)
         case (.forget, .key(let keyID)):

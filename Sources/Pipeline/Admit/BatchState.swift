@@ -61,12 +61,13 @@ struct BatchState {
 
     // MARK: Bans
 
-    /// The ban of a key, or of the installation that its request carries. Without bans it hashes nothing.
+    /// The ban of a key, or of the installation that its request carries, that has not ended at the partition's stream
+    /// time. Without bans it hashes nothing.
     mutating func ban(of keyID: KeyID?, _ installation: ExactText?, on partition: Int32) -> Ban? {
         let number = settings.ledgerPartition(partition)
-        if let keyID, hasBans(on: number), let ban = ban(BanID.key(keyID), at: number) { return ban }
+        if let keyID, hasBans(on: number), let ban = ban(BanID.key(keyID), at: number, partition) { return ban }
         guard let installation, hasBans(on: partition) else { return nil }
-        return ban(BanID.installation(installation), at: partition)
+        return ban(BanID.installation(installation), at: partition, partition)
     }
 
     mutating func mayHaveBans(on partition: Int32) -> Bool {
@@ -77,10 +78,17 @@ struct BatchState {
     /// - Parameter ban: nil lifts it.
     mutating func set(_ ban: Ban?, of command: OperatorCommand, on partition: Int32) {
         let number = place(of: command, partition)
-        let known = self.ban(command.banID, at: number)
-        // A ban that is repeated keeps its time.
-        guard (known == nil) != (ban == nil) else { return }
-        overlay[number].bans[command.banID] = .some(ban)
+        let known = self.ban(command.subject.banID, at: number, partition)
+        guard var ban else {
+            if known != nil { overlay[number].bans[command.subject.banID] = .some(nil) }
+            return
+        }
+        if let known {
+            // A ban that is repeated keeps its time; the last command says when it ends.
+            guard known.until != ban.until else { return }
+            ban.since = known.since
+        }
+        overlay[number].bans[command.subject.banID] = ban
     }
 
     /// A key's ban lies with the key, an installation's on each partition.
@@ -93,11 +101,14 @@ struct BatchState {
         return !views.ledgers[place].bans.isEmpty || overlay.hasBans(on: number)
     }
 
-    private mutating func ban(_ id: Digest, at number: Int32) -> Ban? {
-        if let changed = overlay[number].bans[id] { return changed }
+    private mutating func ban(_ id: Digest, at number: Int32, _ partition: Int32) -> Ban? {
         let place = home(number)
-        return views.ledgers[place].bans[id]
+        let known = overlay[number].bans[id] ?? views.ledgers[place].bans[id]
+        guard let known, known.counts(at: streamTime(of: partition)) else { return nil }
+        return known
     }
+
+    mutating func note(_ act: OperatorAct) { overlay.acts.append(act) }
 
     mutating func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
         let place = home(partition)
@@ -153,7 +164,7 @@ struct BatchState {
 
     /// The overlay with the stream times and the expired ids.
     mutating func finish() -> LedgerOverlay {
-        clock.write(into: &overlay, ledger: ledger)
+        clock.write(into: &overlay, forgetsBans: !settings.sharesLedger, ledger: ledger)
         return overlay
     }
 }

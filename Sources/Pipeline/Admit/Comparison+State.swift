@@ -6,7 +6,8 @@ internal import Crypto
 extension Comparison {
     static func ban(_ ban: Ban?) -> Comparison {
         let subject = ban?.kind == .key ? "the key" : "the installation"
-        let presented = ban.map { "\(subject), since \(ReportValue.time($0.since))" } ?? "none"
+        let until = ban?.until.map { ", until \(ReportValue.time($0))" } ?? ""
+        let presented = ban.map { "\(subject), since \(ReportValue.time($0.since))\(until)" } ?? "none"
         return Comparison("ban", presented, expected: "none, of the key or of the installation")
     }
 

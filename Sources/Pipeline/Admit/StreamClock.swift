@@ -25,12 +25,19 @@ struct StreamClock {
 
     func time(of partition: Int32) -> EvaluationTime? { places[partition].map { times[$0].time } }
 
-    func write(into overlay: inout LedgerOverlay, ledger: (Int32) -> PartitionLedger?) {
+    /// - Parameter forgetsBans: whether bans end by the time of the ledger's own partition. In a shared ledger each ends by
+    ///   the time of its requests' partition, and is kept.
+    func write(into overlay: inout LedgerOverlay, forgetsBans: Bool, ledger: (Int32) -> PartitionLedger?) {
         for (partition, time) in times {
             let known = ledger(partition)
             let now = max(time, known?.streamTime ?? time)
             overlay[partition].streamTime = now
             overlay[partition].expired = known?.expired(at: now, limit: Self.expiryLimit) ?? []
+            let ended = forgetsBans ? known?.endedBans(at: now, limit: Self.expiryLimit) ?? [] : []
+            // One that this batch renews, or lifts, is no longer the ledger's.
+            for id in ended where overlay[partition].bans[id] == nil {
+                overlay[partition].expired.append(.banLifted(id))
+            }
         }
     }
 }

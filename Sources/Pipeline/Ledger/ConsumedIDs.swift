@@ -42,7 +42,7 @@ package struct ConsumedIDs: Sendable {
     package func expired(at streamTime: EvaluationTime, limit: Int) -> [Digest] {
         var due: [Digest] = []
         for end in buckets.keys.filter({ $0 <= streamTime.milliseconds }).sorted() where due.count < limit {
-            due += (buckets[end] ?? []).filter { self[$0] != nil }
+            due += left(in: end)
         }
         return due
     }
@@ -50,9 +50,14 @@ package struct ConsumedIDs: Sendable {
     /// Drops the empty buckets.
     package mutating func sweep(before streamTime: EvaluationTime) {
         for end in buckets.keys where end <= streamTime.milliseconds {
-            let rest = (buckets[end] ?? []).filter { self[$0] != nil }
+            let rest = left(in: end)
             buckets[end] = rest.isEmpty ? nil : rest
         }
+    }
+
+    /// One that was removed and came back with another expiry is in that one's bucket.
+    private func left(in end: Int64) -> [Digest] {
+        (buckets[end] ?? []).filter { id in self[id].map { Self.bucketEnd($0.expiresAt) == end } ?? false }
     }
 
     /// The end of the bucket that an id belongs to: the first time at which it may be forgotten.

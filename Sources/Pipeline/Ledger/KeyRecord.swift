@@ -87,8 +87,16 @@ package struct Ban: Hashable, Sendable {
     package var kind: Kind
     /// The time of the command.
     package var since: EvaluationTime
+    /// The stream time from which on the ban no longer counts; nil = it counts until it is lifted.
+    package var until: EvaluationTime?
+    /// The offset of the command's record; nil = no command of this version made the ban.
+    package var offset: Int64?
 
-    package init(_ kind: Kind, since: EvaluationTime) { (self.kind, self.since) = (kind, since) }
+    package init(_ kind: Kind, since: EvaluationTime, until: EvaluationTime? = nil, offset: Int64? = nil) {
+        (self.kind, self.since, self.until, self.offset) = (kind, since, until, offset)
+    }
+
+    package func counts(at streamTime: EvaluationTime) -> Bool { until.map { streamTime < $0 } ?? true }
 }
 
 /// The last accepted request of a key, by which a redelivery is recognized as a duplicate.

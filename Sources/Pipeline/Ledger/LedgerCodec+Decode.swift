@@ -82,7 +82,9 @@ extension LedgerCodec {
         guard let kind = UInt8(exactly: try fields.number(2)).flatMap({ Ban.Kind(rawValue: $0) }) else {
             throw Fault(reason: "field 2 is not a kind of ban")
         }
-        return Ban(kind, since: try fields.time(1))
+        let offset = try fields.optionalNumber(4)
+        if let offset, offset < 0 { throw Fault(reason: "field 4 is not an offset") }
+        return Ban(kind, since: try fields.time(1), until: try fields.optionalTime(3), offset: offset)
     }
 
     private static func environment(_ number: Int64) throws(Fault) -> Environment {

@@ -14,7 +14,7 @@ internal import Streams
 /// | 04 | 1: stream time, 2: the offset after the last applied request, 3: `group.id` (bytes), 4: delivery (0 transaction, 1 at least once, 2 at least once before the first committed offset); older versions wrote 1 only where ids were forgotten, 2 in at-least-once delivery only, and neither 3 nor 4 |
 /// | 05 ‖ app (UTF-8) | 1: start, 2: attestations admitted since |
 /// | 06 ‖ sealing key id (4) | 1: in use since |
-/// | 07 ‖ SHA-256(01 ‖ key ID, or 02 ‖ installation id) | 1: banned since, 2: kind (1 key, 2 installation) |
+/// | 07 ‖ SHA-256(01 ‖ key ID, or 02 ‖ installation id) | 1: banned since, 2: kind (1 key, 2 installation), 3: until (absent = until it is lifted), 4: offset of the command's record; older versions know neither 3 nor 4, and keep the ban until it is lifted |
 package enum LedgerCodec {
     package static let schemaVersion: UInt64 = 1
 
@@ -40,7 +40,7 @@ package enum LedgerCodec {
             ([Kind.rate.rawValue] + Array(app.utf8), numbers(rate.start.milliseconds, Int64(clamping: rate.count)))
         case .sealingKey(let id, let since): (key(sealingKey: id), numbers(since.milliseconds, nil))
         case .sealingKeyForgotten(let id): (key(sealingKey: id), nil)
-        case .ban(let id, let ban): (key(.ban, id), numbers(ban.since.milliseconds, Int64(ban.kind.rawValue)))
+        case .ban(let id, let ban): (key(.ban, id), value(of: ban))
         case .banLifted(let id): (key(.ban, id), nil)
         }
     }
@@ -81,6 +81,17 @@ package enum LedgerCodec {
         number(1, consumed.expiresAt.milliseconds, &cbor)
         cbor.unsigned(2)
         consumed.request.withBytes { cbor.bytes($0) }
+        return cbor.bytes
+    }
+
+    private static func value(of ban: Ban) -> [UInt8] {
+        var cbor = CBORWriter()
+        cbor.map(3 + (ban.until == nil ? 0 : 1) + (ban.offset == nil ? 0 : 1))
+        version(&cbor)
+        number(1, ban.since.milliseconds, &cbor)
+        number(2, Int64(ban.kind.rawValue), &cbor)
+        if let until = ban.until { number(3, until.milliseconds, &cbor) }
+        if let offset = ban.offset { number(4, offset, &cbor) }
         return cbor.bytes
     }
 

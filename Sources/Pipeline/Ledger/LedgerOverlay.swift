@@ -9,6 +9,8 @@ package struct LedgerOverlay: Sendable {
     /// The partitions' parts, in an array, whose elements are read and changed in place: a dictionary's getter copies
     /// them.
     private var parts: [PartitionOverlay] = []
+    /// The commands of operators that take effect with the batch, in its order.
+    package internal(set) var acts: [OperatorAct] = []
 
     package init() {}
 

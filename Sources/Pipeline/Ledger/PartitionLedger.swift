@@ -16,6 +16,8 @@ package struct PartitionLedger: Sendable {
     package private(set) var sealingKeys: [UInt32: EvaluationTime] = [:]
     /// The bans by ``AppCheck/BanID``.
     package private(set) var bans: [Digest: Ban] = [:]
+    /// The bans that end.
+    private var endingBans = ConsumedIDs()
     /// The last record 04; nil = there is none.
     package private(set) var mark: PartitionMark?
 
@@ -51,8 +53,8 @@ package struct PartitionLedger: Sendable {
         case .rate(let app, let rate): rates[app] = rate
         case .sealingKey(let id, let since): sealingKeys[id] = since
         case .sealingKeyForgotten(let id): sealingKeys[id] = nil
-        case .ban(let id, let ban): bans[id] = ban
-        case .banLifted(let id): bans[id] = nil
+        case .ban(let id, let ban): set(ban, id)
+        case .banLifted(let id): set(nil, id)
         }
     }
 
@@ -62,7 +64,7 @@ package struct PartitionLedger: Sendable {
             if isForgottenFirst { keys.remove(id) }
             if let record { keys.set(id, record) }
         }
-        for (id, ban) in overlay.bans { bans[id] = ban }
+        for (id, ban) in overlay.bans { set(ban, id) }
         for (id, consumed) in overlay.challenges { challenges.insert(id, consumed) }
         for (id, consumed) in overlay.tokens { tokens.insert(id, consumed) }
         for (app, rate) in overlay.rates { rates[app] = rate }
@@ -79,11 +81,23 @@ package struct PartitionLedger: Sendable {
             + tokens.expired(at: streamTime, limit: limit).map { .tokenForgotten($0) }
     }
 
+    /// The bans that have ended at a stream time, likewise.
+    package func endedBans(at streamTime: EvaluationTime, limit: Int) -> [Digest] {
+        endingBans.expired(at: streamTime, limit: limit)
+    }
+
+    private mutating func set(_ ban: Ban?, _ id: Digest) {
+        bans[id] = ban
+        endingBans.remove(id)
+        if let until = ban?.until { endingBans.insert(id, ConsumedID(expiresAt: until, request: id)) }
+    }
+
     private mutating func raise(to time: EvaluationTime) { streamTime = max(streamTime, time) }
 
     private mutating func sweep() {
         challenges.sweep(before: streamTime)
         tokens.sweep(before: streamTime)
+        endingBans.sweep(before: streamTime)
     }
 }
 

@@ -30,6 +30,7 @@ extension BatchLoop {
         guard applied == position.offset else { return }
         tally.add(batch.tally)
         count(batch, places)
+        batch.overlay.acts.forEach(notice)
     }
 
     /// Forgets doubts about earlier batches of the same partitions: their records are a later batch's now.

@@ -140,6 +140,7 @@ extension BatchLoop {
         batch.enter(.committed)
         apply(batch.overlay)
         keep(batch.secondPoints)
+        batch.overlay.acts.forEach(notice)
         // Applied once: what is left of the batch changes nothing any more.
         batch.overlay = LedgerOverlay()
         noteDecided(batch)

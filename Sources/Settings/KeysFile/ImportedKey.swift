@@ -39,6 +39,8 @@ package struct ImportedKey: Sendable, Equatable {
     package var lastRequest: LastRequest?
     /// The time at which the key was banned, in seconds since 1970; nil = it is not.
     package var bannedSince: Int64?
+    /// When the ban ends, likewise; nil = it lasts until it is lifted.
+    package var bannedUntil: Int64?
     package var risk: RiskMetric?
     /// Skipped counters that the key may still use.
     package var skippedCounters: [UInt32] = []
@@ -67,9 +69,14 @@ package struct ImportedKey: Sendable, Equatable {
 }
 
 extension ImportedKey {
+    /// The times of bans that a line may have.
+    static let banTimes: ClosedRange<Int64> = 0...EvaluationTime.writable.upperBound / 1000
+
     /// The ban as the ledger has it; nil = there is none.
     package var ban: Ban? {
-        bannedSince.map { Ban(.key, since: EvaluationTime(milliseconds: $0 * 1000)) }
+        bannedSince.map { since in
+            Ban(.key, since: EvaluationTime(seconds: since), until: bannedUntil.map { EvaluationTime(seconds: $0) })
+        }
     }
 
     /// A key as `export-keys` writes it; ``KeyTable/record(of:)`` reads it back.
@@ -94,6 +101,8 @@ extension ImportedKey {
             }
         )
         bannedSince = ban.map { $0.since.milliseconds / 1000 }
+        // Rounded up: no ban becomes shorter.
+        bannedUntil = ban?.until.map { min(($0.milliseconds + 999) / 1000, Self.banTimes.upperBound) }
         risk = record.risk
         skippedCounters = record.counters.skippedCounters
     }

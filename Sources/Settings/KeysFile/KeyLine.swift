@@ -35,7 +35,7 @@ enum KeyLine {
             issued: try optional(root, "issued").map { node throws(Fault) in try KeyIssue.decode(node) },
             lastRequest: try optional(root, "lastRequest").map { node throws(Fault) in try lastRequest(node) }
         )
-        imported.bannedSince = try optional(root, "banned").map { node throws(Fault) in try banned(node) }
+        if let node = optional(root, "banned") { (imported.bannedSince, imported.bannedUntil) = try banned(node) }
         imported.risk = try optional(root, "risk").map { node throws(Fault) in try risk(node) }
         if let node = optional(root, "skippedCounters") {
             imported.skippedCounters = try skippedCounters(node, below: counter)
@@ -43,13 +43,17 @@ enum KeyLine {
         return imported
     }
 
-    /// `{"since"}`, in seconds since 1970.
-    private static func banned(_ node: JSONNode) throws(Fault) -> Int64 {
-        try check(node, ["since"], "banned")
-        guard let since = node["since"]?.integer, (0...253_402_300_799).contains(since) else {
-            throw Fault(reason: "banned: since is not a time in seconds since 1970")
+    /// `{"since", "until"?}`, in seconds since 1970.
+    private static func banned(_ node: JSONNode) throws(Fault) -> (since: Int64, until: Int64?) {
+        func time(_ node: JSONNode?, _ name: String) throws(Fault) -> Int64 {
+            guard let time = node?.integer, ImportedKey.banTimes.contains(time) else {
+                throw Fault(reason: "banned: \(name) is not a time in seconds since 1970")
+            }
+            return time
         }
-        return since
+        try check(node, ["since", "until"], "banned")
+        let until = try optional(node, "until").map { until throws(Fault) in try time(until, "until") }
+        return (try time(node["since"], "since"), until)
     }
 
     /// `{"metric", "createdAt"}`, the latter in seconds since 1970.
@@ -90,6 +94,7 @@ enum KeyLine {
             writer.key("banned")
             writer.beginObject()
             writer.member("since", since)
+            if let until = key.bannedUntil { writer.member("until", until) }
             writer.endObject()
         }
         if let risk = key.risk {

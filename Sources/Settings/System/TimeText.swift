@@ -64,8 +64,7 @@ package enum TimeText {
         return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
     }
 
-    /// The milliseconds until 9999-12-31T23:59:59.999Z.
-    private static let range: ClosedRange<Int64> = 0...253_402_300_799_999
+    private static let range = EvaluationTime.writable
 
     /// Splits `.123` off a time: returns the rest, and the milliseconds.
     private static func splitFraction(_ text: String) -> (String, Int64)? {

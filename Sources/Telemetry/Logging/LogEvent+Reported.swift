@@ -20,6 +20,9 @@ extension LogEvent {
         case is ClockDoubt: self.init(.error, .clockDoubted, message)
         case is BreakerOpen: self.init(.error, .breakerOpen, message)
         case is BreakerClosed: self.init(.info, .breakerClosed, message)
+        case let act as OperatorAct:
+            self.init(.info, .audit, message)
+            (partition, offset) = (act.partition, act.offset)
         case let verdict as CrashVerdict:
             self.init(.error, .recordConvicted, message)
             (partition, offset) = (verdict.item.place.partition, verdict.item.place.offset)

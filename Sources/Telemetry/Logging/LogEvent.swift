@@ -8,6 +8,7 @@ package struct LogEvent: Sendable, Equatable {
         case stopping
         case stopped
         case heartbeat
+        case audit
         case brokerWaiting = "broker.waiting"
         case brokerLost = "broker.lost"
         case brokerBack = "broker.back"

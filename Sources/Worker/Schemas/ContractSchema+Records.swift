@@ -89,7 +89,10 @@ extension ContractSchema {
     }
 
     private static var banned: JSONTree {
-        JSONSchema.object([JSONSchema.Member("since", JSONSchema.integer(0...253_402_300_799))])
+        JSONSchema.object([
+            JSONSchema.Member("since", JSONSchema.integer(0...253_402_300_799)),
+            optional("until", JSONSchema.integer(0...253_402_300_799)),
+        ])
     }
 
     static var metric: JSONTree { JSONSchema.integer(0...Int64(UInt16.max)) }

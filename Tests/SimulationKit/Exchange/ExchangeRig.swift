@@ -17,6 +17,7 @@ package final class ExchangeRig {
     private let lanes: SimulatedLanes
     private let random = RandomBytes()
     private let options: BatchLoop.Options
+    private let told = RigNotices()
     private var sent = 0
 
     /// - Parameter isLive: false = replay: no wall clock.
@@ -33,7 +34,7 @@ package final class ExchangeRig {
         clock = RigClock(isLive: isLive)
         streams = MemoryStreams(partitions: partitions)
         self.settings = Self.own(settings, random)
-        loop = Self.loop(streams, self.settings, lanes, clock, options)
+        loop = Self.loop(streams, self.settings, lanes, clock, options, told)
         try settle()
     }
 
@@ -49,7 +50,8 @@ package final class ExchangeRig {
         _ settings: PipelineSettings,
         _ lanes: SimulatedLanes,
         _ clock: RigClock,
-        _ options: BatchLoop.Options
+        _ options: BatchLoop.Options,
+        _ told: RigNotices
     ) -> BatchLoop {
         BatchLoop(
             streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
@@ -57,9 +59,13 @@ package final class ExchangeRig {
             lanes: lanes,
             options: options,
             post: lanes.post,
-            wallClock: { clock.now }
+            wallClock: { clock.now },
+            notice: { if let act = $0 as? OperatorAct { told.acts.append(act) } }
         )
     }
+
+    /// What operators' commands have done, as the loop tells it.
+    package var acts: [OperatorAct] { told.acts }
 
     /// The brokers' and the worker's time, in milliseconds.
     package var time: Int64 {
@@ -71,14 +77,14 @@ package final class ExchangeRig {
     package func restart(_ settings: PipelineSettings? = nil) throws {
         streams.restart()
         self.settings = settings.map { Self.own($0, random) } ?? self.settings
-        loop = Self.loop(streams, self.settings, lanes, clock, options)
+        loop = Self.loop(streams, self.settings, lanes, clock, options, told)
         try settle()
     }
 
     /// As ``restart(_:)`` with the settings that were, until the ledger is being read.
     package func restartRestoring() throws {
         streams.restart()
-        loop = Self.loop(streams, settings, lanes, clock, options)
+        loop = Self.loop(streams, settings, lanes, clock, options, told)
         while loop.restoring == nil { _ = try loop.tick(waitMilliseconds: 0) }
     }
 
@@ -214,6 +220,12 @@ private final class RigClock: @unchecked Sendable {
     init(isLive: Bool) { self.isLive = isLive }
 
     var now: EvaluationTime? { isLive ? EvaluationTime(milliseconds: milliseconds) : nil }
+}
+
+/// What the loop has told.
+private final class RigNotices: @unchecked Sendable {
+    // One thread, as above.
+    var acts: [OperatorAct] = []
 }
 
 /// The answer to a replacement of the settings.

@@ -51,8 +51,12 @@ package struct FleetReading: Sendable {
     /// The key records of each partition's topic.
     var keyRecords: [Int32: [[UInt8]: [UInt8]]] { ledgers.mapValues { $0.filter { $0.key.first == 1 } } }
 
-    /// The bans of each partition as a restored ledger has them.
-    var bans: [Int32: [Digest: Ban]] { restored.mapValues(\.bans).filter { !$0.value.isEmpty } }
+    /// The bans of each partition that count at its last time, as a restored ledger has them. When an ended one is removed
+    /// depends on the batches.
+    var bans: [Int32: [Digest: Ban]] {
+        restored.mapValues { ledger in ledger.bans.filter { $0.value.counts(at: ledger.streamTime) } }
+            .filter { !$0.value.isEmpty }
+    }
 
     /// The counter of each key as a restored ledger has it, by the record key's text.
     var counters: [String: UInt32] {

@@ -141,6 +141,10 @@ package final class FleetTraffic: Sendable {
         let verb = verbs.randomElement(using: &random) ?? .ban
         var command = OperatorCommand.sample(verb, .key(keyID), at: time, seed: seed)
         if verb == .forget { command.keepsBan = Bool.random(using: &random) }
+        // Some bans end, a few records later or behind the last one.
+        if verb == .ban, !seed.isMultiple(of: 3) {
+            command.until = EvaluationTime(milliseconds: time + Self.commandStep * (1 + Int64(seed % 7)))
+        }
         return try ExchangeRequest.command(command, settings.exchange.keys).value
     }
 

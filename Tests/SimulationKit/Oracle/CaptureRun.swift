@@ -79,7 +79,7 @@ package struct CaptureRun: Equatable {
                 lines.append("\(partition) \(id.bytes) \(used)")
             case .token(let id, let used) where used.expiresAt > time: lines.append("\(partition) \(id.bytes) \(used)")
             case .rate(let app, let rate): lines.append("\(partition) \(app) \(rate)")
-            case .ban(let id, let ban): lines.append("\(partition) \(id.bytes) \(ban)")
+            case .ban(let id, let ban) where ban.counts(at: time): lines.append("\(partition) \(id.bytes) \(ban)")
             case .sealingKey(let id, let since): lines.append("\(partition) \(id) \(since)")
             default: break
             }

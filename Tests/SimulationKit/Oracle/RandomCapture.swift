@@ -198,6 +198,9 @@ extension RandomCapture {
             default: made(.unban, .installation(installation), partition)
             }
         if command.action == .forget { command.keepsBan = random.below(2) == 0 }
+        if command.action == .ban, seed.isMultiple(of: 2) {
+            command.until = EvaluationTime(milliseconds: ExchangeKit.start + 500 * Int64(1 + seed % 16))
+        }
         let keys = settings.exchange.keys
         var request = try ExchangeRequest.command(command, keys, with: keys.sealing.keys[random.below(2)].operatorKey)
         if random.below(8) == 0 { request.partition = partition }

@@ -1,3 +1,6 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
 internal import Glibc
 internal import JSON
 internal import Kafka
@@ -33,6 +36,24 @@ struct EventLogTests {
         var event = LogEvent(.warning, .partitionHeld, "partition 3 is held\nby \"all\"", counts: [.init("kept", 7)])
         (event.partition, event.offset, event.code) = (3, 41, "_TIMED_OUT")
         return event
+    }
+
+    @Test func `an operator's act is an audit line with its record's place`() throws {
+        let command = OperatorCommand(
+            .ban,
+            .key(KeyID(SHA256.hash([7]))),
+            issuedAt: EvaluationTime(milliseconds: 0),
+            nonce: [UInt8](repeating: 0, count: OperatorCommand.nonceBytes)
+        )
+        let bytes: [UInt8] = [1, 2, 3, 4]
+        let id = SealingKeyID(bytes.span)
+        let key = try #require(id)
+        let event = LogEvent(OperatorAct(command, key: key, partition: 3, offset: 17))
+        #expect(event.level == .info && !event.isFault && !event.isRepeatable)
+        let line = try #require(lines(.json) { $0.log(event) }.first)
+        let root = try JSONDocument(parsing: Array(line.utf8)).root
+        #expect(root["event"]?.string == "audit" && root["partition"]?.integer == 3 && root["offset"]?.integer == 17)
+        #expect(root["message"]?.string == "ban of key yjWHWPbS…: by record 3/17, with the key 01020304", "\(line)")
     }
 
     @Test func `a line of text has its time, level and event`() {

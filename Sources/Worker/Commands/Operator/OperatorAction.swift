@@ -18,12 +18,19 @@ struct OperatorAction {
     private let key: OperatorKey
     private let command: OperatorCommand
     private let subject: String
+    private let isAwaited: Bool
 
     /// - Parameter keepsBan: of `forget`.
     init(_ verb: OperatorCommand.Action, _ arguments: Arguments, keepsBan: Bool = false) throws {
         configuration = try Configuration.load(directory: try arguments.required("--config"))
-        let (subject, name) = try Self.subject(arguments)
-        self.subject = name
+        guard let (subject, name) = try OperatorSubject.of(arguments) else {
+            throw UsageFault("name one: --key-id KEYID or --installation ID.")
+        }
+        (self.subject, isAwaited) = (name, arguments.has("--wait"))
+        let until = try arguments.time("--until")
+        if let until, until <= WallClock.milliseconds() {
+            throw UsageFault("--until must lie ahead: \(TimeText.rfc3339(until)) is over.")
+        }
         guard let key = try ExchangeKeys.operatorKeys(configuration).active else {
             throw ConfigurationFault(
                 "worker.json lists no sealing key, and no challenge key in its place: the workers know an operator's "
@@ -32,7 +39,7 @@ struct OperatorAction {
         }
         self.key = key
         var command = Self.fresh(verb, subject)
-        command.keepsBan = keepsBan
+        (command.keepsBan, command.until) = (keepsBan, until.map { EvaluationTime(milliseconds: $0) })
         self.command = command
     }
 
@@ -42,28 +49,17 @@ struct OperatorAction {
         return OperatorCommand(verb, subject, issuedAt: now, nonce: nonce)
     }
 
-    private static func subject(_ arguments: Arguments) throws -> (OperatorCommand.Subject, name: String) {
-        let (key, installation) = (arguments.string("--key-id"), arguments.string("--installation"))
-        switch (key, installation) {
-        case (let text?, nil):
-            guard let keyID = Base64.decode(Array(text.utf8)).flatMap({ KeyID($0.span) }) else {
-                throw UsageFault("--key-id must be a key ID, 44 characters of base64, not '\(text.printable)'.")
-            }
-            return (.key(keyID), "key \(keyID.text)")
-        case (nil, let text?):
-            guard (1...HeaderReading.installationIDBytes).contains(text.utf8.count) else {
-                throw UsageFault("--installation must have 1 to \(HeaderReading.installationIDBytes) bytes.")
-            }
-            return (.installation(BanID.installation(ExactText(text))), "the installation")
-        default: throw UsageFault("name one: --key-id KEYID or --installation ID.")
-        }
-    }
-
-    /// - Returns: when all replicas have the command.
-    func write(_ console: Console) throws {
+    /// Returns when all replicas have the command; where it is waited for, when it has its results.
+    ///
+    /// - Returns: the exit code.
+    func write(_ console: Console) throws -> Int32 {
         let topic = configuration.topics.requests
         let access = try LedgerAccess(configuration)
         let commands = placed(try access.partitionCount())
+        // Before the commands: no result of theirs comes earlier.
+        let wait =
+            try isAwaited
+            ? OperatorWait(configuration, commands.map { ($0.partition, Self.requestID($0.command)) }) : nil
         let properties = access.properties.pairs.map { ($0.name, $0.value) }
         var (rest, options) = (commands[...], CapturePublisher.Options())
         (options.keepsPartitions, options.deliveryMilliseconds) = (true, Self.deliveryMilliseconds)
@@ -82,6 +78,7 @@ struct OperatorAction {
         for (command, partition) in commands {
             console.print("partition \(partition): the result's request-id is \(Self.requestID(command))")
         }
+        return try wait?.finish(console) ?? ExitCode.done
     }
 
     /// One command for the partition of the key; one for each partition where an installation's requests may be, or
@@ -92,7 +89,7 @@ struct OperatorAction {
         }
         return (0..<count).map { partition in
             var own = Self.fresh(command.action, command.subject)
-            (own.keepsBan, own.partition) = (command.keepsBan, partition)
+            (own.keepsBan, own.until, own.partition) = (command.keepsBan, command.until, partition)
             return (own, partition)
         }
     }

@@ -1,17 +1,20 @@
 internal import AppCheck
 internal import Settings
 
-private let subjects: [Option] = [
-    .value("--config", "DIR", "the configuration directory", .required),
-    .value("--key-id", "KEYID", "the key, as results name it"),
-    .value("--installation", "ID", "the installation, as the header installation-id names it"),
-]
+private let directory = Option.value("--config", "DIR", "the configuration directory", .required)
+private let wait = Option.flag(
+    "--wait",
+    "wait for the result, \(OperatorWait.seconds) s at most; exit code 1 if it is not accepted"
+)
 
 extension Command {
     static let ban = Command(
         name: "ban",
         summary: "refuse a key or an installation until unban",
-        options: subjects,
+        options: [directory] + OperatorSubject.options + [
+            .value("--until", "TIME", "end of the ban: RFC 3339, or milliseconds since 1970; without it unban ends it"),
+            wait,
+        ],
         notes: """
             The command goes to the requests topic, under a code that is made with the first sealing key of worker.json
             (the first challenge key where no sealing key is listed): every worker must have that key. A running worker
@@ -21,22 +24,23 @@ extension Command {
 
             An installation's ban is written once for each partition. It concerns requests that carry that
             installation-id, and the ledger has only its hash.
+
+            --until is judged by the times of the partition's requests, never by a clock. Of two bans of one key the
+            last says when it ends. A worker of a version without --until refuses such a command as unknown-method.
             """
     ) { arguments, console in
         try OperatorAction(.ban, arguments).write(console)
-        return ExitCode.done
     }
 
     static let unban = Command(
         name: "unban",
         summary: "lift the ban of a key or an installation",
-        options: subjects,
+        options: [directory] + OperatorSubject.options + [wait],
         notes: """
             As ban writes, so does unban. A key that is not banned stays as it is.
             """
     ) { arguments, console in
         try OperatorAction(.unban, arguments).write(console)
-        return ExitCode.done
     }
 }
 
@@ -45,9 +49,8 @@ extension Command {
         name: "forget",
         summary: "remove everything held of a key",
         options: [
-            .value("--config", "DIR", "the configuration directory", .required),
-            .value("--key-id", "KEYID", "the key, as results name it", .required),
-            .flag("--keep-ban", "keep a ban of the key, of which the ledger has only a hash"),
+            directory, .value("--key-id", "KEYID", "the key, as results name it", .required),
+            .flag("--keep-ban", "keep a ban of the key, of which the ledger has only a hash"), wait,
         ],
         notes: """
             Written as ban does, and applied in order with the key's requests: the key's record with its counter, its
@@ -60,6 +63,5 @@ extension Command {
             """
     ) { arguments, console in
         try OperatorAction(.forget, arguments, keepsBan: arguments.has("--keep-ban")).write(console)
-        return ExitCode.done
     }
 }

@@ -1,0 +1,97 @@
+import BrokerKit
+import ChaosKit
+import Foundation
+import JSON
+import Settings
+import Streams
+import Testing
+
+/// The live look at a running worker: bans with an end, results that are waited for, `bans`, `tail`, `top`.
+extension LedgerProgramTests {
+    @Test func `commands wait for their results, bans end, bans lists them, and the log tells of each act`() throws {
+        let workplace = try ProgramWorkplace("awaited") { $0.membership = "dynamic" }
+        let all = try workplace.simulated(devices: 3, records: 30)
+        let key = try #require(all.first?.key)
+        let keyID = String(decoding: key, as: UTF8.self)
+        let worker = try workplace.start("run", "--instance", "one")
+        let tail = try workplace.start("tail", "--from-beginning")
+        var outcomes = 0
+        func send(_ part: Range<Int>) throws {
+            try workplace.put(all[part])
+            outcomes += part.count
+            #expect(try workplace.hasOutcomes(outcomes, of: [worker]), "\(worker.error)")
+        }
+        try send(0..<15)
+        #expect(try workplace.done("bans").output == "no key and no installation is banned\n")
+        // Some seconds ahead: the broker's time of later requests passes it.
+        let end = Int64(Date.now.timeIntervalSince1970 * 1000) + 4_000
+        let said = try workplace.done("ban", "--key-id", keyID, "--until", String(end), "--wait").output
+        outcomes += 1
+        #expect(said.hasSuffix(": accepted\n"), "\(said)")
+        let lines = try workplace.done("bans").output.split(separator: "\n")
+        #expect(lines.count == 2 && lines[1].hasPrefix("key \(keyID)"), "\(lines)")
+        #expect(lines[1].contains(TimeText.rfc3339(end)) && lines[1].contains(workplace.requests + "/"), "\(lines)")
+        try send(15..<20)
+        let installation = try workplace.done("ban", "--installation", "fid-1", "--wait").output
+        outcomes += 3
+        #expect(installation.components(separatedBy: ": accepted\n").count == 4, "\(installation)")
+        #expect(try workplace.done("bans", "--installation", "fid-1").output.contains("the installation"))
+        #expect(try workplace.done("bans").output.split(separator: "\n").count >= 2)
+        let stranger = try workplace.start("bans", "--installation", "fid-2")
+        #expect(stranger.waitForEnd() == .exit(1) && stranger.output == "the installation is not banned\n")
+        // A fresh request after the end, whose time removes the ban.
+        #expect(Deadline.wait(30) { Int64(Date.now.timeIntervalSince1970 * 1000) > end + 1_000 })
+        try send(20..<30)
+        let free = try workplace.start("bans", "--key-id", keyID)
+        #expect(free.waitForEnd() == .exit(1) && free.output == "key \(keyID) is not banned\n", "\(free.output)")
+        try refusedWithAnotherKey(workplace, keyID)
+        outcomes += 1
+        #expect(try workplace.hasOutcomes(outcomes, of: [worker]))
+        #expect(Deadline.wait(30) { tail.output.split(separator: "\n").count >= outcomes }, "\(tail.output)")
+        tail.signal(SIGINT)
+        #expect(tail.waitForEnd() == .exit(0) && tail.error.isEmpty, "\(tail.error)")
+        let results = tail.output.split(separator: "\n")
+        #expect(results.count == outcomes && results.contains { $0.contains("refused banned") })
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let acts = worker.error.split(separator: "\n").filter { $0.contains(" audit: ") }
+        #expect(acts.count == 4 && acts.count { $0.contains("ban of installation ") } == 3, "\(worker.error)")
+        #expect(acts.first?.contains("ban of key \(keyID.prefix(8))… until \(TimeText.rfc3339(end))") == true)
+    }
+
+    /// An operator whose sealing key is another one than the workers'.
+    private func refusedWithAnotherKey(_ workplace: ProgramWorkplace, _ keyID: String) throws {
+        let other = workplace.folder + "/other"
+        try FileManager.default.copyItem(atPath: workplace.config, toPath: other)
+        let settings = try JSONDocument(parsing: Array(Data(contentsOf: URL(filePath: other + "/worker.json")))).root
+        let file = try #require(settings["sealingKeys"]?.elements.first?["file"]?.string)
+        try Data(Base64.encode([UInt8](repeating: 7, count: 32))).write(to: URL(filePath: "\(other)/\(file)"))
+        let refused = try ProgramProcess(
+            ["unban", "--config", other, "--key-id", keyID, "--wait"],
+            in: workplace.folder
+        )
+        #expect(refused.waitForEnd() == .exit(1), "\(refused.error)")
+        #expect(refused.output.contains(": refused unknown-method: "), "\(refused.output)")
+    }
+
+    @Test func `top shows a worker, and tail ends with its reader`() throws {
+        let port = 21_964
+        let workplace = try ProgramWorkplace("looked-at") {
+            $0.members = #""metrics": {"port": \#(port)},"#
+        }
+        try workplace.simulate(devices: 3, records: 40, faults: 0.3)
+        let worker = try workplace.start("run", "--instance", "one")
+        #expect(try workplace.hasOutcomes(40, of: [worker]), "\(worker.error)")
+        let seen = try workplace.done("top", "--once").output
+        #expect(seen.contains("1 of 1 instance answering") && seen.contains("running"), "\(seen)")
+        #expect(seen.contains("verifyAssertion") && seen.contains("accepted") && seen.contains("refused"), "\(seen)")
+        let filtered = try workplace.start("tail", "--from-beginning", "--refused")
+        #expect(Deadline.wait(30) { filtered.output.contains("refused ") }, "\(filtered.error)")
+        filtered.signal(SIGTERM)
+        #expect(filtered.waitForEnd() == .exit(0) && !filtered.output.contains("accepted"))
+        worker.signal(SIGTERM)
+        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        let gone = try workplace.start("top", "--once")
+        #expect(gone.waitForEnd() == .exit(1) && gone.output.contains("does not answer"), "\(gone.output)")
+    }
+}
