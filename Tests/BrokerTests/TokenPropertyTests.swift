@@ -1,3 +1,4 @@
+import Foundation
 import Settings
 import TestKit
 import Testing
@@ -36,6 +37,19 @@ struct TokenPropertyTests {
             "alone; remove enable.sasl.oauthbearer.unsecure.jwt=true"
         ),
     ]
+
+    @Test func `a program that others may write is refused`() throws {
+        let directory = try ConfigurationDirectory(properties: "")
+        let program = directory.path + "/token"
+        try directory.write("token", "#!/bin/sh\n")
+        let properties = "\(Self.bearer)\(Self.command)\(program)"
+        for (mode, told) in [(0o700, nil), (0o755, nil), (0o775, "may write"), (0o707, "may write"), (0o600, "be run")]
+        {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: program)
+            let problem = try problem(properties)
+            #expect(told.map { problem?.contains($0) == true } ?? (problem == nil), "\(mode): \(problem ?? "none")")
+        }
+    }
 
     @Test(arguments: wrong)
     func `none, two, and a command that cannot be run are one line`(properties: String, told: String) throws {

@@ -54,10 +54,22 @@ extension KafkaProperties {
             return "\(KafkaProperties.tokenCommand) needs security.protocol=sasl_ssl and sasl.mechanisms=OAUTHBEARER"
         }
         if let other = others.first { return "tokens come from \(KafkaProperties.tokenCommand) alone; remove \(other)" }
-        let program = command.prefix { $0 != " " }
-        // The path is copied for the call.
-        guard unsafe access(String(program), X_OK) != 0 else { return nil }
-        return "\(KafkaProperties.tokenCommand): \(program) cannot be run: \(POSIXText.describe(errno))"
+        return Self.programProblem(String(command.prefix { $0 != " " })).map {
+            "\(KafkaProperties.tokenCommand): \($0)"
+        }
+    }
+
+    /// The fault of a program that would run with this process's rights.
+    private static func programProblem(_ program: String) -> String? {
+        var status = stat()
+        // The path is copied for the calls, one of which fills the status in.
+        guard unsafe access(program, X_OK) == 0, unsafe stat(program, &status) == 0 else {
+            return "\(program) cannot be run: \(POSIXText.describe(errno))"
+        }
+        // As for code that is loaded: no group may write, not even root's.
+        let isOurs = status.st_uid == 0 || status.st_uid == geteuid()
+        guard !isOurs || status.st_mode & 0o022 != 0 else { return nil }
+        return "others than root and this process's user may write \(program): chown it to root, and chmod go-w"
     }
 }
 
