@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import Settings
 import Streams
 import TestKit
 import Testing

@@ -5,6 +5,7 @@ internal import Pipeline
 internal import Reports
 internal import Settings
 internal import Streams
+internal import Telemetry
 internal import Threads
 
 /// A replay: a capture through the pipeline, with every file it writes.

@@ -1,9 +1,8 @@
 internal import Glibc
-internal import Settings
 
 /// A folder of one instance that outlives its process, held by one process at a time.
-struct StateFolder {
-    let path: String
+package struct StateFolder {
+    package let path: String
 
     /// Takes `$STATE_DIRECTORY` (as systemd sets it) if it is set, else the first writable one of `state` next to the
     /// configuration and a folder of this user under `$TMPDIR`.
@@ -12,7 +11,7 @@ struct StateFolder {
     ///   - identity: unique to the instance.
     ///   - environment: of the process.
     /// - Throws: a ``StateFolderFault`` that says what to do.
-    init(
+    package init(
         configuration: String,
         identity: String,
         environment: [String: String] = Variables.values("STATE_DIRECTORY", "TMPDIR")
@@ -57,6 +56,6 @@ struct StateFolder {
     }
 }
 
-struct StateFolderFault: Error, CustomStringConvertible {
-    let description: String
+package struct StateFolderFault: Error, CustomStringConvertible {
+    package let description: String
 }

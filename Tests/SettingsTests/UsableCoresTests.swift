@@ -1,6 +1,5 @@
-internal import Testing
-
-@testable internal import Worker
+import Settings
+import Testing
 
 /// The number of lanes that a process gets by itself.
 struct UsableCoresTests {

@@ -1,10 +1,9 @@
 internal import Glibc
-internal import Settings
 
 /// How many processors this process may use: what its affinity allows, and what the quota of its control groups pays for.
-enum UsableCores {
+package enum UsableCores {
     /// The cores of this process, as of now; at least 1.
-    static var count: Int {
+    package static var count: Int {
         let groups = WholeFile.text("/proc/self/cgroup")
         return count(
             affinity: affinity(WholeFile.text("/proc/self/status") ?? "", online: sysconf(Int32(_SC_NPROCESSORS_ONLN))),
@@ -19,7 +18,7 @@ enum UsableCores {
     /// - Parameters:
     ///   - status: `/proc/self/status`; its line `Cpus_allowed` is a mask, which may have processors that are away.
     ///   - online: of the machine.
-    static func affinity(_ status: String, online: Int) -> Int {
+    package static func affinity(_ status: String, online: Int) -> Int {
         let mask = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }?.split(separator: "\t").last
         let allowed = (mask ?? "").compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }
         return max(1, allowed > 0 ? min(allowed, online) : online)
@@ -29,7 +28,7 @@ enum UsableCores {
     ///   - affinity: processors that the process may run on.
     ///   - groups: `/proc/self/cgroup`.
     ///   - read: a file below `/sys/fs/cgroup`; nil = there is none.
-    static func count(affinity: Int, groups: String, read: (String) -> String?) -> Int {
+    package static func count(affinity: Int, groups: String, read: (String) -> String?) -> Int {
         let quotas = groups.split(separator: "\n").flatMap { line -> [Double] in
             // hierarchy:controllers:path
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -72,16 +71,16 @@ enum UsableCores {
 ///
 /// A loop's own part of a record is small beside the lanes', so one feeds about eight cores. A machine with fewer has
 /// one, and keeps its instance's name as it is.
-enum LoopCount {
-    static let coresPerLoop = 8
+package enum LoopCount {
+    package static let coresPerLoop = 8
 
     /// - Parameter configured: 0 = by the cores.
-    static func of(_ configured: Int, cores: Int) -> Int {
+    package static func of(_ configured: Int, cores: Int) -> Int {
         configured > 0 ? configured : max(1, cores / coresPerLoop)
     }
 }
 
 extension Configuration {
     /// The number of loops on this machine.
-    var loopCount: Int { LoopCount.of(loops, cores: UsableCores.count) }
+    package var loopCount: Int { LoopCount.of(loops, cores: UsableCores.count) }
 }
