@@ -62,12 +62,13 @@ final class CostRig {
         let id = TokenIDs(app: app.name, subject: app.appID)
             .id(requestID: "cost", valueDigest: SHA256.hash([]), keyID: device.keyID)
         tokenID = id.text
-        token = TokenTemplate(
-            subject: app.appID,
-            projectNumber: app.projectNumber,
-            projectID: app.projectID,
-            key: rsa
-        ).mint(times, id: id) ?? []
+        token =
+            TokenTemplate(
+                subject: app.appID,
+                projectNumber: app.projectNumber,
+                projectID: app.projectID,
+                key: rsa
+            ).mint(times, id: id) ?? []
         ledger = Self.ledger(device, broker, app.name)
     }
 

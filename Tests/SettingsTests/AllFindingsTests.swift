@@ -31,7 +31,8 @@ struct AllFindingsTests {
             lines.map { $0.prefix { $0 != "," } } == [
                 "worker.json: lane: unknown key; known keys: topics",
                 "worker.json: lanes: must be an integer from 0 to 1024",
-                "worker.json: log.level: must be one of debug", "worker.json: signingKeys[0].file: is required.",
+                "worker.json: log.level: must be one of debug",
+                "worker.json: signingKeys[0]: must name where the key is: one of file",
                 "worker.json: signingKeys[1].use: unknown key; known keys: kid",
                 "apps.json: projects[0].apps[0].environments[0]: must be one of development",
                 "apps.json: projects[0].apps[0].environments[2]: must be one of development",

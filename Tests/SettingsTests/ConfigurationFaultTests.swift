@@ -21,7 +21,7 @@ import Testing
             (#""signingKeys":{}"#, "signingKeys: must be a list of objects"),
             (#""signingKeys":[1]"#, "signingKeys[0]: must be an object"),
             (#""signingKeys":[{"file":"f"}]"#, "signingKeys[0].kid: is required"),
-            (#""signingKeys":[{"kid":"a"}]"#, "signingKeys[0].file: is required"),
+            (#""signingKeys":[{"kid":"a"}]"#, "signingKeys[0]: must name where the key is: one of file, command, key"),
             (
                 #""signingKeys":[{"kid":"a","file":"f","algorithm":"HS256"}]"#,
                 "signingKeys[0].algorithm: must be one of RS256, ES256"
@@ -51,7 +51,10 @@ import Testing
             ),
             (#""challenges":{"ttl":"99999999999999999999s"}"#, nil),
             (#""challenges":{"ttl":"9223372036854775807h"}"#, nil),
-            (#""challenges":{"keys":[{"id":"a"}]}"#, "challenges.keys[0].file: is required"),
+            (
+                #""challenges":{"keys":[{"id":"a"}]}"#,
+                "challenges.keys[0]: must name where the key is: one of file, command"
+            ),
             (#""clock":{"maxAge":"0s"}"#, nil), (#""clock":{"maxAhead":"25h"}"#, nil),
             (#""clock":{"maxage":"1s"}"#, nil),
             (#""limits":{"valueBytes":0}"#, "limits.valueBytes: must be an integer from 1 to 16777216"),

@@ -11,7 +11,7 @@ enum SchemaAgreement {
         "must be an IP address", "six decimal places", "limits.clientDataHashBytes allows", "keep one of them",
         "must be a time", "has debugTokens and accepts production", "debug tokens; remove some",
         "exchange them", "and ignores receipts", "and no risk.above", "names no topic for receipts",
-        "out of one of them", "names its project by its ID", "twice; keep one",
+        "out of one of them", "must name where the key is", "names its project by its ID", "twice; keep one",
     ]
 
     /// - Parameter fault: of the directory's configuration; nil where it loads.

@@ -34,7 +34,8 @@ struct ManifestTests {
         "Traffic": ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
         "Compression": ["CZlib", "CZstd"],
         "Settings": [
-            "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "CProcess",
+            "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+            "CProcess",
         ],
         "Pipeline": ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],

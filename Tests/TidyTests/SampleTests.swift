@@ -48,7 +48,7 @@ struct SampleTests {
         }
         let servers = try Self.property("bootstrap.servers", of: "kubernetes/\(name)/kafka.properties")
         let broker = try #require(servers?.split(separator: ":").last)
-        let policies = try Self.text("kubernetes/network.yaml").components(separatedBy: "\n---\n")
+        let policies = try Self.text("kubernetes/network.yaml").components(separatedBy: "---\n")
         let policy = try #require(policies.first { $0.contains("\n  name: attest-\(name)\n") })
         #expect(policy.contains("- port: metrics\n") && policy.contains("- port: \(broker)\n"))
         #expect(policy.contains("- port: http\n") == (name == "gateway"))

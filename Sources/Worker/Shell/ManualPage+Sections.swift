@@ -12,7 +12,7 @@ extension ManualPage {
         ("run --config /etc/attest-worker --check", "Whether the configuration and the topics are fit."),
         ("inspect --config /etc/attest-worker attestation.b64", "What an attestation says, and why it is refused."),
         (
-            "replay --config /etc/attest-worker --input requests.ndjson --report report.html",
+            "replay --config /etc/attest-worker --input requests.ndjson --output out --report report.html",
             "A capture of the requests, judged without a broker."
         ),
         ("reasons nonce-mismatch", "What a reason means, and what to do about it."),

@@ -47,7 +47,7 @@ struct HSMTests {
         try serve(fleet) { fleet.tally.consumed >= 25 }
         try site.activate(fileKid, worker)
         // Nothing is said of the file's key, which is older than the other one.
-        let isBack = try Deadline.wait(30) {
+        let isBack = Deadline.wait(30) {
             worker.error.components(separatedBy: "the configuration is reloaded").count > 2
         }
         #expect(isBack, "\(worker.error)")
