@@ -89,8 +89,7 @@ package struct TokenTemplate: Sendable {
         }
     }
 
-    /// - Returns: `header.payload.signature`, ASCII.
-    ///   nil where the key does not sign.
+    /// - Returns: `header.payload.signature`, ASCII; nil if the key does not sign.
     package func mint(_ times: TokenTimes, id: TokenID) -> [UInt8]? { sign(draft(times, id: id)) }
 
     /// - Parameter id: the `jti`, which needs no escape in JSON.

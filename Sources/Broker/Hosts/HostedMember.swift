@@ -41,7 +41,7 @@ package final class HostedMember {
         return member.core.snapshot()
     }
 
-    /// Makes the clients anew, if their files were renewed.
+    /// Replaces the clients if their certificate files have changed.
     package func renew() {
         owner.check()
         member.core.renew(at: MemberClock.now())

@@ -1,7 +1,7 @@
 internal import Kafka
 internal import Settings
 
-/// When a token command runs, and what is told of it. Times are milliseconds since 1970.
+/// Decides when a token command runs and what the log says about it. Times are milliseconds since 1970.
 struct TokenSchedule {
     /// A new token is asked for once this share of the present one's life is over.
     private static let usedShare = 0.8

@@ -3,7 +3,7 @@ internal import Glibc
 internal import KafkaPorts
 internal import Threads
 
-/// The OAuth tokens of the process's clients: one at a time for all that name the same command, whoever runs it.
+/// The OAuth tokens of the process's clients. All clients that name the same command share one token.
 ///
 /// A client is given each token at once, on the thread that brings it: it asks for none, and no poll of it is needed.
 package final class ClientTokens: Sendable {

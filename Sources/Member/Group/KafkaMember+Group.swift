@@ -80,8 +80,8 @@ extension KafkaMember {
         return true
     }
 
-    /// Makes a consumer anew whose files were renewed: the group takes the partitions for lost, and a static member gets
-    /// the same ones back. The producer follows when they are taken over.
+    /// Replaces a consumer whose certificate files have changed. The partitions count as lost; a static member gets the
+    /// same ones back. The producer follows when they are taken over.
     package func renew(at now: Moment) {
         guard consumer.isOutdated, membership.state != .expelled else { return }
         _ = replaceConsumer(at: now)

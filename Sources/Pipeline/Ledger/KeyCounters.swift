@@ -2,8 +2,8 @@ internal import AppCheck
 
 /// The counters that a key has used: the highest, and those below it that it has skipped.
 ///
-/// What is not named here is used. So a record without skipped counters is strict, whoever wrote it: an earlier version
-/// of the worker, `import-keys`, or a worker without a window.
+/// Every other counter below the highest counts as used. A record without skipped counters is therefore strict, whether
+/// an earlier version of the worker wrote it, `import-keys`, or a worker without a window.
 package struct KeyCounters: Hashable, Sendable {
     /// The greatest window, in counters.
     package static let mostBehind = RegisteredApp.counterWindows.upperBound

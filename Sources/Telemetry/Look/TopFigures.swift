@@ -16,7 +16,7 @@ package struct TopFigures {
 
     // MARK: What is wrong
 
-    /// A sentence for each thing that somebody should look at, with the command that helps where there is one.
+    /// A sentence for each problem, with the command that fixes it where there is one.
     package var troubles: [String] {
         let silent = instances.compactMap { one in one.fault.map { "\(one.address) does not answer: \($0)" } }
         let held = instances.flatMap { one in

@@ -39,7 +39,7 @@ package struct TopInstance: Sendable {
 
     func sum(_ family: TopFamily) -> Double? { now?.metrics.sum(family) }
 
-    /// What a counter gains in a second; nil before the second answer, and where the process began anew.
+    /// A counter's increase per second; nil before the second scrape, and after a restart of the process.
     func rate(_ family: TopFamily, where isMeant: (Scrape.Labels) -> Bool = { _ in true }) -> Double? {
         guard isSameProcess, let now else { return nil }
         return now.metrics.series(family).keys.filter(isMeant).reduce(0) { $0 + (rate(family, of: $1) ?? 0) }

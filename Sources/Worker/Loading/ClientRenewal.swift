@@ -24,7 +24,7 @@ struct ClientRenewal {
     /// Checks for changes: cheap, to be called several times a second. Files that no client can be made of are reported, and
     /// the clients stay as they are.
     ///
-    /// - Returns: whether the clients are outdated from now on, and are to be made anew.
+    /// - Returns: whether the clients are outdated; the caller replaces them.
     mutating func poll(_ say: (LogEvent) -> Void) -> Bool {
         guard !files.paths.isEmpty, files.poll() else { return false }
         do throws(ConfigurationFault) {

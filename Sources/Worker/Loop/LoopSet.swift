@@ -16,16 +16,16 @@ final class LoopSet {
         let loop: BatchLoop
         /// Says what the loop's member knows, asked on the loop's thread; nil = it is not asked.
         var memberSnapshot: (() -> MemberSnapshot)?
-        /// Makes the streams' clients anew, if their files were renewed.
+        /// Replaces the streams' clients if their certificate files have changed.
         var renew: () -> Void = {}
         let close: () throws -> Void
     }
 
-    /// How many looks a loop has to get its partitions back before the next one's clients are made anew.
+    /// How many polls a loop has to get its partitions back before the next loop's clients are replaced.
     private static let renewalLooks = 5...300
 
     private let members: [Member]
-    /// The loops whose clients are to be made anew, and how often the first one of them was looked at since it began.
+    /// The loops whose clients wait for replacement, and how often the first of them was polled since its turn began.
     private var renewals: (left: Range<Int>, looks: Int) = (0..<0, 0)
 
     init(_ members: [Member]) {
@@ -72,7 +72,7 @@ final class LoopSet {
         if let fault { throw fault }
     }
 
-    /// Makes the clients of one loop after the other anew. Called by what ``run(stopping:report:)`` calls.
+    /// Replaces the clients of one loop after the other. Called by what ``run(stopping:report:)`` calls.
     func renewClients() { renewals = (members.indices, 0) }
 
     private func advanceRenewals(_ states: [LoopState]) {
