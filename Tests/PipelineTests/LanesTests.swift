@@ -1,5 +1,6 @@
 import AppAttest
 import Crypto
+import Dispatch
 import Pipeline
 import Testing
 internal import Threads
@@ -61,12 +62,42 @@ struct LanesTests {
         #expect(sums.sorted() == (0..<jobs).map { job in (0..<40).reduce(0) { $0 + $1 + job } })
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [1, 3])
+    func `what waits keeps no lane from its work`(lanes: Int) async throws {
+        let runner = DispatchLanes(
+            scratches: try (0..<lanes).map { _ in try Self.scratch() },
+            waiting: try (0..<4).map { _ in try Self.scratch() }
+        )
+        let (signs, verified) = (DispatchSemaphore(value: 0), Locked(0))
+        let outputs = await withCheckedContinuation { continuation in
+            // Four signatures at once, which end only after the lanes have done another batch's work.
+            runner.run(count: 4, grain: 64, priority: .waiting) { range, _ in
+                signs.wait()
+                return range.map { _ in verified.withLock { $0 } }
+            } completion: {
+                continuation.resume(returning: $0)
+            }
+            runner.run(count: 100, grain: 10, priority: .normal) { range, _ in
+                verified.withLock { $0 += range.count }
+                return [0]
+            } completion: { _ in
+                for _ in 0..<4 { signs.signal() }
+            }
+        }
+        #expect(outputs == [100, 100, 100, 100])
+    }
+
     @Test(arguments: [
         (1, 2, 8), (64, 2, 8), (65, 2, 16), (128, 2, 16), (448, 2, 56), (449, 2, 64), (20_000, 2, 64), (128, 16, 8),
         (600, 16, 16), (20_000, 64, 64), (10, 1, 8),
     ])
     func `a short stage has several grains for each lane, in steps of eight`(count: Int, lanes: Int, grain: Int) {
-        #expect(DispatchLanes.grain(of: count, lanes: lanes, most: 64) == grain)
+        #expect(DispatchLanes.grain(of: count, lanes: lanes, most: 64, step: 8) == grain)
+    }
+
+    @Test(arguments: [(1, 16, 1), (60, 16, 1), (120, 16, 2), (20_000, 16, 64)])
+    func `signatures made elsewhere are spread one by one`(count: Int, lanes: Int, grain: Int) {
+        #expect(DispatchLanes.grain(of: count, lanes: lanes, most: 64, step: 1) == grain)
     }
 
     @Test func `the records of a small batch are spread over all lanes`() async throws {

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import Crypto
 
 /// All signing keys. Immutable; a reload makes a new one.
 package struct TokenKeyRing: Sendable {
@@ -37,6 +38,9 @@ package struct TokenKeyRing: Sendable {
     package func active(_ algorithm: TokenSettings.Algorithm) -> TokenKey? {
         keys.first { $0.state == .active && $0.algorithm == algorithm }
     }
+
+    /// Whether a signature may take as long as another holder of the key takes.
+    package var signsElsewhere: Bool { keys.contains { $0.state == .active && $0.key.held != nil } }
 
     /// Whether no key is listed at all: a genuine token then looks like a forged one.
     package var isEmpty: Bool { keys.isEmpty && revoked.isEmpty && absent.isEmpty }

@@ -40,14 +40,21 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
     private let scratches: [LaneScratch]
     private let state: Locked<State>
     private let stopped: @Sendable () -> Bool
+    private let waiting: DispatchLanes?
 
     /// - Parameters:
     ///   - scratches: one per lane; at least one.
+    ///   - waiting: one per further lane, for what waits; where there is none, the lanes wait.
     ///   - isEngineStopped: whether the engine of these scratches was found wrong; called on any thread.
-    package init(scratches: [LaneScratch], isEngineStopped: @escaping @Sendable () -> Bool = { false }) {
+    package init(
+        scratches: [LaneScratch],
+        waiting: [LaneScratch] = [],
+        isEngineStopped: @escaping @Sendable () -> Bool = { false }
+    ) {
         precondition(!scratches.isEmpty, "there is at least one lane")
         self.scratches = scratches
         stopped = isEngineStopped
+        self.waiting = waiting.isEmpty ? nil : DispatchLanes(scratches: waiting)
         queues = scratches.indices.map { DispatchQueue(owner: "lane.\($0)", qos: .userInitiated) }
         state = Locked(State(idle: Array(repeating: true, count: scratches.count)))
     }
@@ -61,8 +68,11 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
         _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
         completion: @escaping @Sendable ([Output]) -> Void
     ) {
+        if priority == .waiting, let waiting {
+            return waiting.run(count: count, grain: grain, priority: priority, body, completion: completion)
+        }
         guard count > 0 else { return completion([]) }
-        let grain = priority == .high ? Self.grain(of: count, lanes: queues.count, most: grain) : grain
+        let grain = priority.step.map { Self.grain(of: count, lanes: queues.count, most: grain, step: $0) } ?? grain
         let grains = (count + grain - 1) / grain
         let gathered = Locked(Gathered<Output>(grains: grains))
         let job: @Sendable (Int, LaneScratch) -> Void = { index, scratch in
@@ -73,7 +83,7 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
         let woken = state.withLock { state -> [Int] in
             state.nextID += 1
             let entry = Job(id: state.nextID, grains: grains, run: job)
-            if priority == .high { state.high.append(entry) } else { state.normal.append(entry) }
+            if priority == .normal { state.normal.append(entry) } else { state.high.append(entry) }
             let idle = state.idle.indices.filter { state.idle[$0] }
             for lane in idle { state.idle[lane] = false }
             return idle
@@ -82,10 +92,10 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
     }
 
     /// Several grains for each lane: a token costs a hundred times what other records do, and one grain may have all of a
-    /// small batch. In steps of eight, the signatures that a library makes at once.
-    package static func grain(of count: Int, lanes: Int, most: Int) -> Int {
+    /// small batch.
+    package static func grain(of count: Int, lanes: Int, most: Int, step: Int) -> Int {
         let share = (count + grainsPerLane * lanes - 1) / (grainsPerLane * lanes)
-        return min(most, (share + 7) / 8 * 8)
+        return min(most, (share + step - 1) / step * step)
     }
 
     private static let grainsPerLane = 4
@@ -101,6 +111,17 @@ package final class DispatchLanes: LaneRunner, @unchecked Sendable {
             guard let taken else { return }
             scratches[lane].owner.check()
             taken.run(taken.grain, scratches[lane])
+        }
+    }
+}
+
+extension LanePriority {
+    /// What a short stage's grains are multiples of: the signatures that a library makes at once, or a token.
+    fileprivate var step: Int? {
+        switch self {
+        case .high: 8
+        case .waiting: 1
+        case .normal: nil
         }
     }
 }

@@ -1,7 +1,8 @@
 internal import Threads
 
-/// Short stages go before long ones, so that the oldest batch leaves before the next ones are verified.
-package enum LanePriority: Sendable { case high, normal }
+/// Short stages go before long ones, so that the oldest batch leaves before the next ones are verified. What waits for
+/// others more than it computes, as a signature by a key that is held elsewhere, keeps no lane from its work.
+package enum LanePriority: Sendable { case high, normal, waiting }
 
 /// Runs the parallel stages of a batch: production uses ``DispatchLanes``, simulation runs them in place.
 package protocol LaneRunner: Sendable {

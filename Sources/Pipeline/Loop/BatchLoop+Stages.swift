@@ -72,7 +72,8 @@ extension BatchLoop {
             let sabotage = options.sabotage
         #endif
         let count = records.count + changes.count
-        hand(batch, .encoding, count: count, grain: 64, priority: .high) { range, lane in
+        let waits = settings.exchange.signsElsewhere && verdicts.contains { $0.order != nil }
+        hand(batch, .encoding, count: count, grain: 64, priority: waits ? .waiting : .high) { range, lane in
             let (outputs, counts, missing) = stage.encode(
                 range,
                 records,

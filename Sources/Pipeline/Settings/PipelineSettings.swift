@@ -89,4 +89,7 @@ package struct ExchangeSettings: Sendable {
     package var randomBytes: (@Sendable (_ count: Int) -> [UInt8])?
 
     package init(keys: KeyRings = KeyRings()) { self.keys = keys }
+
+    /// Whether a token may take as long as another holder of its key takes.
+    package var signsElsewhere: Bool { mints && keys.tokens.signsElsewhere }
 }

@@ -13,6 +13,8 @@ internal import Telemetry
 struct LoopRig {
     /// The lanes verify so many in less time than a commit takes.
     private static let smallBatch = 256
+    /// Signatures that tokens make at once; each takes a session.
+    private static let waitingLanes = 16
 
     let count: Int
     let engine: EngineChoice
@@ -34,15 +36,17 @@ struct LoopRig {
         count = configuration.lanes > 0 ? configuration.lanes : UsableCores.count
         let (meter, watch) = (meter, engine.watch(alarm: alarm))
         (self.engine, self.watch) = (engine, watch)
-        works = (0..<count).map { _ in WorkSlot() }
+        works = (0..<count + Self.waitingLanes).map { _ in WorkSlot() }
+        let scratches = works.map { work in
+            LaneScratch(
+                verifier: ObjectVerifier(anchors: anchors, limits: limits),
+                engine: TimedEngine(engine.make(watch), meter: meter, isStopped: { watch.isStopped }),
+                work: work
+            )
+        }
         lanes = DispatchLanes(
-            scratches: works.map { work in
-                LaneScratch(
-                    verifier: ObjectVerifier(anchors: anchors, limits: limits),
-                    engine: TimedEngine(engine.make(watch), meter: meter, isStopped: { watch.isStopped }),
-                    work: work
-                )
-            },
+            scratches: Array(scratches.prefix(count)),
+            waiting: Array(scratches.dropFirst(count)),
             isEngineStopped: { watch.isStopped }
         )
     }
