@@ -62,7 +62,7 @@ struct LanesTests {
         #expect(sums.sorted() == (0..<jobs).map { job in (0..<40).reduce(0) { $0 + $1 + job } })
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 3])
+    @Test(arguments: [1, 3])
     func `what waits keeps no lane from its work`(lanes: Int) async throws {
         let runner = DispatchLanes(
             scratches: try (0..<lanes).map { _ in try Self.scratch() },

@@ -49,7 +49,9 @@ enum Rules {
             "Sources/Pipeline/Lanes", "Sources/Kafka/", "Sources/HTTP/", "Sources/HTTPClient/", "Sources/Threads/",
             "Sources/Crypto/Signing/", "Sources/Crypto/HSM/", "Sources/Reports/Figures/",
         ],
-        "Dispatch": shell + ["Sources/Pipeline/Lanes", "Sources/Traffic/Simulated/", "Sources/Threads/"],
+        "Dispatch": shell + [
+            "Sources/Pipeline/Lanes", "Sources/Crypto/HSM/", "Sources/Traffic/Simulated/", "Sources/Threads/",
+        ],
         "Testing": ["Tests/"],
     ]
     private static let shell = [

@@ -1,7 +1,9 @@
 internal import CPKCS11
+internal import Dispatch
 internal import Threads
 
-/// A private key inside a PKCS #11 token: it never leaves it. Lanes sign in sessions of their own, in parallel.
+/// A private key inside a PKCS #11 token: it never leaves it. Threads sign in parallel, each in a session of its own, or
+/// wait for one where the token allows fewer.
 ///
 /// A signature that fails is tried once more in a new session, with a new login, for sessions die alone; then the key is
 /// away until ``revive()``.
@@ -16,6 +18,10 @@ internal import Threads
         var isAvailable = false
         var fault: HSMFault?
         var idle: [Session] = []
+        /// Sessions that sign now.
+        var busy = 0
+        /// Threads that wait for one of them.
+        var waiting = 0
     }
 
     package let name: HSMKeyName
@@ -23,6 +29,8 @@ internal import Threads
     private let module: HSMModule
     private let pin: Secret?
     private let state = Locked(State())
+    /// Signalled for each waiting thread.
+    private let returned = DispatchSemaphore(value: 0)
 
     /// - Parameter pin: of the token's user; nil = keys there can be used without a login.
     package init(_ name: HSMKeyName, pin: Secret?) throws(HSMFault) {
@@ -95,17 +103,43 @@ internal import Threads
     private func signed(_ digest: Digest) throws(HSMFault) -> [UInt8] {
         let made: Result<[UInt8], HSMFault>? = module.use { generation in
             Result { () throws(HSMFault) in
-                if let session = takeIdle(generation) {
-                    do throws(HSMFault) { return try sign(digest, in: session) } catch {
-                        // Others may have died with it.
-                        while let other = takeIdle(generation) { unsafe pkcs11_close(module.functions, other.handle) }
-                    }
+                let (session, isNew) = try take(generation)
+                do throws(HSMFault) { return try sign(digest, in: session) } catch {
+                    guard !isNew else { throw error }
+                    // Others may have died with it.
+                    while let other = takeIdle(generation) { unsafe pkcs11_close(module.functions, other.handle) }
                 }
-                return try sign(digest, in: try Self.open(name, pin, module, generation))
+                return try sign(digest, in: try take(generation).session)
             }
         }
         guard let made else { throw .module("is being started") }
         return try made.get()
+    }
+
+    /// An idle session, a new one, or one that another thread gives back.
+    private func take(_ generation: Int) throws(HSMFault) -> (session: Session, isNew: Bool) {
+        while true {
+            var taken = takeIdle(generation)
+            let isNew = taken == nil
+            do throws(HSMFault) { if isNew { taken = try Self.open(name, pin, module, generation) } } catch {
+                guard error.isLackOfSessions, waitForOthers() else { throw error }
+            }
+            guard let taken else { continue }
+            state.withLock { $0.busy += 1 }
+            return (taken, isNew)
+        }
+    }
+
+    /// - Returns: false where no other thread has a session to give back.
+    private func waitForOthers() -> Bool {
+        let waits: Bool? = state.withLock { state in
+            guard state.idle.isEmpty else { return false }
+            guard state.busy > 0 else { return nil }
+            state.waiting += 1
+            return true
+        }
+        if waits == true { returned.wait() }
+        return waits != nil
     }
 
     private func takeIdle(_ generation: Int) -> Session? {
@@ -115,7 +149,7 @@ internal import Threads
         }
     }
 
-    /// Keeps the session where it has signed, and closes it otherwise.
+    /// Gives the session back where it has signed, and closes it otherwise.
     private func sign(_ digest: Digest, in session: Session) throws(HSMFault) -> [UInt8] {
         let (isRSA, size) = (publicKey.kind == .rsa, publicKey.signatureBytes)
         let data = isRSA ? EMSAPadding.info + digest.bytes : digest.bytes
@@ -131,11 +165,16 @@ internal import Threads
             &signature,
             &count
         )
-        guard code == 0, count == size, publicKey.isValid(signature.span, of: digest) else {
-            unsafe pkcs11_close(module.functions, session.handle)
-            throw code == 0 ? .wrongSignature : .call("C_Sign", code)
+        let isValid = code == 0 && count == size && publicKey.isValid(signature.span, of: digest)
+        if !isValid { unsafe pkcs11_close(module.functions, session.handle) }
+        state.withLock { state in
+            if isValid { state.idle.append(session) }
+            state.busy -= 1
+            guard state.waiting > 0 else { return }
+            state.waiting -= 1
+            returned.signal()
         }
-        state.withLock { $0.idle.append(session) }
+        guard isValid else { throw code == 0 ? .wrongSignature : .call("C_Sign", code) }
         return signature
     }
 }

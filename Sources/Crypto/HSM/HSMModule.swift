@@ -35,6 +35,9 @@ package enum HSMFault: Error, Equatable, Sendable, CustomStringConvertible {
         unsafe pkcs11_text(code).map { unsafe String(cString: $0) } ?? "code \(code)"
     }
 
+    /// CKR_SESSION_COUNT: the token allows no further one.
+    var isLackOfSessions: Bool { self == .call("C_OpenSession", 0xB1) }
+
     /// Whether another try may do harm: tokens count wrong PINs and lock themselves.
     package var isFinal: Bool {
         switch self {
@@ -69,7 +72,7 @@ package enum HSMFault: Error, Equatable, Sendable, CustomStringConvertible {
     static func at(_ path: String) throws(HSMFault) -> HSMModule {
         if let module = loaded.withLock({ $0[path] }) { return module }
         // Code that sees PINs must be root's or this user's. Loaded by its path, since modules look for their other files
-        // beside it; the folders are judged, so nobody else can exchange it.
+        // beside it; the folders are judged, so no other user can exchange it.
         do throws(MultiBufferFault) { close(try CodeFile.open(path, below: nil)) } catch {
             throw .module(error.description)
         }

@@ -122,7 +122,7 @@ final class Batch {
     }
 
     /// Takes the lanes' outputs, or goes back before Admit where a key did not sign: a counter would have moved, and a
-    /// challenge be used up, for a token that nobody gets.
+    /// challenge be used up, for a token that no client gets.
     func add(_ grains: [EncodedGrain]) {
         guard let first = grains.lazy.compactMap(\.unsigned).first else {
             outputs = grains

@@ -127,6 +127,18 @@ struct HSMTests {
         #expect(site.isSet("parallel-16") && !site.isSet("parallel-17"), "\(worker.error)")
     }
 
+    @Test func `a token of three sessions makes three signatures at once, and all of them`() throws {
+        let site = try HSMSite("hsm-narrow")
+        try site.activate(site.kid)
+        ["narrow", "slow"].forEach(site.set)
+        let worker = try site.workplace.start("run", "--instance", "one")
+        try site.publish(60, exchanges: true, seed: 1)
+        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        end(worker)
+        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 60])
+        #expect(site.isSet("parallel-3") && !site.isSet("parallel-4"), "\(worker.error)")
+    }
+
     @Test func `a token that is away at the start is the world's fault, and a wrong PIN is the configuration's`() throws
     {
         let site = try HSMSite("hsm-start")

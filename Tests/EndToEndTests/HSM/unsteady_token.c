@@ -1,5 +1,5 @@
-// SoftHSM2 as a PKCS #11 module whose token a test can take away, slow down, and rob of its sessions: files in the folder
-// $UNSTEADY_TOKEN say so. Built and loaded by HSMTests.
+// SoftHSM2 as a PKCS #11 module whose token a test can take away, slow down, rob of its sessions, and narrow to three of
+// them: files in the folder $UNSTEADY_TOKEN say so. Built and loaded by HSMTests.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -10,11 +10,11 @@
 
 #include "../../../Sources/CPKCS11/pkcs11_types.h"
 
-enum { CKR_DEVICE_REMOVED = 0x32, CKR_TOKEN_NOT_PRESENT = 0xE0 };
+enum { CKR_DEVICE_REMOVED = 0x32, CKR_SESSION_COUNT = 0xB1, CKR_TOKEN_NOT_PRESENT = 0xE0 };
 
 static struct pkcs11_module real, own;
 static CK_SLOT_ID last_slot;
-static atomic_int inside;
+static atomic_int inside, sessions;
 
 static const char *path(const char *name) {
     static _Thread_local char text[4096];
@@ -27,7 +27,16 @@ static int is_there(const char *name) { return access(path(name), F_OK) == 0; }
 static CK_RV open_session(CK_SLOT_ID slot, CK_ULONG flags, void *data, void *notify, CK_SESSION_HANDLE *session) {
     if (is_there("away")) return CKR_TOKEN_NOT_PRESENT;
     last_slot = slot;
+    if (atomic_fetch_add(&sessions, 1) >= 3 && is_there("narrow")) {
+        atomic_fetch_sub(&sessions, 1);
+        return CKR_SESSION_COUNT;
+    }
     return real.C_OpenSession(slot, flags, data, notify, session);
+}
+
+static CK_RV close_session(CK_SESSION_HANDLE session) {
+    atomic_fetch_sub(&sessions, 1);
+    return real.C_CloseSession(session);
 }
 
 // One file for each number of signatures at once: several processes use the token.
@@ -56,6 +65,7 @@ CK_RV C_GetFunctionList(const struct pkcs11_module **list) {
     if (get == NULL || get(&found) != CKR_OK) return CKR_DEVICE_REMOVED;
     real = own = *found;
     own.C_OpenSession = open_session;
+    own.C_CloseSession = close_session;
     own.C_Sign = sign;
     *list = &own;
     return CKR_OK;
