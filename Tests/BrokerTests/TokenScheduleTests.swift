@@ -47,6 +47,16 @@ struct TokenScheduleTests {
         #expect(schedule.note(.failure(fault), begin: now, at: now)?.isFault == true)
     }
 
+    @Test func `another reason in a row of failures is told, the same one with other numbers is not`() {
+        var schedule = TokenSchedule()
+        let told = [20_001, 20_004, nil, nil, 20_007].map { milliseconds in
+            let clause = milliseconds.map { "ended with exit code 28: timed out after \($0) ms" }
+            let fault = ProgramFault(clause: clause ?? "did not end within 30 seconds, and was killed")
+            return schedule.note(.failure(fault), begin: Self.begin, at: Self.begin) != nil
+        }
+        #expect(told == [true, false, true, false, true])
+    }
+
     @Test func `a failure while a token lives says how long that lives`() {
         var schedule = TokenSchedule()
         _ = schedule.note(token(life: 900_000), begin: Self.begin, at: Self.begin)

@@ -14,6 +14,8 @@ struct TokenSchedule {
     /// The last run's begin.
     private var last = Int64.max
     private var failures = 0
+    /// The words of the reason that was told last in this row of failures.
+    private var told: [Substring]?
     /// The end of the present token.
     private var end = Int64.min
 
@@ -35,13 +37,16 @@ struct TokenSchedule {
         last = begin
         switch outcome {
         case .success(let token):
-            defer { (failures, end) = (0, token.end) }
+            defer { (failures, told, end) = (0, nil, token.end) }
             next = now + max(Self.pauses[0], Int64(Self.usedShare * Double(token.end - now)))
             return failures > 0 ? ("\(KafkaProperties.tokenCommand) gives tokens again", false) : nil
         case .failure(let fault):
             defer { failures += 1 }
             next = now + Self.pauses[min(failures, Self.pauses.count - 1)]
-            guard failures == 0 else { return nil }
+            // A number may be of the one attempt: a time, a request.
+            let reason = fault.clause.split(separator: " ").filter { !$0.contains(where: \.isNumber) }
+            guard reason != told else { return nil }
+            told = reason
             let rest = hasToken(at: now) ? "the present token ends in \((end - now) / 1000) s" : "there is no token"
             return (
                 "\(KafkaProperties.tokenCommand) \(fault.clause); \(rest), and it is run again until it gives one", true

@@ -100,7 +100,8 @@ package struct LogEvent: Sendable, Equatable {
     /// Whether the same line within minutes says nothing new. Others tell of changes, and each counts.
     var isRepeatable: Bool {
         switch name {
-        case .brokerFault, .clientLine, .commitAborted, .clockDoubted, .configurationRefused,
+        case .clientLine: code != "TOKEN"
+        case .brokerFault, .commitAborted, .clockDoubted, .configurationRefused,
             .partitionNoted,
             .partitionHeld, .engineDisagrees, .configurationDoubtful, .keyYoung, .tokensFull,
             .gatewayContradicted, .gatewayUnanswered:

@@ -91,7 +91,7 @@ final class BrokerAccess {
         do throws(KafkaFault) {
             for member in settings.members(loops) {
                 let producer = try TransactionalProducer(
-                    member.transactionalProperties(),
+                    member.transactionalProperties().completed(defaults: [("log_level", "0")]),
                     transactionalID: member.stableID()
                 )
                 try producer.initTransactions(timeoutMilliseconds: timeoutMilliseconds)

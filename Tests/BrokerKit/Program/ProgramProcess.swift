@@ -85,9 +85,9 @@ package final class ProgramProcess {
         return end
     }
 
-    /// Waits until the process has said something on one of its streams, as long as it runs and gets on.
-    package func says(_ text: String, seconds: Int = 30) -> Bool {
-        var isSaid: Bool { output.contains(text) || error.contains(text) }
+    /// Waits until the process has said something so often on one of its streams, as long as it runs and gets on.
+    package func says(_ text: String, times: Int = 1, seconds: Int = 30) -> Bool {
+        var isSaid: Bool { [output, error].contains { $0.count(of: text) >= times } }
         _ = eventually(seconds: seconds, { progress }, until: { _ in !isRunning || isSaid })
         return isSaid
     }
@@ -120,6 +120,9 @@ extension ProgramProcess {
         return Int(count.filter(\.isNumber)) ?? -1
     }
 
+    /// How often standard error holds a text.
+    package func errors(_ text: String) -> Int { error.count(of: text) }
+
     /// Standard error without the warnings of a lab authority's roots, which every workplace trusts.
     package var errorBesideLab: String {
         error.split(separator: "\n").filter { !$0.contains("is a lab authority's root") }.joined(separator: "\n")
@@ -136,4 +139,8 @@ extension ProgramProcess {
         return words.count == 4 && words[0].hasSuffix("Z") && words[2].hasSuffix(":")
             && words[3].hasPrefix(start.dropFirst("attest-worker: ".count))
     }
+}
+
+extension String {
+    fileprivate func count(of text: String) -> Int { components(separatedBy: text).count - 1 }
 }

@@ -1,3 +1,4 @@
+internal import Kafka
 internal import Settings
 internal import Testing
 
@@ -33,6 +34,8 @@ struct RepeatFilterTests {
         for second in 0..<5 as Range<Int64> {
             let event = LogEvent(.info, .brokerBack, "broker 1 (a:9092) is back, after 3 s")
             #expect(filter.take(event, at: second) == [event])
+            let line = ClientLog.Line(severity: 6, client: "", facility: "TOKEN", text: "tokens come again")
+            #expect(filter.take(LogEvent(line), at: second) == [LogEvent(line)])
         }
     }
 
