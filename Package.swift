@@ -74,7 +74,6 @@ let modules: [Target] = [
         name: "Settings",
         dependencies: [
             "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "CProcess",
         ],
         swiftSettings: strict
     ),

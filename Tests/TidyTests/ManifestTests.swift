@@ -35,7 +35,6 @@ struct ManifestTests {
         "Compression": ["CZlib", "CZstd"],
         "Settings": [
             "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "CProcess",
         ],
         "Pipeline": ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
         "AppCheck": ["AppAttest", "Crypto", "JSON"],

@@ -38,7 +38,7 @@ enum Rules {
         "CZstd": ["Sources/Compression/"],
         "CCrashMark": ["Sources/Worker/Crash/"],
         "CPKCS11": ["Sources/Crypto/HSM/", "Tests/CryptoTests/"],
-        "CProcess": ["Sources/Settings/KeyFiles/", "Sources/Worker/", "Tests/WorkerTests/"],
+        "CProcess": ["Sources/Worker/", "Tests/WorkerTests/"],
         "CMallocCounter": ["Benchmarks/Suite/"],
         "CLibFuzzer": ["Benchmarks/"],
         // Its text tables are more than all of the program.

@@ -7,8 +7,6 @@ internal import Threads
 ///
 /// The command has a queue to itself: however long it hangs, no client and no loop waits for it.
 final class TokenKeeper: @unchecked Sendable {
-    private static let limit = Duration.seconds(30)
-    private static let outputBytes = 64 << 10
     private static let lookSeconds = 1.0
     private static let kept = Locked<Set<String>>([])
 
@@ -38,8 +36,7 @@ final class TokenKeeper: @unchecked Sendable {
     private func run() {
         let begin = WallClock.milliseconds()
         let outcome = Result { () throws(ProgramFault) in
-            let bytes = try ProgramOutput.run(arguments: arguments, limit: Self.limit, bytes: Self.outputBytes)
-            return try BearerToken(printed: bytes, now: WallClock.milliseconds())
+            try BearerToken(printed: ProgramOutput.run(arguments: arguments), now: WallClock.milliseconds())
         }
         let now = WallClock.milliseconds()
         switch outcome {

@@ -57,9 +57,9 @@ struct KeyInput {
             let file = try KeyFile(path, of: key)
             (bytes, modifiedAt) = (file.bytes, file.modifiedAt)
         case .program(let command):
-            do throws(SecretProgram.Fault) { bytes = try SecretProgram.output(of: command) } catch {
+            do throws(ProgramFault) { bytes = try ProgramOutput.run(arguments: command, takesErrors: false) } catch {
                 // What it asks may be away for a while: a service manager tries again.
-                throw ConfigurationFault(ofWorld: "worker.json: \(key): \(command[0].printable) \(error).")
+                throw ConfigurationFault(ofWorld: "worker.json: \(key): \(command[0].printable) \(error.clause).")
             }
             modifiedAt = nil
         }

@@ -7,6 +7,8 @@ package struct ProgramFault: Error, Equatable {
     package let clause: String
 
     package init(clause: String) { self.clause = clause }
+
+    fileprivate init(startCode: Int32) { clause = "cannot be started: \(POSIXText.describe(startCode))" }
 }
 
 /// Runs programs and takes what they print. No shell is between.
@@ -19,11 +21,16 @@ package enum ProgramOutput {
     ///   - arguments: the program's whole path, then its arguments.
     ///   - limit: after this time the group is killed.
     ///   - bytes: the most that it may print.
+    ///   - takesErrors: whether its standard error is taken for a fault's clause; else it goes to this process's.
     /// - Throws: ``ProgramFault`` unless it ends by itself with exit code 0.
-    package static func run(arguments: [String], limit: Duration, bytes: Int) throws(ProgramFault) -> [UInt8] {
-        guard let output = OutputPipe(most: bytes), let errors = OutputPipe(most: mostErrorBytes) else {
-            throw ProgramFault(clause: "cannot be started: \(POSIXText.describe(errno))")
-        }
+    package static func run(
+        arguments: [String],
+        limit: Duration = .seconds(30),
+        bytes: Int = 64 << 10,
+        takesErrors: Bool = true
+    ) throws(ProgramFault) -> [UInt8] {
+        let output = try OutputPipe(most: bytes)
+        let errors = takesErrors ? try OutputPipe(most: mostErrorBytes) : nil
         let child = try start(arguments, output, errors)
         running.withLock { _ = $0.insert(child) }
         let deadline = ContinuousClock.now + limit
@@ -31,7 +38,7 @@ package enum ProgramOutput {
         repeat {
             usleep(sliceMicroseconds)
             output.take()
-            errors.take()
+            errors?.take()
             if output.isTooLong { cause = "printed more than \(bytes) bytes, and was killed" }
             if ContinuousClock.now >= deadline { cause = "did not end within \(limit), and was killed" }
             // The child stays a zombie, so that its group's number is not given to others.
@@ -42,9 +49,9 @@ package enum ProgramOutput {
         // An interrupted wait is repeated: nobody else waits for this child.
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
         output.take()
-        errors.take()
+        errors?.take()
         if let cause { throw ProgramFault(clause: cause) }
-        guard status == 0 else { throw ProgramFault(clause: ending(status) + errors.firstLine) }
+        guard status == 0 else { throw ProgramFault(clause: ending(status) + (errors?.firstLine ?? hint)) }
         guard !output.isTooLong else { throw ProgramFault(clause: "printed more than \(bytes) bytes") }
         return output.bytes
     }
@@ -57,6 +64,7 @@ package enum ProgramOutput {
     private static let running = Locked<Set<pid_t>>([])
     private static let sliceMicroseconds: UInt32 = 5_000
     private static let mostErrorBytes = 4 << 10
+    private static let hint = "; run it as the worker's user to see why"
 
     private static func hasNoEnd(_ child: pid_t) -> Bool {
         var end = unsafe siginfo_t()
@@ -83,7 +91,7 @@ package enum ProgramOutput {
     private static func start(
         _ arguments: [String],
         _ output: OutputPipe,
-        _ errors: OutputPipe
+        _ errors: OutputPipe?
     ) throws(ProgramFault) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -97,7 +105,7 @@ package enum ProgramOutput {
         }
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writingEnd, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, errors.writingEnd, 2)
+        if let errors { unsafe posix_spawn_file_actions_adddup2(&actions, errors.writingEnd, 2) }
         _ = unsafe closeFrom?(&actions, 3)
         // The program's own threads block some signals and ignore others.
         unsafe sigemptyset(&none)
@@ -112,8 +120,8 @@ package enum ProgramOutput {
         var child: pid_t = 0
         let code = unsafe posix_spawn(&child, arguments.first ?? "", &actions, &attributes, &words, environ)
         output.closeWriting()
-        errors.closeWriting()
-        guard code == 0 else { throw ProgramFault(clause: "cannot be started: \(POSIXText.describe(code))") }
+        errors?.closeWriting()
+        guard code == 0 else { throw ProgramFault(startCode: code) }
         return child
     }
 }
@@ -125,10 +133,10 @@ private final class OutputPipe {
     private(set) var writingEnd: Int32
     private let most: Int
 
-    init?(most: Int) {
+    init(most: Int) throws(ProgramFault) {
         var ends: [Int32] = [-1, -1]
         // Two numbers are written, or none.
-        guard unsafe pipe(&ends) == 0 else { return nil }
+        guard unsafe pipe(&ends) == 0 else { throw ProgramFault(startCode: errno) }
         (reading, writingEnd, self.most) = (ends[0], ends[1], most)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(reading, F_SETFL, O_NONBLOCK)
