@@ -46,7 +46,7 @@ package enum ProgramOutput {
         running.withLock { _ = $0.remove(child) }
         kill(-child, SIGKILL)
         var status: Int32 = 0
-        // An interrupted wait is repeated: nobody else waits for this child.
+        // An interrupted wait is repeated: no other thread waits for this child.
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
         output.take()
         errors?.take()
