@@ -35,7 +35,7 @@ struct ClientRenewal {
             return false
         }
         ClientFiles.noteRenewal()
-        say(LogEvent(.info, .configurationReloaded, "certificates were renewed: the clients are made anew"))
+        say(LogEvent(.info, .configurationReloaded, "certificates were renewed: the clients are replaced"))
         return true
     }
 }
