@@ -13,6 +13,8 @@ private final class Alarms: Sendable {
 /// What a library signs and what OpenSSL does, with a fake in the library's place.
 @Suite struct TokenSignerTests {
     private static let digests = (0..<40).map { SHA256.hash([UInt8($0), 1]) }
+    /// Made once: that takes longer than the tests.
+    private static let rsaKeys = Result { try (0..<2).map { _ in try SigningKey.generate(.rsa) } }
     private static let hasIFMA = BatchArithmetic.featureMissingForIFMA == nil
 
     private static func watch() -> EngineWatch { EngineWatch(crossCheck: 0, key: 0) { Issue.record("\($0)") } }
@@ -27,7 +29,7 @@ private final class Alarms: Sendable {
 
     @Test(arguments: [(0, 0), (1, 0), (4, 0), (5, 5), (8, 8), (12, 8), (13, 13), (16, 16), (20, 16), (40, 40)])
     func `RSA: the library signs from five on, with OpenSSL's bytes`(count: Int, byLibrary: Int) throws {
-        let (key, fake) = (try SigningKey.generate(.rsa), FakeGroupSigner())
+        let (key, fake) = (try Self.rsaKeys.get()[0], FakeGroupSigner())
         let library = SigningLibrary(fake, engine: nil) { Issue.record("\($0)") }
         let signer = TokenSigner(library, keys: [("k", key)])
         #expect(signer.usesLibrary(for: key))
@@ -55,7 +57,7 @@ private final class Alarms: Sendable {
     }
 
     @Test func `a key that the library has no operation for stays with OpenSSL`() throws {
-        let (key, fake) = (try SigningKey.generate(.rsa), FakeGroupSigner(kinds: [.p256]))
+        let (key, fake) = (try Self.rsaKeys.get()[0], FakeGroupSigner(kinds: [.p256]))
         let signer = TokenSigner(SigningLibrary(fake, engine: nil) { Issue.record("\($0)") }, keys: [("k", key)])
         #expect(!signer.usesLibrary(for: key))
         #expect(signer.sign(Self.requests(key, 8), SigningScratch()) == Self.digests.prefix(8).map { key.sign($0) })
@@ -99,7 +101,7 @@ private final class Alarms: Sendable {
         place: Int
     ) throws {
         let alarms = Alarms()
-        let keys = [try SigningKey.generate(.rsa), try SigningKey.generate(.rsa)]
+        let keys = try Self.rsaKeys.get()
         // The first key's groups are right, the second's are wrong in the last turn of its test.
         let fake = FakeGroupSigner(fault, after: 2 * FakeGroupSigner.testGroups - 1, place: place)
         let library = SigningLibrary(fake, engine: nil, alarm: alarms.post)
@@ -109,7 +111,7 @@ private final class Alarms: Sendable {
     }
 
     @Test func `digests of two keys in turn are signed with their own`() throws {
-        let keys = [try SigningKey.generate(.rsa), try SigningKey.generate(.rsa)]
+        let keys = try Self.rsaKeys.get()
         let library = SigningLibrary(FakeGroupSigner(), engine: nil) { Issue.record("\($0)") }
         let signer = TokenSigner(library, keys: keys.map { ("k", $0) })
         let requests = Self.digests.prefix(14).enumerated().map {
@@ -120,7 +122,7 @@ private final class Alarms: Sendable {
     }
 
     @Test func `OpenSSL alone signs without a library`() throws {
-        let key = try SigningKey.generate(.rsa)
+        let key = try Self.rsaKeys.get()[0]
         let signatures = TokenSigner().sign(Self.requests(key, 9), SigningScratch())
         #expect(signatures == Self.digests.prefix(9).map { key.sign($0) })
     }

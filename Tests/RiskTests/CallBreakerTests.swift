@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import Risk
+internal import TestKit
 internal import Testing
 
 @Suite("The breaker of an account")
@@ -76,7 +77,7 @@ struct CallBreakerTests {
         #expect(!closed.isOpen)
     }
 
-    @Test func `an open breaker lets nothing but probes through`() async {
+    @Test(.startsItself) func `an open breaker lets nothing but probes through`() async {
         await #expect(processExitsWith: .failure) {
             var breaker = CallBreaker()
             _ = breaker.fail(.unauthorized, at: Sample.start)

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import DeviceLab
 internal import Risk
 internal import RiskKit
+internal import TestKit
 internal import Testing
 
 @Suite("The rate of calls")
@@ -78,7 +79,7 @@ struct CallRateTests {
         #expect(bucket.next == Sample.at(64))
     }
 
-    @Test func `a call before its time traps`() async {
+    @Test(.startsItself) func `a call before its time traps`() async {
         await #expect(processExitsWith: .failure) {
             var bucket = CallBucket(callsPerSecond: 1)
             bucket.assign(pairs: 3, partitions: 1)

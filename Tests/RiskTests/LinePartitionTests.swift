@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import Risk
+internal import TestKit
 internal import Testing
 
 @Suite("A line's partition")
@@ -211,7 +212,7 @@ struct LinePartitionTests {
         #expect(partition.room == 1)
     }
 
-    @Test func `a visit that was not begun does not end`() async {
+    @Test(.startsItself) func `a visit that was not begun does not end`() async {
         await #expect(processExitsWith: .failure) {
             var partition = LinePartition(.first, from: 0, settings: LineSettings())
             partition.append(Sample.record(0, Sample.attest(0)))

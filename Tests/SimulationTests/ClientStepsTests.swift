@@ -35,7 +35,7 @@ struct ClientStepsTests {
     }
 
     private static let numbers: [Int32] = [0, 1, 2, 3]
-    static let seeds: UInt64 = 4_000
+    static let seeds: UInt64 = 1_000
 
     /// Assigns at the beginning, asks, assigns at the right places, starts each.
     private static func run(_ order: Order, _ seed: UInt64, openCommit: Bool) -> Outcome {

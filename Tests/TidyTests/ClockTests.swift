@@ -15,6 +15,17 @@ struct ClockTests {
         #expect(breaches == [], "\(list)\nTests/TestKit/Eventually.swift has what replaces it")
     }
 
+    @Test func `a test that starts itself as another process does not wait for it in the pool`() {
+        let breaches = SourceTree.swiftFiles.flatMap(Rules.processesInPool)
+        #expect(breaches == [], "\(breaches.map(\.description).joined(separator: "\n"))")
+        func lines(_ suite: String, _ test: String) -> [Int] {
+            let text = "\(suite)\n\(test) func a() async {\n    await #expect(processExitsWith: .failure) {"
+            return Rules.processesInPool(SourceFile(path: "Tests/KafkaTests/A.swift", text: text)).map(\.line)
+        }
+        #expect(lines("@Suite", "@Test") == [3])
+        #expect(lines("@Suite(.waiting)", "@Test") == [] && lines("@Suite", "@Test(.startsItself)") == [])
+    }
+
     /// A new target is the landing's unless Package.swift says otherwise, so it joins the list, which only grows.
     @Test(arguments: folders)
     func `each folder of Tests is the landing's or the soak's`(folder: String) {

@@ -40,6 +40,22 @@ extension Rules {
         }
     }
 
+    /// Tests that start themselves as another process and stay in the pool: one of them takes a core while it waits there,
+    /// and the whole landing is half as fast.
+    static func processesInPool(_ file: SourceFile) -> [Breach] {
+        guard file.isSwift, file.isUnder(["Tests/"]) else { return [] }
+        var (suite, test) = ("", "")
+        return file.code.enumerated().compactMap { index, line in
+            if line.contains("@Suite") { suite = line }
+            if line.contains("@Test") { test = line }
+            guard line.contains("processExitsWith:"), !suite.contains(".waiting"), !test.contains(".startsItself")
+            else {
+                return nil
+            }
+            return Breach(path: file.path, line: index + 1, text: "waits for a process in the pool: .startsItself")
+        }
+    }
+
     /// Whether a line has the name, and not as a part of a longer one.
     private static func names(_ name: String, in line: String) -> Bool {
         guard line.utf8.count >= name.utf8.count else { return false }

@@ -1,12 +1,13 @@
 import CProcess
 import Foundation
+import TestKit
 import Testing
 
 @testable import Worker
 
 @Suite("Memory of the program")
 struct ForbiddenDumpTests {
-    @Test func `every command keeps its memory from cores and from processes of its user`() async {
+    @Test(.startsItself) func `every command keeps its memory from cores and from processes of its user`() async {
         await #expect(processExitsWith: .exitCode(7)) {
             guard process_forbids_dumps() == 0 else { exit(8) }
             _ = AttestWorker.main(["--version"])

@@ -8,7 +8,8 @@ package import Streams
 package final class DecodedRecord: Sendable {
     package enum Shape: Sendable {
         case request(Request)
-        case command(AuthenticCommand, path: ExactText)
+        /// Indirect, since few records are one, and each has the room.
+        indirect case command(AuthenticCommand, path: ExactText)
         /// Refused for its shape alone, without looking at the state.
         case refused(Reason, path: ExactText, keyID: KeyID?, status: Status)
         case deadLetter(DeadLetterReason)

@@ -36,7 +36,7 @@ package final class InlineLanes: LaneRunner, @unchecked Sendable {
     ) {
         scratch.owner.check()
         var outputs: [Output] = []
-        outputs.reserveCapacity(count)
+        outputs.reserveCapacity((count + grain - 1) / grain)
         for start in stride(from: 0, to: count, by: grain) {
             outputs += body(start..<min(start + grain, count), scratch)
         }

@@ -5,19 +5,20 @@ package import Crypto
 package struct KeyRecord: Hashable, Sendable {
     /// nil = an imported key whose point is unusable: its assertions are `key-invalid`.
     package var publicKey: P256PublicKey?
-    /// The bytes imported in place of such a point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
+    // The order of members leaves no room unused: a batch keeps several copies of a record.
+    package var environment: Environment
+    private var riskValue: UInt16 = 0
+    /// 0 = there is no metric.
+    private var riskCreatedAt: UInt32 = 0
+    /// The bytes imported in place of an unusable point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
     package var unusableKey: [UInt8] = []
-    package var counter: UInt32
     /// The bits of ``KeyCounters/skipped``.
     package var skipped: UInt64 = 0
-    /// Here and below, where the layout has room, so that a record stays as large as it was. 0 = there is no metric.
-    private var riskCreatedAt: UInt32 = 0
     /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
     package var app: String?
     package var appleAppID: String
-    package var environment: Environment
+    package var counter: UInt32
     package var validationCategory: UInt32?
-    private var riskValue: UInt16 = 0
     package var registeredAt: EvaluationTime
     package var nonce: Digest?
     /// The time at which the leaf of the last accepted attestation was issued; nil = not known.

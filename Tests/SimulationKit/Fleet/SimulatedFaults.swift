@@ -29,14 +29,6 @@ package enum FaultKind: String, CaseIterable, Sendable {
     /// Certificates are renewed, and clients made anew.
     case renewed
 
-    /// Those that only a client library meets.
-    package static let ofClients: Set<FaultKind> = [
-        .stepOvertaken, .startDelayed, .seekTimedOut, .pauseIgnored, .fetchAsleep, .revokeHidden, .offsetGone,
-        .damagedOnce, .lostBeforeEvent, .pollGap, .fencedMember, .clientNeverEnds,
-        .offsetCommitUnanswered, .ackWithoutOffset, .queueFull, .offsetsUnanswered, .initUnanswered, .initArrivedLate,
-        .throttled, .queryUnanswered, .staleLeader,
-    ]
-
     /// Those that a whole fleet meets.
     package static let ofWorld: [FaultKind] = [
         .ledgerRecreated, .ledgerTruncated, .requestsRecreated, .retentionOvertook, .partitionsAdded, .clockStep,
