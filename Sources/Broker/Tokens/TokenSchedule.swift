@@ -14,7 +14,7 @@ struct TokenSchedule {
     /// The last run's begin.
     private var last = Int64.max
     private var failures = 0
-    /// The words of the reason that was told last in this row of failures.
+    /// The words of the last logged reason since the command began to fail.
     private var told: [Substring]?
     /// The end of the present token.
     private var end = Int64.min

@@ -18,7 +18,7 @@ internal import Threads
         var isAvailable = false
         var fault: HSMFault?
         var idle: [Session] = []
-        /// Sessions that sign now.
+        /// Threads that sign, or open a session for it.
         var busy = 0
         /// Threads that wait for one of them.
         var waiting = 0
@@ -119,14 +119,15 @@ internal import Threads
     /// An idle session, a new one, or one that another thread gives back.
     private func take(_ generation: Int) throws(HSMFault) -> (session: Session, isNew: Bool) {
         while true {
-            var taken = takeIdle(generation)
-            let isNew = taken == nil
-            do throws(HSMFault) { if isNew { taken = try Self.open(name, pin, module, generation) } } catch {
-                guard error.isLackOfSessions, waitForOthers() else { throw error }
+            // Busy before the session is open, so that another thread waits for it.
+            if let idle = takeIdle(generation, toSign: true) { return (idle, false) }
+            do throws(HSMFault) { return (try Self.open(name, pin, module, generation), true) } catch {
+                state.withLock { $0.busy -= 1 }
+                if error.isLackOfSessions, waitForOthers() { continue }
+                // Others may wait for a session that is gone: each finds its own fault.
+                wake(.max)
+                throw error
             }
-            guard let taken else { continue }
-            state.withLock { $0.busy += 1 }
-            return (taken, isNew)
         }
     }
 
@@ -142,11 +143,21 @@ internal import Threads
         return waits != nil
     }
 
-    private func takeIdle(_ generation: Int) -> Session? {
+    private func takeIdle(_ generation: Int, toSign: Bool = false) -> Session? {
         state.withLock { state in
+            if toSign { state.busy += 1 }
             state.idle.removeAll { $0.generation != generation }
             return state.idle.popLast()
         }
+    }
+
+    private func wake(_ most: Int) {
+        let count = state.withLock { state in
+            let count = min(most, state.waiting)
+            state.waiting -= count
+            return count
+        }
+        for _ in 0..<count { returned.signal() }
     }
 
     /// Gives the session back where it has signed, and closes it otherwise.
@@ -170,10 +181,8 @@ internal import Threads
         state.withLock { state in
             if isValid { state.idle.append(session) }
             state.busy -= 1
-            guard state.waiting > 0 else { return }
-            state.waiting -= 1
-            returned.signal()
         }
+        wake(1)
         guard isValid else { throw code == 0 ? .wrongSignature : .call("C_Sign", code) }
         return signature
     }

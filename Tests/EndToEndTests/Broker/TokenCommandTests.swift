@@ -108,7 +108,7 @@ struct TokenCommandTests {
             #expect(try workplace.drains(seconds: 120) { worker.isRunning }, "\(mode): \(worker.error)")
         }
         end(worker)
-        // A line for each row of failures, and one for its end. What follows from it is told by other events.
+        // The worker logs the first failure and the recovery; retries in between add no line.
         let line = "broker.client: sasl.oauthbearer.token.command "
         #expect(worker.errors(line + "ended with exit code 3") == 2, "\(worker.error)")
         #expect(worker.errors(line + "did not end within 30") == 1, "\(worker.error)")

@@ -127,15 +127,27 @@ struct HSMTests {
         #expect(site.isSet("parallel-16") && !site.isSet("parallel-17"), "\(worker.error)")
     }
 
-    @Test func `a token of three sessions makes three signatures at once, and all of them`() throws {
+    @Test func `a token of three sessions makes three signatures at once, and leaves no thread waiting when it goes`()
+        throws
+    {
         let site = try HSMSite("hsm-narrow")
         try site.activate(site.kid)
         ["narrow", "slow"].forEach(site.set)
         let worker = try site.workplace.start("run", "--instance", "one")
         try site.publish(60, exchanges: true, seed: 1)
         #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
-        end(worker)
         #expect(try Outcomes(of: site.workplace).counts == ["accepted": 60])
+        // Taken away while three threads sign and the others wait for their sessions: none waits for ever.
+        try site.clear("parallel-3")
+        try site.publish(60, exchanges: true, seed: 2)
+        #expect(eventually({ site.isSet("parallel-3") }, until: { $0 }), "\(worker.error)")
+        site.set("away")
+        #expect(try site.workplace.hasOutcomes(120, of: [worker]), "\(worker.error)")
+        let counts = try Outcomes(of: site.workplace).counts
+        #expect(counts["no-active-key"] ?? 0 > 0 && counts.values.reduce(0, +) == 120, "\(counts)")
+        try site.clear("away")
+        #expect(worker.says("signing key \(site.kid) signs again"), "\(worker.error)")
+        end(worker)
         #expect(site.isSet("parallel-3") && !site.isSet("parallel-4"), "\(worker.error)")
     }
 
