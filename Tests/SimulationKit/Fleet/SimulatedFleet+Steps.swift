@@ -26,12 +26,15 @@ extension SimulatedFleet {
         broker.advance(by: milliseconds)
     }
 
-    /// A joining member gets its share, whatever another member waits for: one that moves answers its group. Its moves count,
-    /// and not the time: many milliseconds pass between two.
+    /// A joining member gets its share, whatever another member waits for: one that moves answers its group. Its moves
+    /// count, since many milliseconds pass between two, and the time for which the library keeps an offset commit open.
     private func noteWait(for worker: SimulatedWorker) {
         guard let id = worker.member.groupID, broker.group.waits(for: id) else { return worker.heldUp = 0 }
+        if worker.heldUp == 0 { worker.heldUpSince = broker.now }
         worker.heldUp += 1
-        guard worker.heldUp == Self.mostMoves else { return }
+        let isLong = broker.now - worker.heldUpSince > broker.limits.sessionTimeout
+        guard worker.heldUp >= Self.mostMoves, isLong, !worker.isHeldUpNoted else { return }
+        worker.isHeldUpNoted = true
         broker.violations.append("\(worker.name) keeps its group waiting")
     }
 

@@ -290,6 +290,8 @@ package final class SimulatedWorker {
     var isBusy = false
     /// Its moves since the group waits for its answer, and since it has partitions that it does nothing about.
     var heldUp = 0
+    var heldUpSince: Int64 = 0
+    var isHeldUpNoted = false
     var forgetful = 0
     var moves = 0
     var isStopping = false
