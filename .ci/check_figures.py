@@ -12,13 +12,13 @@ import xml.etree.ElementTree as tree
 
 folder = pathlib.Path(sys.argv[1])
 CHARTS = 4
-TABLES = 13
+TABLES = 14
 
 figures = json.loads((folder / "figures.json").read_text())
 groups = {row["group"] for row in figures["rows"]}
 expected = {
     "p256", "p384", "assertions", "attestations", "attestationsWithoutReceipts", "lanes", "allCores", "objects",
-    "exchange", "exchangeES256", "tokens", "withoutSignatures",
+    "exchange", "exchangeES256", "heldKey", "tokens", "withoutSignatures",
 }
 assert expected <= groups, f"missing groups: {expected - groups}"
 for row in figures["rows"]:

@@ -11,9 +11,9 @@ struct ExchangeCandidates {
     private static let resource = "v1/\(Fixtures.appPath)"
     private static let app = Fixtures.appPath
 
-    private let fixtures: Fixtures
-    private let keys: KeyRings
-    private let signing: SigningKey
+    let fixtures: Fixtures
+    let keys: KeyRings
+    let signing: SigningKey
     private let algorithm: TokenSettings.Algorithm
     private let seals: [(artifact: [UInt8], challenge: [UInt8])]
     /// Records of one round.
@@ -46,9 +46,19 @@ struct ExchangeCandidates {
                 environment: .production,
                 registeredAt: time
             )
-            let random = Array(SHA256.hash([UInt8(truncatingIfNeeded: index)]).bytes.prefix(ChallengeKey.randomBytes))
-            return (sealingKey.seal(artifact), challengeKey.seal(app: Self.app, issuedAt: time, random: random))
+            return (sealingKey.seal(artifact), Self.challenge(challengeKey, of: index, counter: 1, at: time))
         }
+    }
+
+    /// A challenge that no other request has: it counts once.
+    private static func challenge(
+        _ key: ChallengeKey,
+        of index: Int,
+        counter: UInt32,
+        at time: EvaluationTime
+    ) -> [UInt8] {
+        let random = SHA256.hash(Array("\(index) \(counter)".utf8)).bytes.prefix(ChallengeKey.randomBytes)
+        return key.seal(app: app, issuedAt: time, random: Array(random))
     }
 
     static func es256(_ fixtures: Fixtures, scale: Int) throws -> ExchangeCandidates {
@@ -77,7 +87,7 @@ struct ExchangeCandidates {
         return candidates
     }
 
-    private static var fastest: BatchArithmetic { BatchArithmetic.featureMissingForIFMA == nil ? .ifma : .portable }
+    static var fastest: BatchArithmetic { BatchArithmetic.featureMissingForIFMA == nil ? .ifma : .portable }
     private static func engine(_ watch: EngineWatch) -> BatchEngine { BatchEngine(fastest, watch: watch) }
 
     private func signatures() -> Candidate {
@@ -106,7 +116,7 @@ struct ExchangeCandidates {
 
     // MARK: Through the loop
 
-    private func settings() throws -> PipelineSettings {
+    func settings() throws -> PipelineSettings {
         let registry = try fixtures.registry(TokenSettings(algorithm: algorithm))
         var settings = PipelineSettings(registry: registry, partitionOfKey: { _ in 0 })
         settings.exchange = ExchangeSettings(keys: keys)
@@ -140,7 +150,7 @@ struct ExchangeCandidates {
         }
     }
 
-    private func registered() -> PartitionLedger {
+    func registered() -> PartitionLedger {
         var keys = KeyLedger()
         for device in fixtures.devices {
             keys.set(device.keyID, fixtures.keyRecord(of: device))
@@ -152,26 +162,33 @@ struct ExchangeCandidates {
     }
 
     private func exchanges() throws -> [InboundRecord] {
-        zip(fixtures.devices, seals).prefix(count).enumerated().map { index, item in
-            let (device, seal) = item
-            let hash = SHA256.hash(seal.artifact + seal.challenge).bytes
-            let object = device.assertion(clientDataHash: hash, counter: 1)
-            var writer = JSONWriter()
-            writer.beginObject()
-            writer.member("path", Self.resource + ":exchangeAppAttestAssertion")
-            writer.key("body")
-            writer.beginObject()
-            let members: [(StaticString, [UInt8])] = [
-                ("artifact", seal.artifact), ("assertion", object), ("challenge", seal.challenge),
-            ]
-            for (name, bytes) in members {
-                writer.key(name)
-                writer.base64(bytes)
-            }
-            writer.endObject()
-            writer.endObject()
-            return record(writer.takeBytes(), of: device, index)
+        fixtures.devices.prefix(count).enumerated().map { index, device in
+            record(exchange(of: index, counter: 1), of: device, index)
         }
+    }
+
+    /// A request's value: a device's artifact with an assertion over it and a challenge.
+    func exchange(of index: Int, counter: UInt32) -> [UInt8] {
+        guard let key = keys.challenges.active else { preconditionFailure("the ring has a key") }
+        let challenge = Self.challenge(key, of: index, counter: counter, at: fixtures.time)
+        let artifact = seals[index].artifact
+        let hash = SHA256.hash(artifact + challenge).bytes
+        let object = fixtures.devices[index].assertion(clientDataHash: hash, counter: counter)
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("path", Self.resource + ":exchangeAppAttestAssertion")
+        writer.key("body")
+        writer.beginObject()
+        let members: [(StaticString, [UInt8])] = [
+            ("artifact", artifact), ("assertion", object), ("challenge", challenge),
+        ]
+        for (name, bytes) in members {
+            writer.key(name)
+            writer.base64(bytes)
+        }
+        writer.endObject()
+        writer.endObject()
+        return writer.takeBytes()
     }
 
     private func plain() -> [InboundRecord] {
@@ -180,7 +197,7 @@ struct ExchangeCandidates {
         }
     }
 
-    private func record(_ value: [UInt8], of device: FakeDevice, _ index: Int) -> InboundRecord {
+    func record(_ value: [UInt8], of device: FakeDevice, _ index: Int) -> InboundRecord {
         fixtures.record(value, of: device, index, RecordPlace(partition: 0, offset: Int64(index)))
     }
 }

@@ -39,6 +39,8 @@ struct Suite {
         add(.exchange, harness.measure(try exchange.all()))
         let es256 = try ExchangeCandidates.es256(fixtures, scale: isTiny ? 1 : 16)
         add(.exchangeES256, harness.measure(try es256.all()))
+        let held = try HeldKeyCandidates(exchange, fixtures, rounds: isTiny ? 2 : 100)
+        add(.heldKey, harness.measure(try held.all(), by: .wall))
         let tokens = try tokens()
         tell(BenchmarkReport.table(of: tokens))
         let stages = try Self.stages(rounds: isTiny ? 2 : harness.rounds, devices: isTiny ? 256 : 512)

@@ -12,7 +12,7 @@ extension BenchmarkReport {
         report.add("p256", "P-256", verified(.p256, "P-256"))
         report.add("p384", "P-384", verified(.p384, "P-384"))
         report.add("replay", "From file to files", replayed)
-        let others: [GroupID] = [.objects, .exchange, .exchangeES256]
+        let others: [GroupID] = [.objects, .exchange, .exchangeES256, .heldKey]
         report.add("objects", "Objects and exchanges", others.map { .table(table(self[$0])) })
         report.add("tokens", "Tokens", minted)
         report.add("rest", "All but the signature", unsigned)
@@ -23,7 +23,7 @@ extension BenchmarkReport {
         Each path is measured in turns with OpenSSL's bare signatures, in one process; values are medians of the turns. \
         Ratios compare within a turn: what slows the machine down slows both. Absolute times depend on the machine. A \
         ratio is the rate beside that of the table's first row; that of bare threads beside one bare thread. Ratios are \
-        of processor time, in the two tables by lanes and cores of rates on the wall. A bar is a row's processor time. \
+        of processor time, in the tables by lanes and cores of rates on the wall. A bar is a row's processor time. \
         Measured by SOAK=1 swift run -c release Benchmarks --page FILE.html.
         """
 

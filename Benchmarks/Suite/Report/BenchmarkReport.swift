@@ -15,7 +15,7 @@ struct BenchmarkReport {
     /// Names of the JSON: they stay.
     enum GroupID: String {
         case p256, p384, assertions, attestations, attestationsWithoutReceipts, lanes, allCores, objects, exchange
-        case exchangeES256
+        case exchangeES256, heldKey
 
         var title: String {
             switch self {
@@ -29,6 +29,7 @@ struct BenchmarkReport {
             case .objects: "objects, one core, OpenSSL"
             case .exchange: "App Check exchange, one core"
             case .exchangeES256: "App Check exchange with ES256, one core"
+            case .heldKey: "assertions, an exchange in each \(HeldKeyCandidates.share), all cores"
             }
         }
     }
