@@ -67,9 +67,14 @@ package enum HostileSeeds {
         "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{}",
     ]
 
+    /// What the library cannot be asked about: see ``HostileVisit/isHidden``.
+    private static let hidden: [String] = [
+        "GET /a HTTP/1.0\n\0\r\n\r\n", "GET /a HTTP/1.0\0\n\r\n", "GET /a HTTP/1.0\n:\r\n\r\n",
+    ]
+
     /// Each is served whole, or up to its last request, and how many requests these are.
     package static let served: [(bytes: [UInt8], count: Int)] =
         (one.map { ($0, 1) } + several).map { (Array($0.utf8), $1) }
 
-    package static let all: [[UInt8]] = served.map(\.bytes) + refused.map { Array($0.utf8) }
+    package static let all: [[UInt8]] = served.map(\.bytes) + (refused + hidden).map { Array($0.utf8) }
 }

@@ -29,12 +29,14 @@ package struct HostileVisit {
         expected = StrictReader.requests(in: bytes)
     }
 
-    /// The library hides a zero before a line feed, and reads a line of one colon as the blank line: where the ends of
-    /// that line and of the one before are three bytes, they are as long as the ends of a blank line and the one before.
+    /// The library hides a zero before a line feed, and reads a line of one colon or one zero as the blank line: where the
+    /// ends of that line and of the one before are three bytes, they are as long as the ends of a blank line and the one
+    /// before.
     package var isHidden: Bool {
         bytes.indices.dropFirst().contains { place in
             if bytes[place] == 0x0a, bytes[place - 1] == 0 { return true }
-            guard bytes[place] == UInt8(ascii: ":"), Self.isEnd(bytes[place - 1]) else { return false }
+            let isShort = bytes[place] == UInt8(ascii: ":") || bytes[place] == 0
+            guard isShort, Self.isEnd(bytes[place - 1]) else { return false }
             let before = bytes[..<place].suffix(2).elementsEqual([0x0d, 0x0a]) ? 2 : 1
             let behind = bytes[(place + 1)...].prefix(2)
             let after = behind.elementsEqual([0x0d, 0x0a]) ? 2 : behind.first.map(Self.isEnd) == true ? 1 : 0
