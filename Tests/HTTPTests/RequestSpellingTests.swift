@@ -54,6 +54,8 @@ struct RequestSpellingTests {
         ("a zero in a value", "\(get)Host: h\r\nA: b\0c\r\n\r\n", 400),
         ("zeros", "\(get)Host: h\r\nA: b\0\0C: d\r\n\r\n", 400),
         ("a zero at the end", "\(get)Host: h\r\nA: b\0\r\n\r\n", 400),
+        ("a zero and more as blank line", "GET /a HTTP/1.0\n\0\u{5}\n\r\n", 400),
+        ("behind a header", "\(get)Host: h\n\0a\n\r\n", 400),
         ("only zeros", "\(get)Host: h\r\nA: \0\0\r\n\r\n", 400),
         ("an escape in a value", "\(get)Host: h\r\nA: \u{1b}\r\n\r\n", 400),
         ("DEL", "\(get)Host: h\r\nA: \u{7f}\r\n\r\n", 400),

@@ -39,6 +39,7 @@ extension RequestHead {
             unsafe MHD_get_connection_values_n(source.connection, .HEADER_KIND, HeaderWalk.callback, walk)
         }
         walk.endLine(before: end - 2)
+        walk.endHead()
         self.init(
             layout: !isLineStrict ? .looseRequestLine : walk.isStrict ? .strict : .looseHeaders,
             method: methodBytes,
@@ -112,13 +113,24 @@ private struct HeaderWalk {
     /// A line's end is two bytes. Newer libraries also take blanks off a value: then they write a zero over the first of
     /// them and leave all other bytes as they came, where older ones write zeros over line ends.
     mutating func endLine(before next: UInt) {
-        guard isStrict, next != end + 2 else { return }
-        isStrict = false
+        guard isStrict else { return }
+        isStrict = next == end + 2 && isLineEnd(at: end)
         guard next > end + 2, head.contains(end), head.contains(next) else { return }
         // All bytes between the two places are the head's.
         let gap = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: end), count: Int(next - end))
         let blanks = unsafe gap.dropFirst().dropLast(2)
         isStrict = unsafe gap[0] == 0 && blanks.allSatisfy(Self.isBlank) && gap.suffix(2).elementsEqual([0x0d, 0x0a])
+    }
+
+    /// The blank line is the head's last two bytes.
+    mutating func endHead() { isStrict = isStrict && isLineEnd(at: head.upperBound - 2) }
+
+    /// Two bytes as they came, or zeros that the library has written over them: no others, of which it says nothing either.
+    private func isLineEnd(at place: UInt) -> Bool {
+        guard head.contains(place), head.contains(place + 1) else { return false }
+        // Both are the head's.
+        let bytes = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: place), count: 2)
+        return unsafe bytes.allSatisfy { $0 == 0 || $0 == 0x0d || $0 == 0x0a }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
