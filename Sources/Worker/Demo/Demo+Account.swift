@@ -40,8 +40,9 @@ extension Demo {
     /// Devices that go on at the user's own broker, once the page that shows them is named.
     func live(_ site: DemoSite, _ topics: DemoTopics, _ ca: LabCA) throws -> DemoLive {
         let end = site.seconds.map { "For \($0) s" } ?? "Until Ctrl-C"
+        let devices = site.seconds == 0 ? "" : "\(end) a few devices go on. "
         console.print("")
-        console.print("\(end) a few devices go on. The worker's metrics: \(site.metricsAddress)/metrics")
+        console.print("\(devices)The worker's metrics: \(site.metricsAddress)/metrics")
         console.print("State for people: \(site.metricsAddress)/status")
         let link = try topics.link()
         return DemoLive(seconds: site.seconds) { devices, seed in
