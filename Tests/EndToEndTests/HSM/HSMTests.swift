@@ -137,7 +137,7 @@ struct HSMTests {
         try site.publish(60, exchanges: true, seed: 1)
         #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
         #expect(try Outcomes(of: site.workplace).counts == ["accepted": 60])
-        // Taken away while three threads sign and the others wait for their sessions: none waits for ever.
+        // The token goes away while three threads sign and the others wait for a session; no thread hangs.
         try site.clear("parallel-3")
         try site.publish(60, exchanges: true, seed: 2)
         #expect(eventually({ site.isSet("parallel-3") }, until: { $0 }), "\(worker.error)")
