@@ -59,7 +59,57 @@ struct FitnessTests {
     @Test func `what no key of an app may ask for is refused first, as ever`() throws {
         let rig = try GatewayRig(app: { $0.apiKeys = ["k"] }, isOpen: false)
         #expect(rig.call("POST", Self.challenge).reply?.status == 401)
-        #expect(rig.call("POST", "/v1/projects/lab/apps/none:generateAppAttestChallenge").reply?.status == 404)
+        #expect(rig.call("POST", "/v1/projects/lab:exchangeAppAttestAttestation").reply?.status == 404)
+    }
+
+    @Test func `without any app it is not ready, says so, and no call gets more than 503`() throws {
+        let rig = try GatewayRig()
+        rig.gateway.replace(try GatewayRig.rules(Registry(), challenges: [2]))
+        #expect(rig.gateway.unfitness?.hasPrefix("apps.json lists no app: ") == true)
+        #expect(try statuses(rig) == [503, 503, 503, 503])
+        let target = "/v1beta/projects/\(ExchangeKit.projectNumber):verifyAppCheckToken"
+        let body = Array(#"{"app_check_token":"a.b.c"}"#.utf8)
+        #expect(rig.call("POST", target, GatewayRig.bearer, body: body).reply?.status == 503)
+        rig.gateway.replace(try GatewayRig.rules(challenges: [2]))
+        #expect(try rig.gateway.unfitness == nil && statuses(rig) == [200, nil, 200, nil])
+    }
+
+    @Test func `where nobody writes replies it takes no calls after three, and measures again after a minute`() throws {
+        let rig = try GatewayRig(replyTo: 3)
+        func unanswered(_ seed: UInt64) throws {
+            try rig.send(request(seed))
+            let ticket = try #require(rig.requests.last?.ticket)
+            rig.gateway.note([DeliveryReport(ticket: ticket, outcome: .written)])
+            rig.pass(milliseconds: 30_000)
+            rig.gateway.poll()
+        }
+        for seed: UInt64 in 1...3 {
+            #expect(rig.gateway.unfitness == nil)
+            try unanswered(seed)
+        }
+        #expect(rig.gateway.unfitness?.contains("replies") == true)
+        #expect(try statuses(rig, seed: 4) == [503, 503, 200, 503])
+        rig.pass(milliseconds: 60_000)
+        rig.gateway.poll()
+        #expect(rig.gateway.unfitness == nil)
+        try unanswered(5)
+        #expect(rig.gateway.unfitness != nil, "one call was enough")
+        // A worker's answer, whoever waits for it, ends the doubt at once.
+        rig.gateway.note(replies: [rig.record(of: try #require(rig.requests.first), Array("{}".utf8), status: 403)])
+        rig.gateway.poll()
+        #expect(try rig.gateway.unfitness == nil && statuses(rig, seed: 6) == [200, nil, 200, nil])
+    }
+
+    @Test func `without a topic of its own it stays ready: its workers may be slow`() throws {
+        let rig = try GatewayRig()
+        for seed: UInt64 in 1...9 {
+            try rig.send(request(seed))
+            let ticket = try #require(rig.requests.last?.ticket)
+            rig.gateway.note([DeliveryReport(ticket: ticket, outcome: .written)])
+            rig.pass(milliseconds: 30_000)
+            rig.gateway.poll()
+        }
+        #expect(rig.gateway.counts.unanswered == 9 && rig.gateway.unfitness == nil)
     }
 
     @Test func `without a challenge key it makes no challenge and says so, and judges what others made`() throws {
@@ -152,8 +202,16 @@ extension GatewayRig {
     }
 
     /// Rules of an apps.json and of challenge keys by their seeds.
-    static func rules(_ registry: Registry? = nil, challenges: [UInt8]) throws -> GatewayRules {
+    static func rules(
+        _ registry: Registry? = nil,
+        challenges: [UInt8] = [2],
+        revoked: String? = nil
+    ) throws -> GatewayRules {
         var configuration = Configuration()
+        if let revoked {
+            let list = #""signingKeys":[{"kid":"\#(revoked)","file":"gone.pem","state":"revoked"}]"#
+            configuration = try ConfigurationDirectory(worker: ConfigurationDirectory.worker(list)).load()
+        }
         configuration.registry = try registry ?? ExchangeKit.registry()
         let set = try ExchangeKit.keys().tokens.jsonWebKeySet
         return GatewayRules(

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/v1/projects/lab/apps/none:generateAppAttestChallenge", 404), ("/v1/nothing", 404), ("/", 404),
+        ("/v1/projects/lab/apps/none:generateAppAttestChallenge", 503), ("/v1/nothing", 404), ("/", 404),
         ("/v1/\(ExchangeKit.resource):exchangeDeviceCheckToken", 400),
         ("/v1/\(ExchangeKit.resource):exchangeAppAttestAttestation", 400),
         ("/v1//\(ExchangeKit.resource):generateAppAttestChallenge", 400),
@@ -55,7 +55,7 @@ import Testing
         ("/v1/\(ExchangeKit.resource)#a:generateAppAttestChallenge", 400),
         ("/v1/\(ExchangeKit.resource):generateAppAttestChallenge?a=%zz", 400),
         ("v1/\(ExchangeKit.resource):generateAppAttestChallenge", 400), ("", 400),
-        ("/v1/\(ExchangeKit.resource.replacing(":", with: "%253A")):generateAppAttestChallenge", 404),
+        ("/v1/\(ExchangeKit.resource.replacing(":", with: "%253A")):generateAppAttestChallenge", 503),
     ])
     func `an invalid path is refused and leaves no record`(target: String, code: Int) throws {
         let rig = try GatewayRig()
@@ -145,6 +145,32 @@ import Testing
 
     @Test(
         arguments: [
+            ("com.example.app", 200), ("com.example.app.Clip", 200), ("com.example.app.widget", 401),
+            ("com.example.app.Clip.more", 401), ("com.example.application", 401), ("com.example.app.clip", 401),
+            ("", 401),
+        ]
+    )
+    func `an App Clip's own bundle passes where the app lists it, and is counted by its name`(
+        bundle: String,
+        code: Int
+    ) throws {
+        let clip = "com.example.app.Clip"
+        let rig = try GatewayRig(app: { $0.bundleIDs = [clip] }, settings: { $0.bundleHeader = .require })
+        let headers = [("x-ios-bundle-identifier", bundle)]
+        #expect(rig.call("POST", Self.path, headers).reply?.status == code)
+        let counts = rig.gateway.counts
+        #expect(
+            counts.bundles.map { "\($0.key.app) \($0.key.name) \($0.value)" }
+                == (code == 200 ? ["\(ExchangeKit.appID) \(bundle) 1"] : [])
+        )
+        #expect(counts.foreignBundles == (code == 200 ? 0 : 1))
+        // The clip is one of that app alone.
+        let other = "/v1/\(ExchangeKit.otherResource):generateAppAttestChallenge"
+        #expect(rig.call("POST", other, [("x-ios-bundle-identifier", clip)]).reply?.status == 401)
+    }
+
+    @Test(
+        arguments: [
             "/v1beta/projects/contract-test-1:verifyAppCheckToken", "/v1/projects/none:verifyAppCheckToken",
             "/v1/\(ExchangeKit.resource):verifyAttestation", "/v1/projects/x/apps/y:verifyAssertion",
         ],
@@ -220,7 +246,7 @@ import Testing
         #expect(root["method"]?.string == "exchangeAppAttestAttestation")
         #expect(root["device"]?.string?.utf8.count == 16)
         #expect(rig.call("GET", target).reply?.status == 400)
-        #expect(rig.call("GET", "/v1/projects/x/apps/y:rollout", [("x-installation-id", "i")]).reply?.status == 404)
+        #expect(rig.call("GET", "/v1/projects/x/apps/y:rollout", [("x-installation-id", "i")]).reply?.status == 503)
         #expect(rig.records.count == 1)
     }
 

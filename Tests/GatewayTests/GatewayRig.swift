@@ -40,14 +40,16 @@ final class GatewayRig: Sendable {
     init(
         app: (inout RegisteredApp) -> Void = { _ in },
         settings: (inout GatewaySettings) -> Void = { _ in },
-        isOpen: Bool = true
+        isOpen: Bool = true,
+        replyTo: Int32? = nil
     ) throws {
         let rules = try Self.rules(app: app, settings: settings)
         let topics = GatewayTopics(
             names: .standard,
             partitions: Self.partitions,
             partitioner: .murmur2,
-            properties: KafkaProperties()
+            properties: KafkaProperties(),
+            replyTo: replyTo
         )
         // Each bytes differ from the last ones.
         let counter = Locked<UInt8>(0)

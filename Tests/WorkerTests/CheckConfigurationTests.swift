@@ -30,12 +30,19 @@ struct CheckConfigurationTests {
         }
     }
 
-    @Test func `an apps.json without projects is reported`() throws {
+    @Test(
+        arguments: [
+            ("{}", 2), (#"{"projects":[]}"#, 2), (#"{"projects":[{"number":"1","apps":[]}]}"#, 2),
+            (#"{"retired":["projects/1/apps/a"]}"#, 0),
+        ]
+    )
+    func `an apps.json without an app is refused, unless it names one that is retired`(apps: String, end: Int32) throws
+    {
         let (code, lines) = try Self.check { config in
-            try "{}".write(toFile: config + "/apps.json", atomically: true, encoding: .utf8)
+            try apps.write(toFile: config + "/apps.json", atomically: true, encoding: .utf8)
         }
-        #expect(code == 0)
-        #expect(lines.contains { $0.hasPrefix("warning: apps.json: projects is empty or absent") }, "\(lines)")
+        #expect(code == end)
+        #expect(lines.contains { $0.contains("apps.json lists no app") } == (end == 2), "\(lines)")
     }
 
     @Test func `what the library would misread is refused with its line, beside all other faults`() throws {

@@ -13,6 +13,9 @@ internal import Testing
 private final class WatchBench {
     let directory: KeyDirectory
     var lines: [String] = []
+    var events: [LogEvent] = []
+    /// Whether each configuration that was looked at is in use.
+    var reloaded: [Bool] = []
     /// Events of the level `error`.
     var errors: [LogEvent.Name] = []
     var applied: [(Configuration, KeyRings)] = []
@@ -46,10 +49,12 @@ private final class WatchBench {
                 if answers { $2(refusal) }
             },
             say: { [unowned self] event in
+                events.append(event)
                 if event.level == .error { errors.append(event.name) }
                 let line = (event.level == .warning ? "warning: " : "") + event.message
                 lines.append(line.replacingOccurrences(of: directory.path, with: "DIR"))
-            }
+            },
+            reloaded: { [unowned self] in reloaded.append($0 != nil) }
         )
     }
 
@@ -132,7 +137,7 @@ struct ConfigurationWatchTests {
         bench.refusal = "a key is missing"
         bench.settle()
         #expect(bench.applied.count == 1)
-        #expect(bench.lines == [Self.gone + "a key is missing"])
+        #expect(bench.lines == [Self.gone + "a key is missing Not taken: worker.json."])
         // The new key has sealed nothing: it may be removed again.
         bench.refusal = nil
         try directory.files.write("worker.json", worker)
@@ -230,6 +235,76 @@ struct ConfigurationWatchTests {
         try directory.files.write(file, good)
         bench.settle()
         #expect(bench.applied.count == 1 && bench.lines.count == 2)
+    }
+
+    @Test func `each change and each SIGHUP has a line, which names all that was not taken`() throws {
+        let bench = try WatchBench(KeyDirectory.complete())
+        var filter = RepeatFilter()
+        func written() -> Int { bench.events.reduce(0) { $0 + filter.take($1, at: 0).count } }
+        try bench.directory.files.write("apps.json", "{")
+        bench.settle()
+        try bench.directory.files.write("kafka.properties", "linger.ms=7\n")
+        bench.settle()
+        bench.isAsked = true
+        bench.pollAtOnce()
+        let fault = Self.gone + "apps.json: line 1, column 2: invalid JSON; fix it there."
+        let both = fault + " Not taken: apps.json, kafka.properties."
+        #expect(bench.lines == [fault + " Not taken: apps.json.", both, both])
+        #expect(written() == 3, "none is held back as a repetition")
+        try bench.directory.files.write("apps.json", Self.apps(ttl: "2h"))
+        bench.settle()
+        try bench.directory.files.write("apps.json", "{")
+        bench.settle()
+        #expect(bench.lines.last == fault + " Not taken: apps.json.")
+    }
+
+    @Test(arguments: ["apps.json", "root.pem", "worker.json"])
+    func `a revoked key signs no more, though another file or another setting is bad; the rest waits`(
+        bad: String
+    ) throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        let full = try directory.text("worker.json")
+        let kid = try #require(directory.load().configuration.signingKeys.first?.kid)
+        var revoked = full.replacing(#""active""#, with: #""revoked""#)
+        switch bad {
+        case "worker.json": revoked = #"{"lane": 1, "# + revoked.dropFirst()
+        case "apps.json": try directory.files.write("apps.json", "{")
+        default: try FileManager.default.removeItem(atPath: "\(directory.path)/\(bad)")
+        }
+        try directory.files.write("worker.json", revoked)
+        bench.settle()
+        #expect(bench.applied.count == 1)
+        let keys = try #require(bench.applied.first?.1)
+        #expect(keys.tokens.keys.isEmpty && keys.tokens.isRevoked(kid))
+        #expect(keys.sealing.keys.count == 1 && keys.challenges.keys.count == 1)
+        #expect(bench.applied.first?.0.registry.apps.count == 1)
+        #expect(
+            bench.lines.count == 3 && bench.lines[0].hasPrefix(Self.gone) && bench.lines[1].contains(kid),
+            "\(bench.lines)"
+        )
+        #expect(bench.errors == [.configurationRefused, .keyMissing])
+        #expect(bench.reloaded == [false, true, false], "the whole is still refused")
+        // Nothing more to take.
+        bench.isAsked = true
+        bench.pollAtOnce()
+        #expect(bench.applied.count == 1)
+        try directory.files.write("apps.json", Self.apps(ttl: "2h"))
+        try directory.files.write("root.pem", "attestation root")
+        try directory.files.write("worker.json", full.replacing(#""active""#, with: #""revoked""#))
+        bench.settle()
+        #expect(bench.applied.count == 2 && bench.reloaded.last == true)
+        #expect(bench.applied.last?.1.tokens.isRevoked(kid) == true)
+    }
+
+    @Test func `a revocation that the loop refuses too is tried once`() throws {
+        let directory = try KeyDirectory.complete()
+        let bench = try WatchBench(directory)
+        bench.refusal = "a key is missing"
+        let full = try directory.text("worker.json")
+        try directory.files.write("worker.json", full.replacing(#""active""#, with: #""revoked""#))
+        bench.settle()
+        #expect(bench.applied.count == 2 && bench.errors == [.configurationRefused, .configurationRefused])
     }
 
     @Test func `a missing key file is watched: creating it is enough for the reload`() throws {

@@ -68,6 +68,18 @@ struct DoubtTests {
         #expect(warnings.first?.hasPrefix("apps.json: projects/1/apps/a: appleAppIds: \(id) \(problem)") == true)
     }
 
+    @Test(arguments: ["com.example.app.Clip", "ABCDE12345.com.example.app.Clip"])
+    func `a warning names a bundle that no caller sends, since it begins with a team`(bundle: String) throws {
+        let app = #""appleAppIds":["ABCDE12345.b"],"bundleIds":["\#(bundle)"]"#
+        let directory = try KeyDirectory(app: app)
+        #expect(try directory.files.load().registry.apps[0].bundleIDs == [bundle])
+        let warnings = try directory.load().warnings(now: 0)
+        #expect(
+            warnings.count == (bundle.hasPrefix("A") ? 1 : 0)
+                && warnings.allSatisfy { $0.contains("bundleIds: \(bundle)") }
+        )
+    }
+
     @Test func `a warning has the app's name and its ID`() throws {
         let warnings = try KeyDirectory(app: #""name":"Shop","appleAppIds":["*"]"#).load().warnings(now: 0)
         #expect(warnings.first?.hasPrefix("apps.json: Shop (projects/1/apps/a): appleAppIds: * has a wildcard") == true)

@@ -23,8 +23,11 @@ package struct TokenKeyRing: Sendable {
     ///   - revoked: `kid`s whose tokens are refused from now on; such a key is not published and never signs.
     ///   - absent: `kid`s whose files a replay does not have: their tokens cannot be judged.
     package init(_ keys: [TokenKey], revoked: [String] = [], absent: [String] = []) throws(KeyRingFault) {
-        self.revoked = Set(revoked.map { ExactText($0) })
-        self.absent = Set(absent.map { ExactText($0) })
+        try self.init(keys, Set(revoked.map { ExactText($0) }), Set(absent.map { ExactText($0) }))
+    }
+
+    private init(_ keys: [TokenKey], _ revoked: Set<ExactText>, _ absent: Set<ExactText>) throws(KeyRingFault) {
+        (self.revoked, self.absent) = (revoked, absent)
         var byKid: [ExactText: Int] = [:]
         for (index, key) in keys.enumerated() {
             guard byKid.updateValue(index, forKey: ExactText(key.kid)) == nil else { throw .standsTwice(id: key.kid) }
@@ -32,6 +35,12 @@ package struct TokenKeyRing: Sendable {
         self.keys = keys
         self.byKid = byKid
         verification = VerificationKeys(keys, revoked: self.revoked, absent: self.absent)
+    }
+
+    /// The same ring without these keys, whose tokens are refused from now on.
+    package func revoking(_ kids: Set<String>) throws(KeyRingFault) -> TokenKeyRing {
+        let rest = keys.filter { !kids.contains($0.kid) }
+        return try TokenKeyRing(rest, revoked.union(kids.map { ExactText($0) }), absent)
     }
 
     /// The key that signs: the first active one of that algorithm.

@@ -1,5 +1,5 @@
 internal import AppAttest
-internal import Crypto
+package import Crypto
 internal import JSON
 
 /// The public halves of signing keys, by `kid`: what verifies tokens. Immutable; a reload makes new ones.
@@ -31,6 +31,8 @@ package struct VerificationKeys: Sendable {
     func isRevoked(_ kid: String) -> Bool { !revoked.isEmpty && revoked.contains(ExactText(kid)) }
 
     func isAbsent(_ kid: String) -> Bool { !absent.isEmpty && absent.contains(ExactText(kid)) }
+
+    package func publicKey(_ kid: String) -> VerificationKey? { self[kid]?.publicKey }
 
     subscript(kid: String) -> Entry? { byKid[ExactText(kid)] }
 

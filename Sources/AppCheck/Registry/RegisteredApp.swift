@@ -24,6 +24,8 @@ package struct RegisteredApp: Sendable {
     package var risk = RiskPolicy() { didSet { expectations.keepsReceipts = risk.keepsReceipts } }
     /// How far behind its key's highest counter an assertion with a skipped one is accepted, once; 0 = nowhere.
     package var counterWindow = 0
+    /// Bundle identifiers of callers in addition to those of the Apple App IDs, such as an App Clip's.
+    package var bundleIDs: [String] = []
     /// The keys that a gateway takes; nil = any, and none.
     package var apiKeys: Set<ExactText>?
     /// Secrets of simulators and CI jobs; none = the app has no exchangeDebugToken.

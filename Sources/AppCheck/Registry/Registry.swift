@@ -59,6 +59,9 @@ package struct Registry: Sendable {
         Dictionary(uniqueKeysWithValues: values.map { (key($0.key), $0.value) })
     }
 
+    /// Whether no app is named, not even a retired one.
+    package var isEmpty: Bool { apps.isEmpty && retired.isEmpty }
+
     package var hasSeveralProjects: Bool { Set(apps.map(\.projectNumber)).count > 1 }
 
     /// Index into ``apps`` for `projects/{project}/apps/{app}`.

@@ -52,6 +52,18 @@ extension TokenVerifier {
         }
     }
 
+    /// The `kid` that a token names and the set does not have, unverified.
+    ///
+    /// - Returns: nil for a key of the set, and for a token that has expired or names no project of the registry.
+    package func unknownKey(of token: [UInt8], in registry: Registry, at time: EvaluationTime) -> ExactText? {
+        guard let token = UnverifiedToken(token), let issuer = token.payload["iss"]?.stringBytes,
+            let kid = token.header["kid"]?.stringBytes, keys[kid] == nil,
+            EvaluationTime(seconds: token.payload["exp"]?.integer ?? 0) > time,
+            registry.apps.contains(where: { Self.isIssuer(issuer, $0.projectNumber) })
+        else { return nil }
+        return ExactText(validating: kid)
+    }
+
     private static func isIssuer(_ issuer: [UInt8], _ number: String) -> Bool {
         issuer.elementsEqual((TokenClaims.issuerPrefix + number).utf8)
     }

@@ -18,7 +18,9 @@ package final class GatewayRules: Sendable {
     let keySet: [UInt8]?
     let tokens: TokenVerifier?
     /// The bundle identifiers of each app.
-    private let bundles: [Set<[UInt8]>]
+    private let bundles: [Set<ExactText>]
+    /// Signing keys that worker.json lists as revoked.
+    let revokedKeys: Set<ExactText>
     let hasSeveralProjects: Bool
     /// Names that tokens of more than one project may have in `sub`.
     let sharedSubjects: Set<[UInt8]>
@@ -44,13 +46,15 @@ package final class GatewayRules: Sendable {
         tokens = (keySet?.keys).map { TokenVerifier(publicKeys: $0) }
         hasSeveralProjects = registry.hasSeveralProjects
         sharedSubjects = Self.sharedSubjects(registry)
-        bundles = registry.apps.map { app in Set(app.expectations.appIDs.compactMap(Self.bundle)) }
+        bundles = registry.apps.map { app in
+            Set(app.expectations.appIDs.compactMap(Self.bundle) + app.bundleIDs.map { ExactText($0) })
+        }
+        revokedKeys = Set(configuration.signingKeys.filter { $0.state == .revoked }.map { ExactText($0.kid) })
     }
 
     /// An App ID is a prefix, a dot, and the bundle identifier.
-    private static func bundle(_ id: AppID) -> [UInt8]? {
-        let text = Array(id.text.utf8)
-        return text.firstIndex(of: UInt8(ascii: ".")).map { Array(text[($0 + 1)...]) }
+    private static func bundle(_ id: AppID) -> ExactText? {
+        id.text.firstIndex(of: ".").map { ExactText(String(id.text[$0...].dropFirst())) }
     }
 
     private static func sharedSubjects(_ registry: Registry) -> Set<[UInt8]> {
@@ -63,5 +67,16 @@ package final class GatewayRules: Sendable {
         return Set(projects.filter { $0.value.count > 1 }.keys)
     }
 
-    func isBundle(_ text: [UInt8], ofApp index: Int) -> Bool { bundles[index].contains(text) }
+    /// The bundle that a header names; nil for one that is not the app's.
+    func bundle(_ text: [UInt8], ofApp index: Int) -> OwnBundle? {
+        guard let bundle = ExactText(validating: text), bundles[index].contains(bundle) else { return nil }
+        return OwnBundle(app: registry.apps[index].appID, name: bundle.shown)
+    }
+}
+
+/// A bundle that an app's callers may name.
+package struct OwnBundle: Hashable, Sendable {
+    /// The app's ID.
+    package let app: String
+    package let name: String
 }

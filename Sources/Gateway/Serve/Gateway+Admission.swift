@@ -59,7 +59,10 @@ extension Gateway {
             guard isInTime(wait, .apiKeyRate, verb, call) else { return false }
         }
         let bundle = call.http.values("x-ios-bundle-identifier").last
-        guard bundle.map({ rules.isBundle($0, ofApp: index) }) != true else { return true }
+        if let own = bundle.flatMap({ rules.bundle($0, ofApp: index) }) {
+            state.withLock { $0.counts.bundles[own, default: 0] += 1 }
+            return true
+        }
         // A missing header is not a mismatch, but `require` rejects it.
         if bundle != nil { state.withLock { $0.counts.foreignBundles += 1 } }
         guard rules.settings.bundleHeader == .require else { return true }

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import HTTP
+internal import JSON
 package import Kafka
 internal import Pipeline
 internal import Threads
@@ -50,6 +51,7 @@ extension Gateway {
     ) {
         let now = reading
         var due: [WaitingCalls.Due] = []
+        var refused: [Int: TopicRecord] = [:]
         state.withLock { state in
             // On a partition of the replies topic others' answers count too: workers write there.
             if !isPlaced, !records.isEmpty { state.counts.unanswered = 0 }
@@ -67,11 +69,44 @@ extension Gateway {
                     guard let reply = body(&state, record, id, ticket), let call = state.waiting.remove(ticket)
                     else { continue }
                     let answer = settled(reply, call, by: record.timestamp, now, &state)
+                    if answer.status == 403 { refused[due.count] = record }
                     due.append(WaitingCalls.Due(call: call, reply: answer))
                 }
             }
         }
-        for item in due { finish(item.call, item.reply) }
+        for (index, item) in due.enumerated() {
+            let isContradicted = refused[index].map { isBehind($0, item.call) } ?? false
+            if item.reply.status == 200, item.call.answer == .token { watchKey(item.reply) }
+            finish(item.call, isContradicted ? GatewayReply.error(.unavailable, id: item.call.id) : item.reply)
+        }
+    }
+
+    /// Whether a worker's 403 is against the apps.json here: the device would drop its key for a file that is on its way.
+    private func isBehind(_ record: TopicRecord, _ call: WaitingCall) -> Bool {
+        let text = Self.header("reason", of: record).map { String(decoding: $0, as: UTF8.self) }
+        guard let reason = text ?? (try? JSONDocument(parsing: record.value ?? []).root)?["reason"]?.string,
+            state.withLock({ $0.rules }).accepts(call.value, refusedFor: reason, at: now)
+        else { return false }
+        state.withLock { $0.counts.workerBehind += 1 }
+        return true
+    }
+
+    /// Looks at one token in a second that is passed on: all of a key that the key set lacks are refused by it.
+    private func watchKey(_ reply: HTTPReply) {
+        let second = dependencies.uptime() / 1000
+        let rules = state.withLock { state in
+            defer { state.watchedSecond = second }
+            return state.watchedSecond == second ? nil : state.rules
+        }
+        guard let rules, rules.tokens != nil, let root = try? JSONDocument(parsing: reply.body).root,
+            let token = root["token"] ?? root["appCheckToken"]?["token"]
+        else { return }
+        noteKey(of: token.stringBytes ?? [], rules)
+    }
+
+    func noteKey(of token: [UInt8], _ rules: GatewayRules) {
+        guard let kid = rules.unknownKey(of: token, at: now) else { return }
+        state.withLock { $0.unknownKeys.note(kid) }
     }
 
     /// A worker's reply, or 503 where it would cost a healthy device its key or a day, and the device is not to blame.

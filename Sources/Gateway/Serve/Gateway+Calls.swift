@@ -78,9 +78,10 @@ extension Gateway {
 
     /// A name that may only not be listed here yet gets 503: 404 would silence a stock client for a day.
     private func rejectUnknownApp(_ path: ExactText, _ named: Verb?, _ verb: GatewayVerb, _ call: IncomingCall) {
-        let isAwaited = RequestDecoder.isAwaited(path, in: call.rules.registry)
+        let isGone = RequestDecoder.isGone(path, in: call.rules.registry)
+        if !isGone, let name = RequestDecoder.resource(of: path) { state.withLock { $0.unknownApps.note(name) } }
         let code = named?.tellsReason == true ? Reason.unknownApp.code : nil
-        reject(.app, isAwaited ? .unavailable : .notFound, verb, call, reason: isAwaited ? nil : code)
+        reject(.app, isGone ? .notFound : .unavailable, verb, call, reason: isGone ? code : nil)
     }
 
     // MARK: GET

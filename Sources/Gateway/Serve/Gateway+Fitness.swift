@@ -1,5 +1,6 @@
 internal import AppCheck
 internal import Pipeline
+internal import Settings
 internal import Threads
 
 /// The conditions that a call needs in addition to its rules.
@@ -18,12 +19,37 @@ extension Gateway {
 
     /// Why this gateway should get no calls, in a sentence; nil = it is fit.
     package var unfitness: String? {
-        let (hindrance, doubt, key) = state.withLock { state in
-            (state.hindrance, state.clock.doubt(reading), state.rules.challengeKey)
+        let (hindrance, doubt, rules, unanswered) = state.withLock { state in
+            (
+                state.hindrance, state.clock.doubt(reading), state.rules,
+                state.silentSince.map { _ in state.counts.unanswered }
+            )
         }
+        if rules.registry.isEmpty { return Self.noApp }
         if let hindrance { return hindrance }
         if let doubt { return Self.sentence(clockDoubt: doubt) }
-        return key == nil ? "worker.json lists no challenge key: add one with attest-worker new-keys --add" : nil
+        if let unanswered {
+            return "\(unanswered) calls in a row got no answer on \(topics.names.replies ?? "the replies topic")"
+        }
+        return rules.challengeKey == nil
+            ? "worker.json lists no challenge key: add one with attest-worker new-keys --add" : nil
+    }
+
+    private static let noApp = "apps.json lists no app: give this gateway the apps.json of its workers"
+
+    /// Calls in a row without an answer that are not chance.
+    package static let mostUnanswered = 3
+
+    /// Where workers write no replies, calls are kept away: each device would ask Apple first. After a minute the next ones
+    /// measure again; an answer on the topic ends it at once.
+    func pollReplies(_ state: inout State, at now: Int64) {
+        guard topics.replyTo != nil, state.counts.unanswered >= Self.mostUnanswered else {
+            return state.silentSince = nil
+        }
+        let since = state.silentSince ?? now
+        state.silentSince = since
+        guard now - since >= ReplyClock.doubtMilliseconds else { return }
+        (state.counts.unanswered, state.silentSince) = (Self.mostUnanswered - 1, nil)
     }
 
     /// How far this machine's clock and the replies' times are apart, in milliseconds, where it is too far.
@@ -32,9 +58,9 @@ extension Gateway {
     /// Answers a call with 503 where something is missing that it needs: its answer would be wrong, or late.
     func isFit(for need: Need, _ verb: GatewayVerb, _ call: IncomingCall) -> Bool {
         let isFit = state.withLock { state in
-            guard state.clock.doubt(reading) == nil else { return false }
+            guard state.clock.doubt(reading) == nil, !call.rules.registry.isEmpty else { return false }
             guard need != .clock else { return true }
-            return state.isOpen && state.hindrance == nil
+            return state.isOpen && state.hindrance == nil && state.silentSince == nil
                 && (need == .topics || call.rules.challengeKey != nil)
         }
         if !isFit { reject(.notReady, .unavailable, verb, call) }

@@ -28,7 +28,9 @@ extension Gateway {
         guard let token = tokens.first else { return refuse(.none, .badToken, call) }
         guard tokens.count == 1 else { return refuse(.malformed, .badToken, call) }
         switch verifier.judge(token, in: call.rules.registry, at: now) {
-        case .failure(let fault): refuse(VerifyRefusal(fault), .badToken, call)
+        case .failure(let fault):
+            if fault == .key { noteKey(of: token, call.rules) }
+            refuse(VerifyRefusal(fault), .badToken, call)
         case .success(let claims):
             guard target.accepts(claims) else { return refuse(.app, .badToken, call) }
             guard target.consumes else { return finish(.verify, Self.verified(claims), call) }

@@ -39,6 +39,13 @@ package final class Gateway: Sendable {
         var hindrance: String?
         var events = EventGate()
         var debug = DebugGate()
+        /// Apps that are not listed, and signing keys that are not in the key set.
+        var unknownApps = NameTally()
+        var unknownKeys = NameTally()
+        /// The second in which a token that was passed on was last looked at.
+        var watchedSecond: Int64?
+        /// The uptime since which workers have answered nothing on the replies topic.
+        var silentSince: Int64?
         var addresses: RateGate
         var apiKeys: RateGate
     }
@@ -82,6 +89,7 @@ package final class Gateway: Sendable {
             let expired = state.waiting.expire(at: now)
             state.counts.deadlines += expired.count
             state.counts.unanswered += expired.count(where: \.isWritten)
+            pollReplies(&state, at: now)
             return expired
         }
         for call in expired { finish(call, GatewayReply.error(.deadline, id: call.id)) }
@@ -95,6 +103,12 @@ package final class Gateway: Sendable {
             return state.waiting.removeAll()
         }
         for call in rest { finish(call, GatewayReply.error(.deadline, id: call.id)) }
+    }
+
+    /// What calls bring that the files here do not have, where a minute has passed since the last account.
+    package func takeUnknown() -> (app: NamedCalls?, key: NamedCalls?) {
+        let now = dependencies.uptime()
+        return state.withLock { ($0.unknownApps.account(at: now), $0.unknownKeys.account(at: now)) }
     }
 
     package var counts: GatewayCounts {

@@ -12,11 +12,13 @@ package final class AnswerReader: Sendable {
     private static let askMilliseconds = 5_000
     private static let restMilliseconds = 200
     private static let connectMilliseconds = 2_000
+    private static let firstMilliseconds = 3_000
 
     package let topic: String
     private let properties: KafkaProperties
     private let partitions: [Int32]
     private let isStopping = Atomic<Bool>(false)
+    private let heard = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
     private let take: @Sendable ([TopicRecord]) -> Void
     private let trouble: @Sendable (KafkaFault) -> Void
@@ -54,6 +56,14 @@ package final class AnswerReader: Sendable {
         try opened.withLock { $0 }?.get()
     }
 
+    /// Waits, but not for long, until a first fetch of each partition has come back: an answer before it would wait, too.
+    ///
+    /// - Returns: whether it has; an open transaction may hold it back.
+    @discardableResult
+    package func awaitFirst() -> Bool {
+        heard.wait(timeout: .now() + .milliseconds(Self.firstMilliseconds)) == .success
+    }
+
     package func stop() {
         isStopping.store(true, ordering: .relaxed)
         _ = ended.wait(timeout: .now() + .seconds(2))
@@ -73,6 +83,7 @@ package final class AnswerReader: Sendable {
     /// - Parameter starts: where `first` began: a reader that is made after a fault goes on where the last one was.
     private func work(_ first: TopicReader, _ starts: [Int32: Int64]) {
         var (reader, positions): (TopicReader?, [Int32: Int64]) = (first, starts)
+        var hasHeard = false
         while !isStopping.load(ordering: .relaxed) {
             do throws(KafkaFault) {
                 guard let current = reader, !current.isOutdated else {
@@ -83,6 +94,10 @@ package final class AnswerReader: Sendable {
                     maxRecords: Self.mostRecords,
                     timeoutMilliseconds: Self.waitMilliseconds
                 )
+                if !hasHeard, current.hasHeardAll {
+                    hasHeard = true
+                    heard.signal()
+                }
                 guard !records.isEmpty else { continue }
                 for record in records { positions[record.partition] = record.offset + 1 }
                 take(records)

@@ -19,6 +19,8 @@ package final class TopicReader {
     private var reading: Set<Int32> = []
     /// How far each partition has been read: the largest offset that records and ends of partitions have shown.
     private var seen: [Int32: Int64] = [:]
+    /// Partitions of which neither a record nor word of the end has come.
+    private var unheard: Set<Int32> = []
     /// A fault that came after records that were handed out first.
     private var pendingFault: KafkaFault?
     /// Records and bytes read since the leaders' threads were last woken.
@@ -58,6 +60,9 @@ package final class TopicReader {
 
     /// Whether files that the client has read were renewed since: a new one reads those.
     package var isOutdated: Bool { handle.isOutdated }
+
+    /// Whether a first fetch of each partition has come back.
+    package var hasHeardAll: Bool { unheard.isEmpty }
 
     private static let defaults = [
         ("check.crcs", "true"), ("socket.nagle.disable", "true"), ("socket.keepalive.enable", "true"),
@@ -103,6 +108,7 @@ package final class TopicReader {
                 throw KafkaFault(rd_kafka_last_error(), doing: "reading \(topic), partition \(partition)")
             }
             reading.insert(partition)
+            unheard.insert(partition)
             seen[partition] = start.offset >= 0 ? start.offset : nil
         }
     }
@@ -118,6 +124,7 @@ package final class TopicReader {
         if let partition = pendingFault?.partition, partitions.contains(partition) { pendingFault = nil }
         for partition in partitions where reading.remove(partition) != nil {
             seen[partition] = nil
+            unheard.remove(partition)
             // Waits for the library's own thread, not for a broker.
             if unsafe rd_kafka_consume_stop(topicPointer, partition) != 0 {
                 throw KafkaFault(rd_kafka_last_error(), doing: "leaving \(topic), partition \(partition)")
@@ -215,6 +222,7 @@ package final class TopicReader {
 
     private func advance(_ partition: Int32, to offset: Int64) {
         seen[partition] = max(seen[partition] ?? offset, offset)
+        unheard.remove(partition)
     }
 
     private func fault(in message: UnsafeMutablePointer<rd_kafka_message_t>) -> KafkaFault? {

@@ -150,6 +150,10 @@ package struct EncodeStage: Sendable {
         var reply = result
         (reply.stream, reply.partition, reply.key) = (.replies, partition, decoded.record.key)
         reply.value = ReplyBody.bytes(verdict, answer: answer, verb: decoded.verb) ?? result.value
+        // A gateway compares a 403 with its own apps.json; its device never sees why.
+        if case .refused(let reason, let status) = verdict.outcome, status.code == 403 {
+            reply.otherHeaders.append(RecordHeader("reason", reason.code))
+        }
         if !fits(reply.byteCount) { reply.key = nil }
         outputs.append(reply)
     }

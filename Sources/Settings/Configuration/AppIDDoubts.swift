@@ -10,6 +10,9 @@ enum AppIDDoubts {
             app.expectations.appIDs.compactMap { id in
                 problem(id.text).map { "apps.json: \(app.label.printable): appleAppIds: \(id.text.printable) \($0)" }
             }
+                + app.bundleIDs.filter { isTeam(halves($0).team) }.map {
+                    "apps.json: \(app.label.printable): bundleIds: \($0.printable) begins with a team: no caller sends one"
+                }
         }
     }
 

@@ -94,6 +94,10 @@ struct AppsFile {
             ),
         Setting("appleAppIds", \.expectations.appIDs, .strings { $0.map { AppID($0) } })
             .means("Apple App IDs, with team prefix. One may stand under several apps."),
+        Setting("bundleIds", \.bundleIDs, .strings { $0 }).means(
+            "Bundle identifiers that callers may send, like those of `appleAppIds`. An App Clip attests by its app's App ID and "
+                + "sends its own: see [Gateway, Paths](Gateway.md#paths)."
+        ),
         Setting("environments", \.expectations.environments, .environments).means("Environments that the app accepts."),
         Setting(
             "unknownKeys",

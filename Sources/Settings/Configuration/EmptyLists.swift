@@ -1,3 +1,4 @@
+internal import AppCheck
 internal import JSON
 
 /// Lists of apps.json that accept nothing because they are empty. An absent list sets no limit, so each of them is
@@ -41,5 +42,15 @@ enum EmptyLists {
             }
             search(member.value, at: inner, into: &places)
         }
+    }
+}
+
+extension Configuration {
+    /// - Throws: where no app is listed: this is not the file that was meant, and `unknown-app` silences a device for a day.
+    package func checkHasApp() throws(ConfigurationFault) {
+        guard registry.isEmpty else { return }
+        throw ConfigurationFault(
+            "apps.json lists no app, so every request would be refused: list the apps, or name those that are gone under retired."
+        )
     }
 }

@@ -1,5 +1,6 @@
 package import AppCheck
 package import Crypto
+internal import JSON
 internal import Pipeline
 
 /// The keys of the exchange in worker.json: their lists, which a reload takes, and the rules of challenges.
@@ -56,6 +57,14 @@ enum KeyLists {
         guard places.count(where: \.isNamed) != 1 else { return }
         let names = places.map(\.name).joined(separator: ", ")
         throw value.fault("must name where the key is: one of \(names), and only one")
+    }
+
+    /// The signing keys that worker.json lists as revoked, whatever else in it is wrong.
+    static func revoked(in files: ConfigurationFiles) -> Set<String> {
+        let list = (try? files.root(of: "worker.json"))?.node?["signingKeys"]?.elements ?? []
+        return Set(
+            list.compactMap { $0["state"]?.string == SigningKeyEntry.State.revoked.rawValue ? $0["kid"]?.string : nil }
+        )
     }
 
     private static let challenges: [Setting<Configuration>] = [

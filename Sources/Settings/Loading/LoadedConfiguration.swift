@@ -41,12 +41,20 @@ package struct LoadedConfiguration: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
-        settingsWarnings(now: now) + missingKeyWarnings + PublicationRule.warnings(keys, now: now)
+        settingsWarnings(now: now) + missingKeyWarnings + keySetWarnings + PublicationRule.warnings(keys, now: now)
     }
 
     /// The warnings that no key causes.
     private func settingsWarnings(now: Int64) -> [String] {
-        configuration.doubts + DebugTokens.warnings(configuration.registry, now: now)
+        // A worker without signing keys serves no client of Google's.
+        configuration.doubts
+            + (configuration.signingKeys.isEmpty ? [] : NameDoubts.warnings(configuration.registry))
+            + DebugTokens.warnings(configuration.registry, now: now)
+    }
+
+    private var keySetWarnings: [String] {
+        let set = configuration.gateway.publicKeys.flatMap { try? WholeFile.read($0, most: LoadedGateway.mostBytes) }
+        return KeySetDoubts.warnings(configuration, set: set, keys.rings.tokens)
     }
 
     /// The warnings after a reload: those of the settings that are new, and each key that is still missing.
@@ -55,7 +63,7 @@ package struct LoadedConfiguration: Sendable {
     package func warnings(after running: LoadedConfiguration, now: Int64) -> [String] {
         let (old, taken) = (running.settingsWarnings(now: now), takenKeys(after: running))
         return settingsWarnings(now: now).filter { !old.contains($0) }
-            + missingKeyWarnings.filter { !taken.contains($0) }
+            + missingKeyWarnings.filter { !taken.contains($0) } + keySetWarnings
     }
 
     /// The operations that no longer work because the last active key of a kind is gone: one line for each kind.

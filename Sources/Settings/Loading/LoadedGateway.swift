@@ -7,13 +7,13 @@ package struct LoadedGateway: Sendable {
     package let configuration: Configuration
     package let challenges: ChallengeKeyRing
     /// The file of `gateway.publicKeys`; nil = none is named.
-    package let publicKeys: [UInt8]?
+    package private(set) var publicKeys: [UInt8]?
     /// The file of `gateway.verifiers`; nil = none is named.
-    package let verifiers: [UInt8]?
+    package private(set) var verifiers: [UInt8]?
     /// Other changes since the start, which wait for a restart.
     package private(set) var postponed: [String] = []
 
-    private static let mostBytes = 1 << 20
+    static let mostBytes = 1 << 20
 
     /// - Parameter running: what a running gateway has; nil at its start.
     /// - Throws: ``ConfigurationFault`` for the first thing that is wrong.
@@ -33,6 +33,7 @@ package struct LoadedGateway: Sendable {
         if let old = running?.configuration {
             (configuration, postponed) = try old.renewed(by: configuration)
         }
+        try checkPorts(configuration)
         guard configuration.challenges.mode == .sealed else {
             throw ConfigurationFault(
                 "worker.json: challenges.mode is external: this gateway makes sealed challenges; set it to sealed."
@@ -59,10 +60,9 @@ package struct LoadedGateway: Sendable {
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
         var lines =
-            configuration.doubts + DebugTokens.warnings(configuration.registry, now: now)
-        if configuration.registry.apps.isEmpty, lines.isEmpty {
-            lines.append("apps.json lists no app: every call is refused")
-        }
+            configuration.doubts + NameDoubts.warnings(configuration.registry)
+            + DebugTokens.warnings(configuration.registry, now: now)
+            + KeySetDoubts.warnings(configuration, set: publicKeys)
         if challenges.active == nil {
             lines.append(
                 "worker.json lists no challenge key: challenges get 503, and the gateway is not ready; add one with "
@@ -83,6 +83,35 @@ package struct LoadedGateway: Sendable {
         return lines + [
             "delivery is at-least-once: after a fault two answers to a call may differ, and the first is sent"
         ]
+    }
+
+    /// A file that only the gateway reads.
+    package enum OwnFile: String, CaseIterable { case publicKeys, verifiers }
+
+    /// The same with this file as it is now, for when another one is bad: a revoked key or caller must not wait for that.
+    ///
+    /// - Returns: nil where it is the same, or cannot be read.
+    package func renewing(_ file: OwnFile) -> LoadedGateway? {
+        var next = self
+        switch file {
+        case .publicKeys: next.publicKeys = try? Self.read(configuration.gateway.publicKeys, file.rawValue)
+        case .verifiers: next.verifiers = try? Self.read(configuration.gateway.verifiers, file.rawValue)
+        }
+        let (old, new) = file == .publicKeys ? (publicKeys, next.publicKeys) : (verifiers, next.verifiers)
+        return new == nil || new == old ? nil : next
+    }
+
+    /// - Throws: where calls and metrics would listen at one place.
+    private static func checkPorts(_ configuration: Configuration) throws(ConfigurationFault) {
+        let (own, port) = (configuration.gateway, configuration.gateway.metricsPort ?? configuration.metricsPort)
+        let addresses = [own.address, configuration.metricsAddress]
+        guard own.port != 0, own.port == port,
+            Set(addresses).count == 1 || addresses.contains(where: { ["0.0.0.0", "::"].contains($0) })
+        else { return }
+        let other = own.metricsPort == nil ? "metrics.port" : "gateway.metrics.port"
+        throw ConfigurationFault(
+            "worker.json: gateway.port and \(other) are both \(port): set another gateway.metrics.port."
+        )
     }
 
     private init(

@@ -1,3 +1,4 @@
+internal import AppCheck
 internal import Pipeline
 
 /// The present files, as far as a running worker can apply them: the apps, the lists of keys and the key files.
@@ -5,6 +6,8 @@ package struct Reload {
     package let loaded: LoadedConfiguration
     /// Other changes, which wait for a restart, by their places in the files.
     package let postponed: [String]
+    /// The signing keys that it revokes where it takes nothing else.
+    package let revoked: [String]
 
     /// - Throws: ``ConfigurationFault`` where a file is bad, or a key or an app is gone that is still needed.
     package init(_ files: ConfigurationFiles, after running: LoadedConfiguration) throws(ConfigurationFault) {
@@ -20,7 +23,30 @@ package struct Reload {
         var postponed = WorkerFile.settings.renew(&next, fresh)
         if !old.hasProperties(of: fresh) { postponed.append("kafka.properties") }
         assert(next.challenges.mode == old.challenges.mode, "the mode waits for a restart")
-        self.postponed = postponed
+        (self.postponed, revoked) = (postponed, [])
+        loaded = LoadedConfiguration(configuration: next, keys: keys)
+    }
+
+    /// The revocations in worker.json alone, for when a file is bad: a stolen key must not sign until that is right.
+    ///
+    /// - Returns: nil where no key in use is revoked.
+    package init?(revocationsIn files: ConfigurationFiles, after running: LoadedConfiguration) {
+        let old = running.keys
+        let kids = KeyLists.revoked(in: files).intersection(old.rings.tokens.keys.map(\.kid))
+        guard !kids.isEmpty, let tokens = try? old.rings.tokens.revoking(kids) else { return nil }
+        var (next, rings) = (running.configuration, old.rings)
+        for index in next.signingKeys.indices where kids.contains(next.signingKeys[index].kid) {
+            next.signingKeys[index].state = .revoked
+        }
+        rings.tokens = tokens
+        let keys = ExchangeKeys(
+            rings: rings,
+            signingFilesModifiedAt: old.signingFilesModifiedAt,
+            sealing: old.sealing,
+            challenges: old.challenges,
+            absent: old.absent
+        )
+        (postponed, revoked) = ([], kids.sorted())
         loaded = LoadedConfiguration(configuration: next, keys: keys)
     }
 }

@@ -51,6 +51,8 @@ enum GatewayMetricsPage {
             .gatewayRefusedTokens,
             VerifyRefusal.allCases.map { MetricSample([$0.rawValue], whole: counts.refusedTokens[$0] ?? 0) }
         )
+        let bundles = counts.bundles.sorted { ($0.key.app, $0.key.name) < ($1.key.app, $1.key.name) }
+        text.write(.gatewayOwnBundles, bundles.map { MetricSample([$0.key.app, $0.key.name], whole: $0.value) })
         text.write(.gatewayBundles, [MetricSample(whole: counts.foreignBundles)])
         text.write(.gatewayDroppedEvents, [MetricSample(whole: counts.droppedEvents)])
         if let offset = counts.clockOffset { text.write(.gatewayClock, [MetricSample(real: Double(offset) / 1000)]) }

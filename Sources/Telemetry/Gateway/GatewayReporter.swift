@@ -1,11 +1,9 @@
+internal import AppAttest
 package import Gateway
 internal import Settings
 
 /// Log lines of a running gateway: changes of its readiness, and workers that lag behind its files.
 package struct GatewayReporter {
-    /// Calls without any answer that are not chance.
-    static let mostUnanswered = 3
-
     /// The topic of replies; nil = the gateway reads results and tokens.
     let replies: String?
     private var said: String?
@@ -16,7 +14,11 @@ package struct GatewayReporter {
 
     /// - Parameter unfitness: why the gateway is not ready; nil = it is.
     /// - Returns: the events of changes.
-    package mutating func poll(_ unfitness: String?, _ counts: GatewayCounts) -> [LogEvent] {
+    package mutating func poll(
+        _ unfitness: String?,
+        _ counts: GatewayCounts,
+        unknown: (app: NamedCalls?, key: NamedCalls?) = (nil, nil)
+    ) -> [LogEvent] {
         var events: [LogEvent] = []
         // The kind of a fault counts: seconds and connection errors in it change.
         if let unfitness, said.map(Self.kind) != Self.kind(unfitness) {
@@ -30,15 +32,28 @@ package struct GatewayReporter {
                 LogEvent(
                     .warning,
                     .gatewayContradicted,
-                    "a worker does not know an app or a verb that this gateway serves, and its calls get 503: give workers "
-                        + "the same apps.json and version"
+                    "a worker does not know an app or a verb that this gateway serves, or refuses what its apps.json "
+                        + "accepts, and the calls get 503: give workers the same apps.json and version"
                 )
             )
         }
         workerBehind = counts.workerBehind
-        if counts.unanswered < Self.mostUnanswered { unanswered = 0 }
+        if let calls = unknown.app {
+            let count = calls.count.counted("call", "gets", "get")
+            let sentence =
+                "\(count) 503, since apps.json does not list the app, most of them for \(Self.shown(calls.name)): list it, "
+                + "with its project's number and id, or name it under retired"
+            events.append(LogEvent(.warning, .gatewayUnknownApp, sentence))
+        }
+        if let calls = unknown.key {
+            let sentence =
+                "tokens are signed by \(Self.shown(calls.name)), which the file of gateway.publicKeys does not have: those who "
+                + "verify by it refuse them; write it again with attest-worker jwks"
+            events.append(LogEvent(.error, .gatewayUnknownKey, sentence))
+        }
+        if counts.unanswered < Gateway.mostUnanswered { unanswered = 0 }
         // Each line is for twice as many as the one before: a fleet without workers counts hundreds a second.
-        if counts.unanswered >= max(Self.mostUnanswered, 2 * unanswered) {
+        if counts.unanswered >= max(Gateway.mostUnanswered, 2 * unanswered) {
             events.append(LogEvent(.error, .gatewayUnanswered, unanswered(counts.unanswered)))
             unanswered = counts.unanswered
         }
@@ -51,6 +66,11 @@ package struct GatewayReporter {
         return "\(begin) on \(replies): see whether workers run, and whether topics.replies of their worker.json is "
             + "\(replies), which they read at their start"
     }
+
+    private static let mostShown = 120
+
+    /// A name that anybody may have sent.
+    private static func shown(_ name: ExactText) -> String { String(name.shown.prefix(mostShown)).printable }
 
     private static func kind(_ sentence: String) -> String {
         String(sentence.prefix { $0 != ":" }.filter { !$0.isNumber })

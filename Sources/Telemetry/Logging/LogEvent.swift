@@ -46,6 +46,8 @@ package struct LogEvent: Sendable, Equatable {
         case gatewayReady = "gateway.ready"
         case gatewayUnanswered = "gateway.unanswered"
         case gatewayContradicted = "gateway.contradicted"
+        case gatewayUnknownApp = "gateway.unknown-app"
+        case gatewayUnknownKey = "gateway.unknown-key"
         case riskBreakerOpen = "risk.breaker-open"
         case riskBreakerClosed = "risk.breaker-closed"
         case riskRateLowered = "risk.rate-lowered"
@@ -101,8 +103,7 @@ package struct LogEvent: Sendable, Equatable {
     var isRepeatable: Bool {
         switch name {
         case .clientLine: code != "TOKEN"
-        case .brokerFault, .commitAborted, .clockDoubted, .configurationRefused,
-            .partitionNoted,
+        case .brokerFault, .commitAborted, .clockDoubted, .partitionNoted,
             .partitionHeld, .engineDisagrees, .configurationDoubtful, .keyYoung, .tokensFull,
             .gatewayContradicted, .gatewayUnanswered:
             true

@@ -28,7 +28,7 @@ extension MetricFamily {
     static let gatewayWorkerBehind = counter(
         "attest_gateway_worker_behind",
         [],
-        "Answers 400 and 404 of workers to requests that the gateway found right: their files or version are older. Sent as 503."
+        "Answers 400 and 404 of workers to requests that the gateway found right, and 403 to objects that its apps.json accepts. Sent as 503."
     )
     static let gatewayForeign = counter(
         "attest_gateway_foreign_replies",
@@ -55,6 +55,11 @@ extension MetricFamily {
         [],
         "Connections closed because a request took too long to arrive, or an answer to be taken."
     )
+    static let gatewayOwnBundles = counter(
+        "attest_gateway_bundles",
+        ["app", "bundle"],
+        "Calls whose `X-Ios-Bundle-Identifier` is a bundle of the app, such as that of an App Clip."
+    )
     static let gatewayBundles = counter(
         "attest_gateway_foreign_bundles",
         [],
@@ -74,7 +79,8 @@ extension MetricFamily {
     static let ofGateway = [
         gatewayRequests, gatewayDuration, gatewayWaiting, gatewayWaitingBytes, gatewayConnections, gatewayReadBytes,
         gatewayProduceFailures, gatewayDeadlines, gatewayWorkerBehind, gatewayForeign, gatewayRejected,
-        gatewayRefusedTokens, gatewayMalformed, gatewaySlow, gatewayBundles, gatewayDroppedEvents, gatewayClock,
+        gatewayRefusedTokens, gatewayMalformed, gatewaySlow, gatewayOwnBundles, gatewayBundles, gatewayDroppedEvents,
+        gatewayClock,
     ]
 
     /// The families of worker, gateway and refresher, in the order of the Metrics page.

@@ -21,6 +21,7 @@ extension Command {
         )
         guard !arguments.has("--check") else {
             for line in session.warnings { console.printError("warning: \(line)") }
+            try session.checkHasApp()
             console.print("the gateway's configuration and files are in order; no broker was asked")
             return ExitCode.done
         }

@@ -77,6 +77,7 @@ final class GatewayBroker {
             readers.append(reader)
         }
         try writer.start { gateway.note($0) }
+        for reader in readers { reader.awaitFirst() }
     }
 
     func stop() {

@@ -49,6 +49,9 @@ final class GatewaySession {
     /// Doubts about the configuration and the files, one line each.
     var warnings: [String] { loaded.warnings(now: WallClock.milliseconds()) }
 
+    /// - Throws: where a start waits, not ready, for an apps.json with an app.
+    func checkHasApp() throws(ConfigurationFault) { try configuration.checkHasApp() }
+
     /// Runs until a signal asks for the end.
     func run() throws { try shell.run(work) }
 
@@ -156,7 +159,7 @@ final class GatewaySession {
             gateway.note(hindrance: brokers.hindrance(now: now()))
             let unfitness = gateway.unfitness
             monitor.note(unfitness == nil ? .running : .paused, unfitness)
-            for event in reporter.poll(unfitness, gateway.counts) { log.log(event) }
+            for event in reporter.poll(unfitness, gateway.counts, unknown: gateway.takeUnknown()) { log.log(event) }
         }
     }
 

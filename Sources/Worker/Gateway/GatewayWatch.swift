@@ -49,6 +49,7 @@ final class GatewayWatch {
             let old = running.warnings(now: now)
             let fresh = next.warnings(now: now).filter { !old.contains($0) }
             running = next
+            files.take()
             files.watch(running.paths(in: directory))
             reloaded(true)
             let count = next.configuration.registry.apps.count
@@ -59,13 +60,19 @@ final class GatewayWatch {
             say(LogEvent(.warning, .configurationDoubtful, "also changed, but needs a restart: \(names)"))
         } catch {
             reloaded(false)
-            say(
-                LogEvent(
-                    .error,
-                    .configurationRefused,
-                    "the configuration is not reloaded, the old one stays in use: \(error.message)"
-                )
-            )
+            say(files.refusal(error.message, in: directory))
+            takeOwnFiles()
+        }
+    }
+
+    /// A key or caller that was revoked must not wait until another file is right.
+    private func takeOwnFiles() {
+        for file in LoadedGateway.OwnFile.allCases {
+            guard let next = running.renewing(file), let rules = try? GatewayRules.of(next) else { continue }
+            running = next
+            apply(rules)
+            let sentence = "the file of gateway.\(file.rawValue) is in use as it is now; nothing else is taken"
+            say(LogEvent(.warning, .configurationReloaded, sentence))
         }
     }
 }

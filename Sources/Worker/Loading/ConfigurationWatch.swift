@@ -96,17 +96,34 @@ final class ConfigurationWatch {
         guard let (reload, answer) = handed, let answer = answer.withLock({ $0 }) else { return }
         handed = nil
         switch answer {
+        case .taken where !reload.revoked.isEmpty: adopt(revocation: reload)
         case .taken: adopt(reload)
-        case .refused(let reason): refuse(reason)
+        case .refused(let reason): refuse(reason, isWhole: reload.revoked.isEmpty)
         }
     }
 
-    private func refuse(_ reason: String) {
-        say(LogEvent(.error, .configurationRefused, Self.refusal + reason))
+    private func refuse(_ reason: String, isWhole: Bool = true) {
+        say(files.refusal(reason, in: directory))
         reloaded(nil)
+        guard isWhole, let reload = Reload(revocationsIn: .ofClient(directory), after: running) else { return }
+        hand(reload)
     }
 
-    private static let refusal = "the configuration is not reloaded, the old one stays in use: "
+    /// Says what no longer works because of a reload.
+    private func say(taken: [String]) {
+        for line in taken { say(LogEvent(.error, .keyMissing, "\(line); this reload took the last one away")) }
+    }
+
+    private func adopt(revocation reload: Reload) {
+        let taken = reload.loaded.takenKeys(after: running)
+        running = reload.loaded
+        reloaded(running)
+        // The rest is still refused.
+        reloaded(nil)
+        let names = reload.revoked.map(\.printable).joined(separator: ", ")
+        say(LogEvent(.warning, .configurationReloaded, "revoked, and in use no more: \(names); nothing else is taken"))
+        say(taken: taken)
+    }
 
     private func adopt(_ reload: Reload) {
         let now = wallClock()
@@ -117,10 +134,11 @@ final class ConfigurationWatch {
         let taken = reload.loaded.takenKeys(after: running)
         for key in keys.rings.tokens.keys where known[key.kid] == nil { known[key.kid] = now }
         running = reload.loaded
+        files.take()
         assert(keys.rings.tokens.keys.allSatisfy { known[$0.kid] != nil }, "each key is known from now on")
         reloaded(running)
         say(LogEvent(.info, .configurationReloaded, "the configuration is reloaded: \(running.account)"))
-        for line in taken { say(LogEvent(.error, .keyMissing, "\(line); this reload took the last one away")) }
+        say(taken: taken)
         for line in doubts { say(LogEvent(.warning, .configurationDoubtful, line)) }
         for line in warnings { say(LogEvent(.warning, .keyYoung, line)) }
         guard !reload.postponed.isEmpty else { return }

@@ -1,4 +1,5 @@
 internal import Settings
+internal import Telemetry
 
 /// Notices changes of files: at once where SIGHUP asks, else once two polls have seen the same changed state.
 struct FileWatch {
@@ -11,6 +12,8 @@ struct FileWatch {
     private(set) var paths: Set<String>
     /// The files as of the last read; a missing one has no entry.
     private var read: [String: FileStamp]
+    /// The files that have changed since those in use were read.
+    private var untaken: Set<String> = []
     /// A changed state of the files that was seen once.
     private var changing: [String: FileStamp]?
 
@@ -42,8 +45,20 @@ struct FileWatch {
             changing = stamps == read ? nil : stamps
             return false
         }
+        untaken.formUnion(paths.filter { stamps[$0] != read[$0] })
         (changing, read) = (nil, stamps)
         return true
+    }
+
+    /// The files are in use as they were last read.
+    mutating func take() { untaken = [] }
+
+    /// The line of a reload that is refused.
+    func refusal(_ problem: String, in directory: String) -> LogEvent {
+        let names = untaken.map { $0.hasPrefix(directory + "/") ? String($0.dropFirst(directory.utf8.count + 1)) : $0 }
+        let rest = names.isEmpty ? "" : " Not taken: \(names.sorted().joined(separator: ", "))."
+        let sentence = "the configuration is not reloaded, the old one stays in use: \(problem)\(rest)"
+        return LogEvent(.error, .configurationRefused, sentence)
     }
 
     /// Stamps the new paths now; paths that were read before keep their stamp.

@@ -40,6 +40,7 @@ final class RefreshWatch {
             let next = try LoadedRefresher.load(.ofClient(directory), after: running)
             let fresh = next.warnings.filter { !running.warnings.contains($0) }
             running = next
+            files.take()
             files.watch(running.paths(in: directory))
             reloaded(true)
             let count = next.rules.apps.count
@@ -52,8 +53,7 @@ final class RefreshWatch {
             return next.rules
         } catch {
             reloaded(false)
-            let sentence = "the configuration is not reloaded, the old one stays in use: \(error.message)"
-            say(LogEvent(.error, .configurationRefused, sentence))
+            say(files.refusal(error.message, in: directory))
             return nil
         }
     }

@@ -40,6 +40,7 @@ final class WorkerSession {
     init(directory: String, instance: String?, engine: EngineUse? = nil, console: Console) throws {
         (self.directory, self.console) = (directory, console)
         loaded = try LoadedConfiguration.load(.ofClient(directory))
+        try loaded.configuration.checkHasApp()
         var configuration = loaded.configuration
         if let engine { configuration.engine.use = engine }
         let shell = ProgramShell(configuration.log, console)

@@ -94,6 +94,7 @@ struct GatewayClientTests {
             trouble: { _ in }
         )
         try reader.start()
+        #expect(eventually({ reader.awaitFirst() }, until: { $0 }), "word of both partitions' ends")
         for partition in 0..<3 { writer.write(Self.record("results", "new", Int32(partition))) }
         #expect(eventually({ read.withLock { $0.count } }, until: { $0 == 2 }))
         let records = read.withLock { $0 }

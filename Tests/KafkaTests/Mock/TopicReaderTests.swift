@@ -31,6 +31,29 @@ struct TopicReaderTests {
         }
     }
 
+    @Test func `a reader has heard of all partitions once each has sent a record, or word of its end`() throws {
+        try withMock { fixture in
+            try fixture.fill(perPartition: 1, partitions: 2)
+            let reader = try fixture.topicReader()
+            #expect(reader.hasHeardAll, "of none")
+            try reader.start(starts(0..<2) + [PartitionOffset(partition: 2, offset: 0)])
+            #expect(!reader.hasHeardAll)
+            var polls = 0
+            let hasHeard = try eventually {
+                polls += 1
+                return try reader.poll(maxRecords: 1, timeoutMilliseconds: 100).count
+            } until: { _ in
+                reader.hasHeardAll
+            }
+            #expect(hasHeard)
+            #expect(polls > 1, "one record a poll")
+            try reader.start([PartitionOffset(partition: 3, offset: 0)])
+            #expect(!reader.hasHeardAll)
+            try reader.stop([3])
+            #expect(reader.hasHeardAll, "what is not read is not waited for")
+        }
+    }
+
     @Test func `records in one piece of memory are the same, also of more than the queue holds`() throws {
         try withMock { fixture in
             try fixture.fill(perPartition: 10_000, partitions: 2)

@@ -1,3 +1,5 @@
+internal import AppAttest
+internal import Settings
 internal import Testing
 
 @testable internal import Gateway
@@ -15,5 +17,19 @@ struct GatewayReporterTests {
         #expect(reporter.poll("no broker answers: b", counts).isEmpty)
         #expect(reporter.poll(nil, counts).map(\.name) == [.gatewayReady])
         #expect(reporter.poll(nil, counts).isEmpty)
+    }
+
+    @Test func `what calls bring and no file has is named, however it is spelled`() {
+        var reporter = GatewayReporter(replies: nil)
+        let (app, key) = (NamedCalls(count: 2, name: "projects/p/apps/a\nb"), NamedCalls(count: 1, name: "k1"))
+        let events = reporter.poll(nil, GatewayCounts(), unknown: (app, key))
+        #expect(events.map(\.name) == [.gatewayUnknownApp, .gatewayUnknownKey])
+        #expect(events.map(\.level) == [.warning, .error])
+        #expect(
+            events[0].message.hasPrefix("2 calls get 503") && events[0].message.contains("projects/p/apps/a[U+000A]b:")
+        )
+        #expect(events[1].message.contains("k1"))
+        let long = NamedCalls(count: 1, name: ExactText(String(repeating: "a", count: 1_000)))
+        #expect(reporter.poll(nil, GatewayCounts(), unknown: (long, nil)).allSatisfy { $0.message.utf8.count < 400 })
     }
 }

@@ -1,4 +1,5 @@
 internal import AppCheck
+internal import Crypto
 internal import Gateway
 internal import Settings
 internal import Telemetry
@@ -18,8 +19,14 @@ struct GatewayWatchTests {
         private var elapsed = Duration.zero
         private var watch: GatewayWatch?
 
-        init() throws {
+        init(gateway members: String = "") throws {
             directory = try KeyDirectory.complete()
+            if !members.isEmpty {
+                let worker = try directory.text("worker.json")
+                try directory.files.write("worker.json", "{\(members),\(worker.dropFirst())")
+                try directory.files.write("jwks.json", Self.set("one"))
+                try directory.files.write("verifiers", "billing " + String(repeating: "0a", count: 32))
+            }
             let running = try LoadedGateway.load(directory: directory.path)
             watch = GatewayWatch(
                 directory: directory.path,
@@ -31,6 +38,12 @@ struct GatewayWatchTests {
                 say: { [unowned self] in lines.append(($0.level == .warning ? "warning: " : "") + $0.message) },
                 reloaded: { [unowned self] in isReloaded.append($0) }
             )
+        }
+
+        /// A key set of one key.
+        static func set(_ kid: String) throws -> [UInt8] {
+            let key = try TokenKey(kid: kid, algorithm: .es256, state: .active, key: SigningKey.generate(.p256))
+            return try TokenKeyRing([key]).jsonWebKeySet
         }
 
         func settle() {
@@ -77,5 +90,28 @@ struct GatewayWatchTests {
         try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
         bench.settle()
         #expect(bench.applied == 1)
+    }
+
+    @Test func `a key set and verifiers that have changed are taken although apps.json is bad`() throws {
+        let bench = try Bench(gateway: #""gateway":{"publicKeys":"jwks.json","verifiers":"verifiers"}"#)
+        try bench.directory.files.write("apps.json", "{")
+        bench.settle()
+        #expect(bench.applied == 0 && bench.lines.count == 1)
+        try bench.directory.files.write("jwks.json", Bench.set("two"))
+        bench.settle()
+        #expect(bench.applied == 1 && bench.isReloaded == [false, false])
+        #expect(
+            bench.lines.count == 3 && bench.lines[1].hasSuffix("Not taken: apps.json, jwks.json."),
+            "\(bench.lines)"
+        )
+        #expect(
+            bench.lines[2] == "warning: the file of gateway.publicKeys is in use as it is now; nothing else is taken"
+        )
+        // One that is bad itself is not taken, and keeps the other one from nothing.
+        try bench.directory.files.write("jwks.json", "{")
+        try bench.directory.files.write("verifiers", "# none")
+        bench.settle()
+        #expect(bench.applied == 2)
+        #expect(bench.lines.last?.contains("gateway.verifiers is in use") == true, "\(bench.lines)")
     }
 }

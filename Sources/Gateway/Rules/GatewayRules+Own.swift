@@ -1,0 +1,60 @@
+internal import AppAttest
+internal import AppCheck
+internal import Pipeline
+
+/// What this gateway's own files say of answers and tokens of workers, whose files may be others.
+extension GatewayRules {
+    /// Whether this gateway's apps.json accepts what a worker refused: one of the two has not read the newer file yet.
+    ///
+    /// - Parameters:
+    ///   - reason: the refusal's code.
+    ///   - value: of the request.
+    func accepts(_ value: [UInt8], refusedFor reason: String, at time: EvaluationTime) -> Bool {
+        guard case .request(let request) = decoder.decode(value), let index = request.appIndex else { return false }
+        let app = registry.apps[index]
+        switch request.body {
+        case .debugToken(let hash, _):
+            let isOfFiles = [Reason.debugTokenInvalid.code, Reason.debugTokenExpired.code].contains(reason)
+            return isOfFiles && app.debugToken(hash).map { time < $0.until } ?? false
+        case .receipt: return reason == Reason.riskOff.code && app.risk.keepsReceipts
+        case .object(let object, _):
+            guard let refusal = Refusal.allCases.first(where: { $0.code == reason }) else { return false }
+            switch object {
+            case .attestation(let bytes): return app.expectations.accept(DeviceTraits(attestation: bytes), refusal)
+            case .assertion(let bytes):
+                // Its key may be one of another App ID that is listed here, too.
+                guard refusal != .appIDMismatch else { return false }
+                return app.expectations.accept(DeviceTraits(assertion: bytes), refusal)
+            }
+        case .generateChallenge, .verifyToken: return false
+        }
+    }
+
+    /// The `kid` of a token of a listed project that the key set does not have; nil where it has it, or the key is revoked.
+    func unknownKey(of token: [UInt8], at time: EvaluationTime) -> ExactText? {
+        let kid = tokens?.unknownKey(of: token, in: registry, at: time)
+        return kid.flatMap { revokedKeys.contains($0) ? nil : $0 }
+    }
+}
+
+extension Expectations {
+    /// Whether the rule that a refusal is about accepts an object's own account; false for a refusal that no file causes.
+    fileprivate func accept(_ traits: DeviceTraits, _ refusal: Refusal) -> Bool {
+        switch refusal {
+        case .appIDMismatch: traits.appIDHash.map { hash in appIDs.contains { $0.rpIDHash == hash } } ?? false
+        case .environmentMismatch: traits.environment.map { accepts($0) } ?? false
+        case .categoryNotAllowed: categories.allows(traits.validationCategory)
+        case .bundleVersionNotAllowed: bundleVersions.allows(traits.bundleVersion)
+        case .categoryMissing: categories.whenMissing == .accept
+        case .bundleVersionMissing: bundleVersions.whenMissing == .accept
+        case .aclMissing, .aclMismatch: macACL == .accept
+        // Another hash than the attested one is refused whatever the policy.
+        case .receipt(let cause): receipt != .require && cause != .clientHash
+        default: false
+        }
+    }
+}
+
+extension EntryPolicy {
+    fileprivate func allows(_ value: Value?) -> Bool { value.map { allow?.contains($0) ?? true } ?? false }
+}
