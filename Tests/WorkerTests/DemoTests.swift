@@ -15,7 +15,7 @@ struct ProgramTests {
         let demo = try WorkerBinary.run(["demo"], in: folder.path)
         #expect(demo.end == .exit(0), "\(demo.output) \(demo.error)")
         #expect(demo.output.contains("mock broker"))
-        #expect(demo.output.contains("proves no transactions"))
+        #expect(demo.output.contains("mock brokers have no transactions"))
         #expect(demo.output.contains("Every record has its expected outcome."))
         #expect(demo.output.contains(#"verifyAppCheckToken, {} and then {"alreadyConsumed": true}  12"#))
         #expect(demo.output.contains("Its signature verifies with the key set that jwks prints."))
@@ -23,7 +23,7 @@ struct ProgramTests {
         #expect(
             demo.output.contains("The same over HTTP: 12 stock clients") && demo.output.contains("answers: 96 with 200")
         )
-        #expect(demo.output.contains("12 connections, 0 answers of another call"))
+        #expect(demo.output.contains("12 connections; no response went to another caller"))
         #expect(demo.output.contains("> POST /v1/projects/") && demo.output.contains("< HTTP/1.1 200"))
         #expect(!demo.output.contains("eyJraWQiOi") && !demo.output.contains("UNEXPECTED"), "never a token itself")
         #expect(demo.error.isEmpty, "\(demo.error)")

@@ -141,16 +141,24 @@ internal import Threads
 }
 
 /// The process's limit of open files.
-enum OpenFiles {
+package enum OpenFiles {
     /// Kept for files, Kafka's connections and the metrics page.
     private static let others = 256
     /// One alone would be held by a scrape's idle connection while a probe waits.
     private static let fewest = 16
 
+    /// Connections that the hard limit allows.
+    package static var mostConnections: Int {
+        var limit = rlimit()
+        // The structure is ours.
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int.max }
+        return max(Int(clamping: limit.rlim_max) - others, fewest)
+    }
+
     /// Raises the soft limit as far as needed and possible.
     ///
     /// - Returns: how many connections fit, at least ``fewest``.
-    static func connections(wanted: Int) -> Int {
+    package static func connections(wanted: Int) -> Int {
         var limit = rlimit()
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         // The structure is ours.

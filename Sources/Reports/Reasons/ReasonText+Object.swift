@@ -66,7 +66,7 @@ extension ReasonText {
         extension, a wrong key usage.
         """,
         [.attacker],
-        "None, if it is rare. Compare with the shapes in `inspect`."
+        "Nothing while it is rare. Compare with the shapes in `inspect`."
     )
     static let chain = ReasonText(
         """
@@ -100,12 +100,12 @@ extension ReasonText {
     static let nonceMissing = ReasonText(
         "The leaf has no nonce extension.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let nonceMalformed = ReasonText(
         "The nonce extension does not have its one DER form.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let nonceMismatch = ReasonText(
         "The nonce is not SHA-256 of authData and client data hash: the device attested another challenge.",
@@ -118,7 +118,7 @@ extension ReasonText {
     static let flags = ReasonText(
         "The AT flag is missing: authData has no attested credential.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let aclMissing = ReasonText(
         "A Mac's leaf has no access control list, and the app requires it.",
@@ -136,7 +136,7 @@ extension ReasonText {
     static let keyType = ReasonText(
         "The leaf's key is not a P-256 point.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let keyidMismatch = ReasonText(
         "SHA-256 of the leaf's key is not the request's key ID.",
@@ -154,12 +154,12 @@ extension ReasonText {
     static let counterNotZero = ReasonText(
         "The counter of the attestation is not 0.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let aaguidUnknown = ReasonText(
         "The AAGUID is neither Apple's production nor its development value.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let environmentMismatch = ReasonText(
         "The object is of an environment that the app does not list.",
@@ -169,7 +169,7 @@ extension ReasonText {
     static let credentialIdLength = ReasonText(
         "The credential ID does not have 32 bytes.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let credentialIdMismatch = ReasonText(
         "The credential ID is not the key ID.",
@@ -179,7 +179,7 @@ extension ReasonText {
     static let coseKeyMismatch = ReasonText(
         "The COSE key is not the leaf's key.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let malformedAuthdata = ReasonText(
         "authData is too short, or its rest is not one well-formed map.",
@@ -189,7 +189,7 @@ extension ReasonText {
     static let extensionsNotExpected = ReasonText(
         "An extension map although the leaf names a system before version 27.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let categoryMissing = ReasonText(
         "No validation category that counts, and `categories.whenMissing` is `refuse`.",

@@ -27,10 +27,10 @@ extension ReasonText {
         "Set `risk.mode` of the app to `report`, or stop who sends its receipts."
     )
     static let riskTooHigh = ReasonText(
-        "The key's risk metric counts and is greater than the app's `risk.above`, and `risk.mode` is `refuse`.",
+        "The key's risk metric is above the app's limit, `risk.above`, and `risk.mode` is `refuse`.",
         [.attacker, .operator],
         """
-        Look at the device's events with `risk`. The key is served again when a receipt shows less, or 30 days after the \
+        Run `attest-worker risk`. The key is served again when a receipt shows less, or 30 days after the \
         one that showed it.
         """
     )
@@ -57,7 +57,7 @@ extension ReasonText {
     static let receiptBadCertificate = ReasonText(
         "A signer or intermediate does not parse or lacks Apple's marker.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let receiptChain = ReasonText(
         "No configured receipt root vouches for the signer.",
@@ -67,7 +67,7 @@ extension ReasonText {
     static let receiptExpiredOrNotYetValid = ReasonText(
         "The signer or its issuer was not valid when the receipt was created.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let receiptSignature = ReasonText(
         "The signature does not match the content. Attestations of 2020 can have it.",
@@ -82,17 +82,17 @@ extension ReasonText {
     static let receiptAppIdMismatch = ReasonText(
         "The receipt is for another App ID than the attestation.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let receiptEnvironmentMismatch = ReasonText(
         "The receipt is for another environment than the attestation.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let receiptKeyMismatch = ReasonText(
         "The receipt contains another leaf certificate or key.",
         [.attacker],
-        "None, if it is rare."
+        "Nothing while it is rare."
     )
     static let receiptClientHashMismatch = ReasonText(
         "Apple signed another client data hash than the request has.",

@@ -20,6 +20,9 @@ package struct NetworkPrefix: Sendable, Equatable {
         (self.address, self.bits) = (address, bits)
     }
 
+    /// Whether it has each address of its kind.
+    var isEverything: Bool { bits == 0 }
+
     /// - Parameter address: 4 or 16 bytes.
     package func contains(_ address: [UInt8]) -> Bool {
         address.count == self.address.count && Self.masked(address, bits) == self.address

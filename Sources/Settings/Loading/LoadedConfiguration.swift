@@ -41,7 +41,8 @@ package struct LoadedConfiguration: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     package func warnings(now: Int64) -> [String] {
-        settingsWarnings(now: now) + missingKeyWarnings + keySetWarnings + PublicationRule.warnings(keys, now: now)
+        settingsWarnings(now: now) + missingKeyWarnings + keySetWarnings + keys.secretDoubts
+            + PublicationRule.warnings(keys, now: now)
     }
 
     /// The warnings that no key causes.

@@ -79,6 +79,9 @@ package struct LoadedGateway: Sendable {
                 "apps.json lists apps of several projects: /v1/verify answers 400 where a proxy names neither app nor project"
             )
         }
+        if let verifiers, !verifiers.contains(where: { $0 > 0x20 }) {
+            lines.append("gateway.verifiers names an empty file: no caller has a secret; write one line for each")
+        }
         guard configuration.delivery == .atLeastOnce else { return lines }
         return lines + [
             "delivery is at-least-once: after a fault two answers to a call may differ, and the first is sent"

@@ -45,7 +45,7 @@ struct BrokerWatch {
                 .warning,
                 .brokerLost,
                 "\(broker.named(name)) is away for \((now - absence.since) / 1000) s\(reason); its partitions wait for it or for "
-                    + "another leader, the others go on, and nothing is lost"
+                    + "another leader; other partitions continue, and no data is lost"
             )
         }
     }

@@ -21,7 +21,7 @@ extension Command {
         )
         switch arguments.string("--check") {
         case nil: try session.run()
-        case "config": session.checkConfiguration()
+        case "config": try session.checkConfiguration()
         default: try session.check()
         }
         return ExitCode.done

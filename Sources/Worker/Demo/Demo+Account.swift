@@ -39,8 +39,8 @@ extension Demo {
 
     /// Devices that go on at the user's own broker, once the page that shows them is named.
     func live(_ site: DemoSite, _ topics: DemoTopics, _ ca: LabCA) throws -> DemoLive {
-        let end = site.seconds.map { "For \($0) s" } ?? "Until Ctrl-C"
-        let devices = site.seconds == 0 ? "" : "\(end) a few devices go on. "
+        let end = site.seconds.map { "for \($0) s" } ?? "until Ctrl-C"
+        let devices = site.seconds == 0 ? "" : "A few devices keep sending \(end). "
         console.print("")
         console.print("\(devices)The worker's metrics: \(site.metricsAddress)/metrics")
         console.print("State for people: \(site.metricsAddress)/status")

@@ -41,7 +41,7 @@ struct Demo {
             guard !isOver.isSet, line.facility != "GETPID" else { return }
             try? Descriptor.write(Array("librdkafka, \(line.client): \(line.text)\n".utf8), to: STDERR_FILENO)
         }
-        console.print("A lab authority, keys and a configuration are made, for this demo alone.")
+        console.print("Created a throwaway CA, keys and configuration for this demo.")
         let directory = try Folder.makeTemporary("attest-worker-demo")
         defer { Folder.remove(directory) }
         try NewConfiguration.write(
@@ -68,7 +68,7 @@ struct Demo {
         if site == nil {
             console.print("A broker inside this process, \(Int(partitions).counted("partition")) a topic.")
             console.print(
-                "It is librdkafka's mock broker: it shows the worker's loop at work and proves no transactions."
+                "It is librdkafka's mock: it runs the real worker loop; mock brokers have no transactions."
             )
         }
         let topics = DemoTopics(

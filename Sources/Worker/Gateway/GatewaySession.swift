@@ -47,7 +47,9 @@ final class GatewaySession {
     }
 
     /// Doubts about the configuration and the files, one line each.
-    var warnings: [String] { loaded.warnings(now: WallClock.milliseconds()) }
+    var warnings: [String] {
+        loaded.warnings(now: WallClock.milliseconds()) + StartDoubts.here.ofGateway(configuration)
+    }
 
     /// - Throws: where a start waits, not ready, for an apps.json with an app.
     func checkHasApp() throws(ConfigurationFault) { try configuration.checkHasApp() }

@@ -16,13 +16,18 @@ extension WorkerSession {
         try refuse(findings, print) { $0.severity == .problem }
         let partitions = try CommandFault.explaining("cannot query the broker") { try access.partitions() }
         sayInOrder(findings, partitions, print)
-        sayDoubtful(doubts, print)
+        try sayDoubts()
     }
 
     /// Prints configuration warnings; errors were thrown on load.
-    func checkConfiguration() {
+    func checkConfiguration() throws {
         print(LogEvent(.info, .starting, "configuration, anchors and keys are in order; no broker was asked"))
-        sayDoubtful(doubts, print)
+        try sayDoubts()
+    }
+
+    private func sayDoubts() throws {
+        for note in StartDoubts.here.notes(configuration) { print(LogEvent(.info, .starting, note)) }
+        sayDoubtful(try doubts + loaded.unsteadyKeys(), print)
     }
 
     private func print(_ event: LogEvent) {
@@ -34,7 +39,7 @@ extension WorkerSession {
     var doubts: [String] {
         // The embedded broker makes it a trial run, whatever else is configured.
         let lab = configuration.embeddedBroker ? [] : LabAnchors.warnings(configuration.anchors)
-        return loaded.warnings(now: WallClock.milliseconds()) + lab
+        return loaded.warnings(now: WallClock.milliseconds()) + lab + StartDoubts.here.ofWorker(configuration)
     }
 
     /// - Throws: ``CommandFault`` for findings that keep the worker from running; then the others are said before.

@@ -49,9 +49,9 @@ package struct LinkAccount {
             let causes = failures.sorted { $0.key < $1.key }.map { "\($0.value.grouped) (\($0.key))" }
             lines.append("calls without an answer: " + causes.joined(separator: ", "))
         }
-        return lines + [
-            "\(connections.counted("connection")), \(crossings.crossings.counted("answer")) of another call"
-        ]
+        let crossed = crossings.crossings
+        let account = crossed == 0 ? "no response" : crossed.counted("response")
+        return lines + ["\(connections.counted("connection")); \(account) went to another caller"]
     }
 
     static func milliseconds(_ microseconds: Int64) -> String {

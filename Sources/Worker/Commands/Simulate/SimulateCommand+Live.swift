@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Broker
 internal import DeviceLab
-internal import Glibc
+internal import HTTP
 internal import Kafka
 internal import Settings
 internal import Traffic
@@ -59,7 +59,7 @@ extension SimulateCommand {
                 wishes: wishes,
                 checksTokens: target.secret != nil
             )
-            let link = try HTTPStockLink(target, connections: OpenFiles.raise(for: connections), rate: rate)
+            let link = try HTTPStockLink(target, connections: OpenFiles.connections(wanted: connections), rate: rate)
             if let failure = link.probe() {
                 throw CommandFault(
                     "\(target.base) does not answer (\(failure)): start \(AttestWorker.name) gateway, or name its "
@@ -144,28 +144,5 @@ extension SimulateCommand {
                 + "\(tally.sessions.grouped) by attestation, \(tally.consumed.grouped) used up",
             "refused: " + (refused.isEmpty ? "none" : refused.joined(separator: ", ")),
         ]
-    }
-}
-
-/// The process's limit of open files.
-enum OpenFiles {
-    /// The descriptors for files and for what libraries open.
-    private static let others = 64
-
-    /// Raises the soft limit as far as needed and possible.
-    ///
-    /// - Returns: how many connections fit, at most as many as wanted.
-    static func raise(for connections: Int) -> Int {
-        var limit = rlimit()
-        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        // The structure is ours.
-        guard unsafe getrlimit(files, &limit) == 0 else { return connections }
-        let needed = rlim_t(connections + others)
-        if limit.rlim_cur < needed {
-            limit.rlim_cur = min(needed, limit.rlim_max)
-            _ = unsafe setrlimit(files, &limit)
-            guard unsafe getrlimit(files, &limit) == 0 else { return connections }
-        }
-        return max(1, min(connections, Int(min(limit.rlim_cur, needed)) - others))
     }
 }
