@@ -8,7 +8,7 @@ extension AttestWorker {
         .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .labApple, .exchangeReceipt, .inspect,
         .reasons, .newKeys,
         .jwks,
-        .challenge, .rollout, .risk, .top, .tail, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .bans,
+        .challenge, .rollout, .risk, .top, .tail, .importKeys, .exportKeys, .reset, .ban, .unban, .forget, .bans, .key,
         .requeue, .gateway,
         .refreshReceipts, .schema,
         .completions, .man,

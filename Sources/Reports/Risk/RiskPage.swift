@@ -23,9 +23,9 @@ extension RiskReport {
             [
                 .text(
                     """
-                    Apple's metric is about how many keys one device has attested for the app in 30 days. A device \
-                    counts once, with its newest metric, for 30 days; without installation IDs each key counts as a \
-                    device. The metric grows with reinstalling, restoring and \
+                    Apple's metric is about how many keys one device has attested for the app in 30 days. A key \
+                    counts once, with its newest metric, for 30 days, so one device may be many keys here; \
+                    `attest-worker key` finds a key by its hash. The metric grows with reinstalling, restoring and \
                     moving to a new device too: a change of the distribution says more than a value. Intervals are \
                     Wilson's, 95 %.
                     """
@@ -38,15 +38,15 @@ extension RiskReport {
 
 extension RiskReport.Section {
     fileprivate var parts: [Report.Part] {
-        guard now.total > 0 else { return [.text("No device of this app has a metric that counts.")] }
-        return [.tiles(tiles), .heading("Devices by metric"), .table(distribution), .heading("Highest devices")]
+        guard now.total > 0 else { return [.text("No key of this app has a metric that counts.")] }
+        return [.tiles(tiles), .heading("Keys by metric"), .table(distribution), .heading("Highest keys")]
             + [.table(table)]
     }
 
     private var tiles: [Report.Tile] {
         let interval = Wilson(now.above, of: now.total).map { " (\($0.text))" } ?? ""
         return [
-            Report.Tile("Devices with a metric", .count(now.total), "mode " + (mode?.rawValue ?? "unknown"), .blue),
+            Report.Tile("Keys with a metric", .count(now.total), "mode " + (mode?.rawValue ?? "unknown"), .blue),
             Report.Tile(
                 "Above \(limit)",
                 .count(now.above),
@@ -74,12 +74,12 @@ extension RiskReport.Section {
                 drawing: [Double(count)]
             )
         }
-        return Report.Table(["metric", "devices", "share", "a week before", "share then"], rows, bars: [.blue])
+        return Report.Table(["metric", "keys", "share", "a week before", "share then"], rows, bars: [.blue])
     }
 
     private var table: Report.Table {
         Report.Table(
-            ["device", "metric", "a week before", "since"],
+            ["key", "metric", "a week before", "since"],
             highest.map { high in
                 Report.Row([
                     .code(high.device), .count(high.metric), high.before.map { .count($0) } ?? .missing,

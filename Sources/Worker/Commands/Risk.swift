@@ -6,7 +6,7 @@ internal import Streams
 extension Command {
     static let risk = Command(
         name: "risk",
-        summary: "per app: how Apple's fraud risk metric is distributed, its change in a week, the highest devices",
+        summary: "per app: how Apple's fraud risk metric is distributed, its change in a week, the highest keys",
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--input", "EVENTS", "a capture of the events topic; - for standard input; the topic where absent"),
@@ -17,10 +17,9 @@ extension Command {
             .flag("--json", "one JSON object instead of the table, with all that the page of --report shows"),
         ],
         notes: """
-            Without --input the command reads all committed events that the broker still holds. A device counts once,
+            Without --input the command reads all committed events that the broker still holds. A key counts once,
             with its newest metric, until 30 days before the newest event; a week before means a week before that
-            event. Without installation IDs each key counts as a device. A limit that is exceeded says little alone:
-            watch how the share changes. A file without an event ends the command with exit code 1.
+            event. One device may be many keys. A limit that is exceeded says little alone: watch how the share changes. A file without an event ends the command with exit code 1.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))

@@ -18,26 +18,26 @@ extension RiskReport {
         let (now, before) = (section.now, section.before)
         let then = before.total > 0 ? "\(Section.share(before)) a week before" : "none known a week before"
         return
-            "\(now.total.counted("device")), \(now.above.grouped) above \(section.limit): \(Section.share(now)), \(then)"
+            "\(now.total.counted("key")), \(now.above.grouped) above \(section.limit): \(Section.share(now)), \(then)"
     }
 
     private static func tables(of section: Section) -> [String] {
         guard section.now.total > 0 else { return [] }
         var counts = TextTable([.left, .right, .right])
-        counts.add("metric", "devices", "a week before")
+        counts.add("metric", "keys", "a week before")
         let most = max(1, section.now.counts.max() ?? 1)
         for (row, name) in RiskDistribution.names.enumerated() {
             let (count, earlier) = (section.now.counts[row], section.before.counts[row])
             guard count + earlier > 0 else { continue }
-            // A device shows, however many others there are.
+            // A key shows, however many others there are.
             let length = count == 0 ? 0 : max(1, count * barWidth / most)
             counts.add(name, count.grouped, earlier.grouped, String(repeating: "#", count: length))
         }
         var devices = TextTable([.left, .right, .right])
-        devices.add("highest device", "metric", "a week before", "since")
+        devices.add("highest key", "metric", "a week before", "since")
         for high in section.highest {
             devices.add(high.device, high.metric.grouped, high.before.map(\.grouped) ?? "-", high.time)
         }
-        return ["", counts.text, "", devices.text]
+        return ["", counts.text, "", devices.text, "", "attest-worker key HASH shows one of them, with its key ID."]
     }
 }

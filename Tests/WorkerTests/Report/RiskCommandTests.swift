@@ -137,13 +137,13 @@ struct RiskCommandTests {
 
     private static let events = (1...400).map { event($0, 1 + $0 % 3, day: 10) } + [event(1, 60, day: 20)]
 
-    @Test func `the text fits 80 columns and names distribution, share, change and the highest devices`() throws {
+    @Test func `the text fits 80 columns and names distribution, share, change and the highest keys`() throws {
         let (code, transcript) = run(try directory(Self.events))
         #expect(code == 0)
         let lines = transcript.output.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 80 }, "\(transcript.output)")
         #expect(lines.first.map(String.init) == KeyDirectory.app)
-        #expect(transcript.output.contains("400 devices, 1 above 3: 0.25 %, 0 % a week before"))
+        #expect(transcript.output.contains("400 keys, 1 above 3: 0.25 %, 0 % a week before"))
         #expect(transcript.output.contains("over 50"))
         #expect(transcript.output.contains("1000000000000001      60              2  2026-11-20 12:00"))
     }
