@@ -34,5 +34,22 @@ struct UsableCoresTests {
         #expect(UsableCores.affinity(status, online: online) == count)
     }
 
+    @Test(
+        arguments: [
+            ("", [:], nil), ("0::/one\n", ["/one/memory.max": "max\n"], nil),
+            ("0::/one\n", ["/one/memory.max": "536870912\n", "/memory.max": "max\n"], 536_870_912),
+            ("0::/one\n", ["/one/memory.max": "536870912\n", "/memory.max": "1000\n"], 1_000),
+            ("4:memory:/one\n", ["/memory/one/memory.limit_in_bytes": "9223372036854771712\n"], nil),
+            ("4:memory:/one\n3:cpu:/\n", ["/memory/one/memory.limit_in_bytes": "4096\n"], 4_096),
+        ] as [(String, [String: String], Int64?)]
+    )
+    func `the least memory limit of the control groups counts`(
+        groups: String,
+        files: [String: String],
+        expected: Int64?
+    ) {
+        #expect(MemoryLimit.bytes(groups: groups) { files[$0] } == expected)
+    }
+
     @Test func `this process may use at least one`() { #expect(UsableCores.count >= 1) }
 }

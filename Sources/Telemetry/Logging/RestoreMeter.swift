@@ -11,7 +11,11 @@ package struct RestoreMeter {
     /// Longer than transactions usually last: a restore that stands still for longer may wait for an operator.
     private static let grace = Duration.seconds(60)
 
+    /// What a key takes in memory; see Sizing.
+    private static let bytesPerKey: Int64 = 270
+
     private let log: EventLog
+    private let memory: Memory
     private let now: () -> ContinuousClock.Instant
     private var last: RestoreProgress?
     /// Records of all restores that were reported.
@@ -20,9 +24,27 @@ package struct RestoreMeter {
     private var printed: ContinuousClock.Instant
     /// The time at which the restore last moved; nil once the standstill was reported.
     private var moved: ContinuousClock.Instant?
+    private var isNarrow = false
 
-    package init(log: EventLog, now: @escaping () -> ContinuousClock.Instant = { .now }) {
-        (self.log, self.now) = (log, now)
+    /// The memory that the process has and may have, in bytes.
+    package struct Memory {
+        package var limit: Int64?
+        package var resident: () -> Int64
+
+        /// nil = unlimited.
+        package init(limit: Int64?, resident: @escaping () -> Int64) { (self.limit, self.resident) = (limit, resident) }
+
+        package static var ofProcess: Memory {
+            Memory(limit: MemoryLimit.bytes, resident: ProcessFigures.residentBytes)
+        }
+    }
+
+    package init(
+        log: EventLog,
+        memory: Memory = .ofProcess,
+        now: @escaping () -> ContinuousClock.Instant = { .now }
+    ) {
+        (self.log, self.memory, self.now) = (log, memory, now)
         (started, printed) = (now(), now())
     }
 
@@ -33,7 +55,10 @@ package struct RestoreMeter {
         let now = now()
         if progress != nil, last == nil { (started, printed) = (now, now) }
         if progress != last { moved = now }
-        if let progress { tell(progress, now) }
+        if let progress {
+            warn(progress)
+            tell(progress, now)
+        }
         if progress == nil, total > reported {
             let records = total - reported
             reported = total
@@ -52,6 +77,23 @@ package struct RestoreMeter {
         }
         last = progress
     }
+
+    /// The kernel ends a process at its limit without a word, and the next start meets the same ledger.
+    private mutating func warn(_ progress: RestoreProgress) {
+        guard let limit = memory.limit, progress.remaining > 0, !isNarrow else { return }
+        let resident = memory.resident()
+        guard resident > limit / 5 * 4 else { return }
+        isNarrow = true
+        log.log(
+            .warning,
+            .ledgerRestoring,
+            "the restore may reach the memory limit, where the kernel ends the process: \(Self.mebibytes(resident)) of "
+                + "\(Self.mebibytes(limit)) are used with \(Int(progress.remaining).grouped) offsets left, and a key takes "
+                + "\(Self.bytesPerKey) bytes; raise the limit, or share the partitions among more workers"
+        )
+    }
+
+    private static func mebibytes(_ bytes: Int64) -> String { "\(Int(bytes >> 20).grouped) MiB" }
 
     private mutating func tell(_ progress: RestoreProgress, _ now: ContinuousClock.Instant) {
         let left = Int(progress.remaining)

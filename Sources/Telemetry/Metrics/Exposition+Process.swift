@@ -2,6 +2,7 @@ extension Exposition {
     /// The figures of the process, which each program has.
     mutating func write(_ process: ProcessFigures) {
         write(.residentMemory, [MetricSample(whole: process.residentBytes)])
+        write(.memoryLimit, process.memoryLimit.map { [MetricSample(whole: $0)] } ?? [])
         write(.processorSeconds, [MetricSample(real: process.processorSeconds)])
         write(.startTime, [MetricSample(real: process.startTime)])
         write(.openFiles, [MetricSample(whole: process.openFiles)])

@@ -26,6 +26,11 @@ extension MetricFamily {
         "When a configured root certificate expires."
     )
     static let residentMemory = gauge("process_resident_memory_bytes", [], "Resident memory.")
+    static let memoryLimit = gauge(
+        "attest_memory_limit_bytes",
+        [],
+        "Memory that the control groups of the process allow; absent where they set no limit."
+    )
     static let processorSeconds = counter("process_cpu_seconds", [], "Processor time of all threads.")
     static let startTime = gauge("process_start_time_seconds", [], "When the process started.")
     static let openFiles = gauge("process_open_fds", [], "Open file descriptors.")
@@ -43,8 +48,8 @@ extension MetricFamily {
     )
 
     static let ofProcess = [
-        buildInfo, reloadSuccessful, reloadTime, signingKeyPublished, anchorExpiry, residentMemory, processorSeconds,
-        startTime, openFiles, abandonedClients, brokerThrottle,
+        buildInfo, reloadSuccessful, reloadTime, signingKeyPublished, anchorExpiry, residentMemory, memoryLimit,
+        processorSeconds, startTime, openFiles, abandonedClients, brokerThrottle,
     ]
 
     /// All families, in the order of a scrape.

@@ -5,6 +5,8 @@ internal import Settings
 /// This process, as the kernel sees it, and what it could not end.
 struct ProcessFigures: Sendable {
     var residentBytes: Int64 = 0
+    /// nil = no control group limits it.
+    var memoryLimit: Int64?
     var processorSeconds = 0.0
     /// Seconds since 1970.
     var startTime = 0.0
@@ -17,13 +19,18 @@ struct ProcessFigures: Sendable {
     /// - Parameter start: ``startTimeOfProcess()``, asked once.
     static func now(start: Double) -> ProcessFigures {
         ProcessFigures(
-            residentBytes: (words("/proc/self/statm").dropFirst().first ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE))),
+            residentBytes: residentBytes(),
+            memoryLimit: MemoryLimit.bytes,
             processorSeconds: Double(ProcessorTime.ofProcess()) / 1e9,
             startTime: start,
             openFiles: Folder.names(in: "/proc/self/fd").count,
             abandonedClients: ClientCloser.shared.abandoned,
             throttles: ClientThrottles.milliseconds
         )
+    }
+
+    @Sendable static func residentBytes() -> Int64 {
+        (words("/proc/self/statm").dropFirst().first ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// Seconds since 1970; the present time where the kernel does not say.

@@ -9,12 +9,15 @@ internal import Threads
 /// The progress lines of a restore, on a clock of the test's own.
 struct RestoreMeterTests {
     /// The lines printed after updates, each with its second.
-    private func lines(_ updates: [(second: Int, progress: RestoreProgress?, total: Int)]) -> [String] {
+    private func lines(
+        _ updates: [(second: Int, progress: RestoreProgress?, total: Int)],
+        memory: RestoreMeter.Memory = RestoreMeter.Memory(limit: nil) { 0 }
+    ) -> [String] {
         let text = Locked<[UInt8]>([])
         let log = EventLog(LogSettings(), .terminal, write: { bytes in text.withLock { $0 += bytes } })
         let begin = anyMoment
         var second = 0
-        var meter = RestoreMeter(log: log) { begin + .seconds(second) }
+        var meter = RestoreMeter(log: log, memory: memory) { begin + .seconds(second) }
         for update in updates {
             second = update.second
             meter.update(update.progress, total: update.total)
@@ -38,6 +41,19 @@ struct RestoreMeterTests {
                 "the ledger is restored: 900 records, 180 records/s",
             ]
         )
+    }
+
+    @Test(arguments: [(800, 1), (799, 0)])
+    func `a restore near the memory limit is reported once, before the kernel ends the process`(used: Int64, count: Int)
+    {
+        let updates = [(0, progress(0, 900), 0), (1, progress(100, 800), 0), (2, nil, 900)]
+        let lines = lines(
+            updates,
+            memory: RestoreMeter.Memory(limit: 1_000 << 20) { (used << 20) + (used == 800 ? 1 : 0) }
+        )
+        let told = lines.filter { $0.contains("the restore may reach the memory limit") }
+        #expect(told.count == count, "\(lines)")
+        if let line = told.first { #expect(line.contains("800 MiB of 1,000 MiB are used with 900 offsets left")) }
     }
 
     @Test func `a restore without progress is reported once, and again only after progress in between`() {
