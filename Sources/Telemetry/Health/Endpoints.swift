@@ -25,7 +25,7 @@ package final class Endpoints: Sendable {
         switch request.path {
         case "/metrics": metrics(AcceptHeader(request.accept).format)
         case "/healthz": health
-        case "/readyz": readiness
+        case "/readyz": Self.readiness(monitor.readiness)
         case "/status": .json(200, StatusReport.write(monitor))
         case "/version": .json(200, version)
         default: .notFound
@@ -55,14 +55,14 @@ package final class Endpoints: Sendable {
         return .json(isAlive ? 200 : 503, json.takeBytes())
     }
 
-    private var readiness: HTTPResponse {
-        let snapshot = monitor.snapshot()
+    /// `/readyz` of each program: the state, and why it is not ready.
+    static func readiness(_ state: (WorkerState, reason: String?)) -> HTTPResponse {
         var json = JSONWriter()
         json.beginObject()
-        json.member("state", snapshot.state.rawValue)
-        if let reason = snapshot.reason { json.member("reason", reason) }
+        json.member("state", state.0.rawValue)
+        if let reason = state.reason { json.member("reason", reason) }
         json.endObject()
-        return .json(snapshot.state == .running ? 200 : 503, json.takeBytes())
+        return .json(state.0 == .running ? 200 : 503, json.takeBytes())
     }
 
     private var version: [UInt8] {

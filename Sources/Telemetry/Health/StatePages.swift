@@ -18,10 +18,7 @@ struct StatePages: Sendable {
             return silence < Endpoints.mostSilence
                 ? HTTPResponse(status: 200, text: "ok")
                 : HTTPResponse(status: 503, text: "hung: no life for \(silence.components.seconds) s")
-        case "/readyz":
-            let (state, reason) = state()
-            let text = state.rawValue + (reason.map { ": \($0)" } ?? "")
-            return HTTPResponse(status: state == .running ? 200 : 503, text: text)
+        case "/readyz": return Endpoints.readiness(state())
         default: return .notFound
         }
     }

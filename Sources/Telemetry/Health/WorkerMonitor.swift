@@ -116,6 +116,11 @@ package final class WorkerMonitor: Sendable {
     /// Requests per second over ten seconds, and over a minute.
     var requestRates: (tenSeconds: Double, minute: Double) { rates.values }
 
+    var readiness: (WorkerState, reason: String?) {
+        let snapshot = snapshot()
+        return (snapshot.state, snapshot.reason)
+    }
+
     func snapshot() -> WorkerSnapshot {
         let known = known.withLock { $0 }
         var snapshot = known.snapshot
@@ -141,10 +146,20 @@ package final class WorkerMonitor: Sendable {
         case .waitingForBroker: return (.waitingForBroker, "the broker has not answered yet")
         case .running:
             let all = states.map { $0.workerState(isBrokerAway: brokers.isAway) }
-            return WorkerState.allCases.lazy.compactMap { state in all.first { $0.0 == state } }.first ?? (
-                .starting, nil
-            )
+            let first = WorkerState.allCases.lazy.compactMap { state in all.first { $0.0 == state } }.first
+            if first?.0 == .running, let reason = reasonOfHold(states) { return (.paused, reason) }
+            return first ?? (.starting, nil)
         }
+    }
+}
+
+extension WorkerMonitor {
+    /// Why nothing is read though every loop runs; nil where a partition is read.
+    static func reasonOfHold(_ states: [LoopState]) -> String? {
+        let partitions = states.flatMap { $0.loop?.partitions ?? [] }
+        let holds = partitions.compactMap { partition in partition.hold.map { (partition.number, $0) } }
+        guard let (number, hold) = holds.min(by: { $0.0 < $1.0 }), holds.count == partitions.count else { return nil }
+        return "every partition is held; the first, \(number): \(hold)"
     }
 }
 

@@ -96,11 +96,11 @@ package struct ShownStatus: Sendable {
 
     /// - Parameters:
     ///   - status: `/status`, which workers have.
-    ///   - readiness: `/readyz`, which of the other programs says `state: reason`.
+    ///   - readiness: `/readyz`, which has the reason of the other programs.
     package init(status: [UInt8]?, readiness: [UInt8]? = nil) {
         guard let status else {
-            let parts = readiness.map { String(decoding: $0, as: UTF8.self).split(separator: ": ", maxSplits: 1) } ?? []
-            if parts.count == 2 { reason = String(parts[1]) }
+            let root = readiness.flatMap { try? JSONDocument(parsing: $0, maxNodes: Self.mostNodes).root }
+            reason = root?["reason"]?.string
             return
         }
         guard let root = try? JSONDocument(parsing: status, maxNodes: Self.mostNodes).root, root.kind == .object

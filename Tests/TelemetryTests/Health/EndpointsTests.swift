@@ -121,6 +121,16 @@ struct EndpointsTests {
         #expect(partitions[0]["unstable"]?.integer == 1 && partitions[1]["unstable"] == nil)
     }
 
+    @Test(arguments: [([], false), ([0], false), ([1], false), ([0, 1], true)])
+    func `a worker whose every partition is held is not ready`(held: [Int], isUnready: Bool) throws {
+        var loop = SnapshotSamples.full(apps: 1, partitions: 2, reasons: []).loops[0]
+        for index in held { loop.partitions[index].hold = "no mark" }
+        var state = LoopState()
+        state.loop = loop
+        let reason = WorkerMonitor.reasonOfHold([state, LoopState()])
+        #expect(reason == (isUnready ? "every partition is held; the first, 0: no mark" : nil))
+    }
+
     @Test func `rates are of the last ten seconds and the last minute`() {
         let (rates, start) = (Rates(), anyUptime)
         #expect(rates.values == (0, 0))

@@ -29,7 +29,7 @@ struct TopRoundsTests {
         let gateway = try Self.server { request in
             switch request.path {
             case "/metrics": Self.text(TopSamples.gateway)
-            case "/readyz": Self.text("waiting_for_broker: no broker is connected", 503)
+            case "/readyz": Self.text(#"{"state":"waiting_for_broker","reason":"no broker is connected"}"#, 503)
             default: .notFound
             }
         }
