@@ -64,6 +64,15 @@ struct SampleTests {
         }
     }
 
+    @Test(arguments: kubernetes)
+    func `the secret that a pod's kafka.properties names is mounted where it is looked for`(name: String) throws {
+        let properties = try Self.text("kubernetes/\(name)/kafka.properties")
+        let path = try #require(properties.firstMatch(of: /\$\{file:\/config\/([a-z\/]+)\}/)).1
+        let pods = try Self.text("kubernetes/\(name).yaml")
+        #expect(pods.contains("mountPath: /config\n") && pods.contains("                      path: \(path)\n"))
+        #expect(pods.contains("- secret:\n                  name: attest-\(name)-secrets\n"))
+    }
+
     @Test(arguments: ["topics", "partitioner", "delivery", "challenges.ttl", "challenges.mode", "limits"])
     func `a gateway and its workers have the same settings where they must`(setting: String) throws {
         let worker = try Self.value(setting, of: "kubernetes/worker/worker.json")
