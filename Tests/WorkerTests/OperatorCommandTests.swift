@@ -38,6 +38,19 @@ struct OperatorCommandTests {
             ),
             (["ban", "--config", "DIR", "--key-id", key], "worker.json lists no sealing key, and no challenge key"),
             (["ban", "--config", "DIR", "--key-id", key, "--until", "soon"], "--until must be a time such as"),
+            (
+                ["ban", "--config", "DIR", "--key-id", key, "--until", "+soon"],
+                "--until must be a time, or + and a duration"
+            ),
+            (["ban", "--config", "DIR", "--key-id", key, "--until", "+0s"], "--until must lie ahead"),
+            (
+                ["ban", "--config", "DIR", "--key-id", key, "--until", "+2h"],
+                "worker.json lists no sealing key, and no"
+            ),
+            (
+                ["ban", "--config", "DIR", "--key-id", key, "--until", "+99999999999999999d"],
+                "--until must be a time, or +"
+            ),
             (["ban", "--config", "DIR", "--key-id", key, "--until", "2020-01-01T00:00:00Z"], "--until must lie ahead"),
             (
                 ["unban", "--config", "DIR", "--key-id", key, "--until", "2100-01-01T00:00:00Z"],

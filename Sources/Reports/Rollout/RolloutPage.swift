@@ -71,7 +71,8 @@ private struct RolloutSection {
         return [
             Report.Tile(
                 "Share now",
-                rollout.map { .text(Self.percent($0.parts)) } ?? .missing,
+                // Without a gate the share decides nothing.
+                rollout.map { .text($0.mode == .off ? "all" : Self.percent($0.parts)) } ?? .missing,
                 "mode " + (rollout?.mode.rawValue ?? "unknown")
             ), Report.Tile("Devices succeeded", .count(total.succeeded), again, .blue),
             Report.Tile("Devices failed", .count(total.failed), rate, .orange),

@@ -182,13 +182,13 @@ extension SettingKind<String> {
 }
 
 /// `"300s"`, `"5m"`, `"96h"`: a whole number and its unit.
-enum DurationText {
+package enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
     /// - Returns: nil for any other text, and for what does not fit.
-    static func milliseconds(_ text: String) -> Int64? {
+    package static func milliseconds(_ text: String) -> Int64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int64(digits), let unit = units.first(where: { $0.suffix == text.dropFirst(digits.count) })
         else { return nil }

@@ -60,6 +60,15 @@ package struct Arguments: Sendable, Equatable {
         return milliseconds
     }
 
+    /// A time as ``time(_:)`` reads it, or `+` and a duration from now on.
+    package func end(_ name: String, now: Int64) throws(UsageFault) -> Int64? {
+        guard let text = string(name), text.hasPrefix("+") else { return try time(name) }
+        guard let duration = DurationText.milliseconds(String(text.dropFirst())),
+            case let (end, overflow) = now.addingReportingOverflow(duration), !overflow
+        else { throw UsageFault("\(name) must be a time, or + and a duration such as +2h, not '\(text.printable)'.") }
+        return end
+    }
+
     private static func describe(_ range: ClosedRange<Int>) -> String {
         range.upperBound == Int.max
             ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"

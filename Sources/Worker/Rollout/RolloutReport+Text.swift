@@ -13,7 +13,8 @@ extension RolloutReport {
             let (mayGrow, why) = judgement(of: name)
             table.add([
                 label(of: name), rollout?.mode.rawValue ?? "-",
-                rollout.map { Rollout.percentText($0.parts) + " %" } ?? "-", tally.successes.grouped,
+                rollout.map { $0.mode == .off ? "all" : Rollout.percentText($0.parts) + " %" } ?? "-",
+                tally.successes.grouped,
                 tally.failed.grouped, RolloutTally.rate(tally.failed, of: tally.decided).map(PercentFigure.text) ?? "-",
                 tally.notAdmitted.grouped, (mayGrow ? "yes: " : "no: ") + why,
             ])

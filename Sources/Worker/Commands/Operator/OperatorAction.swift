@@ -27,8 +27,9 @@ struct OperatorAction {
             throw UsageFault("name one: --key-id KEYID or --installation ID.")
         }
         (self.subject, isAwaited) = (name, arguments.has("--wait"))
-        let until = try arguments.time("--until")
-        if let until, until <= WallClock.milliseconds() {
+        let now = WallClock.milliseconds()
+        let until = try arguments.end("--until", now: now)
+        if let until, until <= now {
             throw UsageFault("--until must lie ahead: \(TimeText.rfc3339(until)) is over.")
         }
         guard let key = try ExchangeKeys.operatorKeys(configuration).active else {
