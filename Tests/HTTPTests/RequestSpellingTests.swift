@@ -111,7 +111,6 @@ struct RequestSpellingTests {
             "two codings in two headers",
             "\(post)Content-Encoding: identity\r\nContent-Encoding: br\r\nContent-Length: 3\r\n\r\nabc", 415
         ),
-        ("another protocol", "\(get)Host: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 400),
         ("an expectation", "\(get)Host: h\r\nExpect: 200-ok\r\n\r\n", 417),
         ("two expectations", "\(post)Expect: 100-continue\r\nExpect: 100-continue\r\n\r\n", 417),
         ("too much expected", "\(post)Expect: 100-continue\r\nContent-Length: 65537\r\n\r\n", 413),
@@ -204,6 +203,9 @@ struct RequestSpellingTests {
             "\(get)Host: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n",
             "/a", ""
         ),
+        // An offer, which a server may ignore: RFC 9110, 7.8.
+        ("\(get)Host: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", "/a", ""),
+        ("\(post)Upgrade: x, h2c\r\nUpgrade: \"\r\nContent-Length: 3\r\n\r\nabc", "/a", "abc"),
         ("GET /a?b=c&d HTTP/1.1\r\nHost: h\r\n\r\n", "/a?b=c&d", ""),
         ("GET /?? HTTP/1.1\r\nHost: h\r\n\r\n", "/??", ""),
         ("GET /%3A%2F%00%zz+?%41=%26 HTTP/1.1\r\nHost: h\r\n\r\n", "/%3A%2F%00%zz+?%41=%26", ""),

@@ -20,7 +20,6 @@ package enum HTTPRefusalKind: String, Sendable, CaseIterable {
     case unexpectedBody = "unexpected-body"
     /// A compressed body.
     case contentEncoding = "content-encoding"
-    case upgrade
     case expectation
     case bodySize = "body-size"
     /// The bodies being read take too much memory, and this body has been read for the longest.

@@ -28,7 +28,6 @@ package struct HTTPRefusal: Equatable {
         case .target: (400, "INVALID_ARGUMENT", "The target is not a path.")
         case .unexpectedBody: (400, "INVALID_ARGUMENT", "This method takes no body.")
         case .contentEncoding: (415, "INVALID_ARGUMENT", "A body is taken as it is, without a coding.")
-        case .upgrade: (400, "INVALID_ARGUMENT", "No other protocol is served.")
         case .expectation: (417, "INVALID_ARGUMENT", "Only 100-continue may be expected.")
         case .bodySize: (413, "INVALID_ARGUMENT", "The body is too large.")
         case .memory: (503, "UNAVAILABLE", "Too many requests are being read.")

@@ -66,8 +66,6 @@ struct RequestHead: Equatable {
         // Without a body the header says nothing.
         let isPlain = values("content-encoding").allSatisfy { $0.isEmpty || Self.equal($0, "identity") }
         guard isPlain || length == 0 else { return .contentEncoding }
-        // What stock clients offer on every first call; an offer may be ignored.
-        guard values("upgrade").allSatisfy({ Self.equal($0, "h2c") }) else { return .upgrade }
         let expectations = values("expect")
         guard expectations.isEmpty || (expectations.count == 1 && expectsContinue) else { return .expectation }
         return length <= bodyBytes ? nil : .bodySize

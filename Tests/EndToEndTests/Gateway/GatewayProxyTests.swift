@@ -99,7 +99,8 @@ struct GatewayProxyTests {
         let own = """
             daemon off; master_process off; error_log stderr; pid \(folder)/nginx.pid; events {}
             http { access_log off; \(places.joined(separator: " "))
-            server { listen 127.0.0.1:\(backend); location / { return 200 "the backend of $http_x_app_check_app"; } }
+            server { listen 127.0.0.1:\(backend); underscores_in_headers on;
+                location / { return 200 "the backend of $http_x_app_check_app"; } }
             \(servers.replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
                 .replacing("127.0.0.1:9000", with: "127.0.0.1:\(backend)")) }
             """
@@ -122,7 +123,7 @@ struct GatewayProxyTests {
         let site = try GatewaySite("gatewaynginx", members: Self.members)
         let blocks = try Self.blocks("nginx")
         try #require(blocks.count == 2)
-        let ports = try Self.ports(4)
+        let ports = try Self.ports(6)
         let (front, guarded, once) = (ports[0], ports[1], ports[2])
         // The page says what to add so that a token passes once.
         let consuming = blocks[1].replacing("listen 8445", with: "listen 127.0.0.1:\(once)")
@@ -130,12 +131,15 @@ struct GatewayProxyTests {
                 "0123456789abcdef;",
                 with: "0123456789abcdef&consume=1; proxy_set_header Authorization \"Bearer \(GatewaySite.secret)\";"
             )
+        let away = blocks[1].replacing("listen 8445", with: "listen 127.0.0.1:\(ports[4])")
+            .replacing("127.0.0.1:8080", with: "127.0.0.1:\(ports[5])")
         let servers = blocks.joined(separator: "\n").replacing("listen 8443", with: "listen 127.0.0.1:\(front)")
             .replacing("listen 8445", with: "listen 127.0.0.1:\(guarded)")
-        let nginx = try Self.nginx(site, servers + consuming, backend: ports[3])
+        let nginx = try Self.nginx(site, servers + consuming + away, backend: ports[3])
         defer { nginx.signal(SIGTERM) }
         try check(site, nginx, at: "http://127.0.0.1:\(front)")
         try checkGuard(site, guarded: guarded, once: once)
+        #expect(Self.curl("http://127.0.0.1:\(ports[4])/").status == 503)
     }
 
     /// A backend that a proxy asks the gateway for.
@@ -153,11 +157,28 @@ struct GatewayProxyTests {
             #expect(answer.status == 200, "\(answer.text)")
             #expect(answer.text.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef"), "\(answer.text)")
         }
+        try checkNames(token, page)
         for header in ["Idempotency-Key: x", "X-Request-Id: x", "X-Verifier-Name: billing"] {
             let statuses = (0..<3).map { _ in
                 Self.curl(own + ["-H", header, "http://127.0.0.1:\(once)/once?consume=0"]).status
             }
             #expect(statuses == (header.hasPrefix("Idem") ? [200, 401, 401] : [401, 401, 401]), "\(header)")
+        }
+    }
+
+    /// No spelling of the header that the client sends reaches the backend, and the gateway's own always does.
+    private func checkNames(_ token: String, _ page: String) throws {
+        let attempts = [
+            ["X_App_Check_App: forged"], ["Connection: close, X-App-Check-App", "X_App_Check_App: forged"],
+            ["Connection: x-app-check-app"], ["Connection: Upgrade", "Upgrade: websocket"],
+            ["Connection: Upgrade, X-App-Check-App", "Upgrade: h2c", "X_App_Check_App: forged"],
+        ]
+        for headers in attempts {
+            let more = headers.flatMap { ["-H", $0] }
+            let answer = Self.curl(["-H", "X-Firebase-AppCheck: \(token)"] + more + [page])
+            let isOwn = answer.text.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef")
+            #expect(answer.status == 200 && isOwn, "\(headers): \(answer.text)")
+            #expect(Self.curl(more + [page]).status == 401, "\(headers), and no token")
         }
     }
 
@@ -181,7 +202,7 @@ struct GatewayProxyTests {
         #expect(consuming != block)
         let backend = """
             http://127.0.0.1:\(ports[0]) {
-                respond "the backend of {header.X-App-Check-App}"
+                respond "the backend of {header.X_App_Check_App}{header.X-App-Check-App}"
             }
             """
         let own = "{\n admin off\n auto_https off\n}\n"
