@@ -29,3 +29,21 @@ struct RiskDoubtTests {
         #expect(doubts.count == (isTold ? 1 : 0))
     }
 }
+
+@Suite("Doubts about kafka.properties")
+struct ClearSecretTests {
+    @Test(
+        arguments: [
+            ("security.protocol=sasl_plaintext\nsasl.mechanisms=OAUTHBEARER", "the token"),
+            ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN", "the password"),
+            ("security.protocol=sasl_ssl\nsasl.mechanisms=OAUTHBEARER", nil),
+            ("security.protocol=sasl_plaintext\nsasl.mechanisms=SCRAM-SHA-256", nil), ("", nil),
+        ] as [(String, String?)]
+    )
+    func `a secret that is sent in clear text is told`(properties: String, secret: String?) throws {
+        let directory = try ConfigurationDirectory(properties: properties)
+        let doubts = try directory.load().doubts.filter { $0.contains("clear text") }
+        #expect(doubts.count == (secret == nil ? 0 : 1))
+        #expect(secret.map { doubts[0].contains($0) && doubts[0].contains("sasl_ssl") } ?? true)
+    }
+}

@@ -3,9 +3,11 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import JSON
+internal import Settings
 internal import TestKit
 internal import Testing
 
+@testable internal import HTTPClient
 @testable internal import Worker
 
 @Suite("exchange-receipt")
@@ -136,6 +138,20 @@ struct ExchangeReceiptTests {
         let sent = Array("eyJhbGciOiJFUzI1NiIsImtpZCI6IksxIn0.abcdefgh".utf8)
         #expect(ExchangeView.repeats(Array("token: eyJhbGciOiJFUzI1NiI".utf8), [sent]))
         #expect(!ExchangeView.repeats(Array("The token is not a JWT with ES256".utf8), [sent]))
+    }
+
+    @Test(arguments: [
+        ("x-eyjhbgcioijfuzi1niisimtpzci6iksxin0", "1"), ("x-echo", "eyJhbGciOiJFUzI1NiIsImtpZCI6IksxIn0.abcdefgh"),
+        ("set-cookie", "session=eyJhbGciOiJub25lIn0.e30."), ("x-b.eyjhbgcioijub25lin0.e30.", ""),
+        ("x-\u{1B}[2J\u{202E}", "1"),
+    ])
+    func `no header's name or value shows what was sent, a token, or what moves a cursor`(name: String, value: String) {
+        let answer = ClientAnswer(status: 400, headers: [(name, Array(value.utf8)), ("via", [0x31])], body: [])
+        let ending = ClientEnding(tag: 1, outcome: .answered(answer), microseconds: 1)
+        let sent = Array("eyJhbGciOiJFUzI1NiIsImtpZCI6IksxIn0.abcdefgh".utf8)
+        let view = ExchangeView(ExchangeEnding(ending, at: EvaluationTime(milliseconds: 0)), sent: [sent])
+        #expect(!view.text.lowercased().contains("eyj") && view.text.contains("\n  via: 1"), "\(view.text)")
+        #expect(view.text.unicodeScalars.allSatisfy { $0.isVisible || $0 == "\n" })
     }
 
     @Test func `a file that is no receipt, a prefix without a key and a taken name end with 2`() throws {

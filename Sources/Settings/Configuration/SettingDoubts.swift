@@ -84,6 +84,14 @@ enum SettingDoubts {
             { $0["security.protocol", or: "plaintext"] == "plaintext" && ($0.has("sasl.") || $0.has("ssl.")) }
         ),
         (
+            "security.protocol=sasl_plaintext with OAUTHBEARER sends the token in clear text, and its reader can use it; set "
+                + "sasl_ssl", { $0.sendsSecret(by: "oauthbearer") }
+        ),
+        (
+            "security.protocol=sasl_plaintext with PLAIN sends the password in clear text, and its reader can use it; set "
+                + "sasl_ssl", { $0.sendsSecret(by: "plain") }
+        ),
+        (
             "enable.ssl.certificate.verification is false: any machine between may read passwords and write verdicts",
             { $0["enable.ssl.certificate.verification", or: "true"] == "false" }
         ),
@@ -137,6 +145,10 @@ enum SettingDoubts {
 
         subscript(name: String) -> String? { pairs.last { $0.name == name }?.value }
         subscript(name: String, or standard: String) -> String { (self[name] ?? standard).lowercased() }
+        func sendsSecret(by mechanism: String) -> Bool {
+            self["security.protocol", or: ""] == "sasl_plaintext"
+                && ["sasl.mechanism", "sasl.mechanisms"].contains { self[$0, or: ""] == mechanism }
+        }
         func has(_ beginning: String) -> Bool { pairs.contains { $0.name.hasPrefix(beginning) } }
     }
 }

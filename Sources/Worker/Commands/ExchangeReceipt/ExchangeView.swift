@@ -13,14 +13,14 @@ struct ExchangeView {
     private let sent: [[UInt8]]
 
     /// - Parameter sent: texts of the call that no output may repeat.
-    init(_ ending: ExchangeEnding, sent: [[UInt8]]) { (self.ending, self.sent) = (ending, sent) }
+    init(_ ending: ExchangeEnding, sent: [[UInt8]]) { (self.ending, self.sent) = (ending, sent.map(Self.lowercased)) }
 
     var text: String {
         let time = "after \(ending.microseconds / 1_000) ms"
         switch ending.result {
         case .failed(let failure): return "no answer \(time): \(failure)"
         case .answered(_, let answer):
-            let headers = answer.headers.map { "  \($0.name): \(shown($0.value))" }
+            let headers = answer.headers.map { "  \(shown(Array($0.name.utf8))): \(shown($0.value))" }
             // A body of 2xx may be a receipt.
             let hasText = !(200..<300).contains(answer.status) && !answer.body.isEmpty
             let body = hasText ? ["body: \(shown(answer.body))"] : []
@@ -30,8 +30,21 @@ struct ExchangeView {
 
     private func shown(_ bytes: [UInt8]) -> String {
         let part = Array(bytes.prefix(Self.mostShown))
-        guard !Self.repeats(part, sent) else { return "(repeats what was sent)" }
+        // A library may write a header's name in small letters.
+        let text = Self.lowercased(part)
+        guard !Self.repeats(text, sent) else { return "(repeats what was sent)" }
+        guard !Self.holdsToken(text) else { return "(has a token)" }
         return String(decoding: part, as: UTF8.self).oneLine + (bytes.count > part.count ? "…" : "")
+    }
+
+    private static func lowercased(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    }
+
+    /// Whether a JWT stands in the text, which is in small letters: `eyJ` is how JSON objects begin in base64.
+    private static func holdsToken(_ text: [UInt8]) -> Bool {
+        let words = text.split { !"-_.0123456789abcdefghijklmnopqrstuvwxyz".utf8.contains($0) }
+        return words.contains { $0.firstRange(of: Array("eyj".utf8)) != nil && $0.contains(UInt8(ascii: ".")) }
     }
 
     /// Whether a run of the text stands in what was sent.
