@@ -77,6 +77,16 @@ private func record(
                 + #""Timestamp":"1970-01-01T00:00:00.005Z","topic":"t"}"#,
             #"{"topic":"t","partition":1,"offset":2,"timestamp":"1970-01-01T00:00:00.005Z","timestampType":"CREATE_TIME","#
                 + #""key":"k","headers":{"h":"1"},"content":"v","keyFormat":"UNKNOWN"}"#,
+            // kaf, whose headers are in base64 and whose time is the local one.
+            #"{"headers":[{"Key":"aA==","Value":"MQ=="}],"key":"k","offset":2,"partition":1,"payload":"v","#
+                + #""timestamp":"1970-01-01T02:00:00.005+02:00","topic":"t"}"#,
+            // AKHQ: seconds with a fraction, and the topic as an object.
+            #"{"topic":{"name":"t","internal":false},"partition":1,"offset":2,"timestamp":0.005000000,"#
+                + #""headers":{"h":"1"},"key":"k","value":"v","exceptions":[]}"#,
+            // Redpanda Console: an object around each text, with or without its base64.
+            #"{"topic":"t","partitionID":1,"offset":2,"timestamp":5,"compression":"uncompressed","isTransactional":true,"#
+                + #""headers":[{"key":"h","value":{"payload":1,"encoding":"text","isPayloadNull":false}}],"#
+                + #""key":{"payload":"k","encoding":"text"},"value":{"payload":{"a":1},"rawPayload":"dg==","encoding":"json"}}"#,
             // kcat's own member counts where both are there.
             #"{"topic":"t","partition":1,"offset":2,"ts":5,"timestamp":6,"Key":"x","key":"k","value":"x","payload":"v","#
                 + #""headers":["h","1"],"Headers":{}}"#,
@@ -86,6 +96,72 @@ private func record(
         #expect(
             try decode(line) == record(key: Array("k".utf8), value: Array("v".utf8), headers: [RecordHeader("h", "1")])
         )
+    }
+
+    private static let printed = "LogAppendTime:5\tPartition:1\tOffset:2\t"
+
+    @Test(
+        arguments: [
+            (printed + "h:1\tk\tv", record(key: [0x6B], value: [0x76], headers: [RecordHeader("h", "1")])),
+            ("CreateTime:5\tPartition:1\tOffset:2\tNO_HEADERS\tnull\tnull", record()),
+            ("NO_TIMESTAMP\tPartition:1\tOffset:2\tNO_HEADERS\tk\t", record(timestamp: -1, key: [0x6B], value: [])),
+            (
+                printed + "a:1,2,b::,n:null\tk\tx\ty",
+                record(
+                    key: [0x6B],
+                    value: Array("x\ty".utf8),
+                    headers: [
+                        RecordHeader("a", "1,2"), RecordHeader("b", ":"), RecordHeader(name: [0x6E], value: nil),
+                    ]
+                )
+            ),
+        ]
+    )
+    func `lines of kafka-console-consumer are read`(_ line: String, _ expected: InboundRecord) throws {
+        var expected = expected
+        expected.topic = ""
+        #expect(try decode(line) == expected)
+    }
+
+    @Test(arguments: [
+        "CreateTime:5\tk\tv", "Partition:1\tOffset:2\tv", printed + "k\tv", printed, "CreateTime:", "Partition:",
+        "CreateTime:x\tPartition:1\tOffset:2\tNO_HEADERS\tk\tv", printed + "no colon\tk\tv", printed + "\tk\tv",
+        "CreateTime:5\tPartition:2147483648\tOffset:2\tNO_HEADERS\tk\tv",
+        "CreateTime:99999999999999999999\tPartition:1\tOffset:2\tNO_HEADERS\tk\tv",
+    ])
+    func `a line with less than kafka-console-consumer prints of a record says what to set`(_ line: String) {
+        do throws(CaptureCodec.Fault) {
+            _ = try CaptureCodec.decode(Array(line.utf8))
+            Issue.record("taken: \(line)")
+        } catch {
+            #expect(error.reason.contains("kafka-console-consumer") && error.reason.contains("print.headers"))
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"partitionID":1,"offset":-2}"#, "Redpanda Console"),
+        (#"{"partitionID":1,"offset":2,"value":{"rawPayload":"*"}}"#, "Redpanda Console"),
+        (#"{"partition":1,"offset":2,"headers":[{"Key":"*","Value":""}]}"#, "kaf"),
+        (#"{"partition":1,"offset":2,"headers":[{"Key":"","Value":7}]}"#, "kaf"),
+        (#"{"partition":1,"offset":2,"timestamp":1.5e9}"#, "AKHQ"), (#"{"topic":{},"partition":1,"offset":2}"#, "AKHQ"),
+    ])
+    func `a fault in another tool's record names the tool`(_ line: String, _ tool: String) {
+        do throws(CaptureCodec.Fault) {
+            _ = try CaptureCodec.decode(Array(line.utf8))
+            Issue.record("taken: \(line)")
+        } catch {
+            #expect(error.reason.hasSuffix(", in a record of \(tool)"), "\(error.reason)")
+        }
+    }
+
+    @Test(arguments: [
+        (#""2026-11-20T12:00:00.25-01:30""#, 1_795_181_400_250 as Int64), ("1795176000.250000000", 1_795_176_000_250),
+        ("1795176000.2", 1_795_176_000_200), ("99999999999999999.0", Int64.max), (#""+00:00""#, -2),
+        (#""1:+0:0:0""#, -2),
+    ])
+    func `a time with an offset or in seconds is read to the millisecond`(_ time: String, _ expected: Int64) {
+        let record = try? decode(#"{"partition":0,"offset":1,"timestamp":\#(time)}"#)
+        #expect((record?.timestamp ?? -2) == expected)
     }
 
     @Test(arguments: ["payload", "value", "Value"])

@@ -26,17 +26,23 @@ package enum CaptureCodec {
         in range: Range<Int>?,
         lastTopic: inout String
     ) throws(Fault) -> InboundRecord {
+        if let record = try ConsoleLine.record(chunk[range ?? chunk.indices]) { return record }
         let root = try CaptureLine.object(chunk, in: range)
-        try CaptureLine.readTopic(root, into: &lastTopic)
-        return InboundRecord(
-            topic: lastTopic,
-            partition: try CaptureLine.partition(root),
-            offset: try CaptureLine.offset(root),
-            timestamp: try CaptureLine.timestamp(root),
-            key: try CaptureLine.key(root),
-            value: try CaptureLine.payload(root),
-            headers: try CaptureLine.headers(root)
-        )
+        do throws(Fault) {
+            try CaptureLine.readTopic(root, into: &lastTopic)
+            return InboundRecord(
+                topic: lastTopic,
+                partition: try CaptureLine.partition(root),
+                offset: try CaptureLine.offset(root),
+                timestamp: try CaptureLine.timestamp(root),
+                key: try CaptureLine.key(root),
+                value: try CaptureLine.payload(root),
+                headers: try CaptureLine.headers(root)
+            )
+        } catch {
+            guard let tool = CaptureLine.tool(of: root) else { throw error }
+            throw Fault(reason: "\(error.reason), in a record of \(tool)")
+        }
     }
 
     /// Appends one line and a newline: members in kcat's order, base64 members where bytes are not UTF-8.

@@ -3,7 +3,7 @@ internal import JSON
 internal import Streams
 
 /// The members of a capture's line, each checked: kcat's, and where one of them is absent the one that other tools write
-/// for it: `rpk topic consume` and the exports of Kafka UI.
+/// for it: `rpk topic consume`, kaf, and the exports of Kafka UI, AKHQ and Redpanda Console.
 enum CaptureLine {
     typealias Fault = CaptureCodec.Fault
 
@@ -29,16 +29,27 @@ enum CaptureLine {
         return root
     }
 
+    /// The tool that alone writes such records, for messages; nil where several do.
+    static func tool(of root: JSONNode) -> String? {
+        if isOfConsole(root) { return "Redpanda Console" }
+        if root["headers"]?.elements.first?["Key"] != nil { return "kaf" }
+        let hasDecimals = root["timestamp"].map { $0.kind == .number && $0.integer == nil } ?? false
+        return hasDecimals || root["topic"]?.kind == .object ? "AKHQ" : nil
+    }
+
+    /// Redpanda Console has an object around each text.
+    private static func isOfConsole(_ root: JSONNode) -> Bool { root["partitionID"] != nil }
+
     /// Leaves `topic` unchanged if the line has the same one.
     static func readTopic(_ root: JSONNode, into topic: inout String) throws(Fault) {
-        guard let node = root["topic"] ?? root["Topic"] else { return topic = "" }
+        guard let node = root["topic"]?["name"] ?? root["topic"] ?? root["Topic"] else { return topic = "" }
         guard !node.holds(topic.utf8Span.span) else { return }
         guard let read = node.string else { throw Fault(reason: "topic is not a UTF-8 string") }
         topic = read
     }
 
     static func partition(_ root: JSONNode) throws(Fault) -> Int32 {
-        guard let number = (root["partition"] ?? root["Partition"])?.integer, number >= 0,
+        guard let number = (root["partition"] ?? root["Partition"] ?? root["partitionID"])?.integer, number >= 0,
             let partition = Int32(exactly: number)
         else {
             throw Fault(reason: "partition is not an integer from 0 to 2147483647")
@@ -62,30 +73,62 @@ enum CaptureLine {
         return timestamp
     }
 
-    /// Milliseconds, as rpk writes them, or RFC 3339, as Kafka UI does. A time before 1970 stands for none: the millisecond
-    /// before it is Kafka's −1, and the year 1 is what tools write for a time that is not set.
+    /// Milliseconds, as rpk writes them, RFC 3339, as Kafka UI does, or seconds with a fraction, as AKHQ does. A time before
+    /// 1970 stands for none: the millisecond before it is Kafka's −1, and the year 1 is what tools write for a time that is
+    /// not set.
     private static func foreignTimestamp(_ node: JSONNode?) throws(Fault) -> Int64 {
         guard let node, node.kind != .null else { return -1 }
-        if let text = node.stringBytes, let time = ReceiptDate.time(text.indices, text.span) {
-            return max(-1, time.milliseconds)
-        }
+        if let time = node.stringBytes.flatMap(time) ?? node.numberText.flatMap(seconds) { return max(-1, time) }
         guard let timestamp = node.integer else {
             throw Fault(reason: "timestamp is neither an integer nor a time such as 2026-11-20T12:00:00Z")
         }
         return max(-1, timestamp)
     }
 
+    /// RFC 3339, in UTC or with an offset, as kaf writes it.
+    private static func time(_ text: [UInt8]) -> Int64? {
+        let (local, zone) = (text.dropLast(6) + [UInt8(ascii: "Z")], text.suffix(6).map { Int64($0) - 0x30 })
+        guard zone.count == 6, zone[3] == 10, zone[0] == -5 || zone[0] == -3 else {
+            return ReceiptDate.time(text.indices, text.span)?.milliseconds
+        }
+        guard [zone[1], zone[2], zone[4], zone[5]].allSatisfy({ (0...9).contains($0) }) else { return nil }
+        // A plus sign is 5 below the digit 0, and a minus sign 3.
+        let minutes = (zone[0] == -5 ? 1 : -1) * (600 * zone[1] + 60 * zone[2] + 10 * zone[4] + zone[5])
+        return ReceiptDate.time(local.indices, Array(local).span).map { $0.milliseconds - 60_000 * minutes }
+    }
+
+    private static func seconds(_ text: String) -> Int64? {
+        let parts = text.split(separator: ".")
+        guard parts.count == 2, parts[1].allSatisfy(\.isNumber), let seconds = Int64(parts[0]),
+            let thousandths = Int64((parts[1] + "00").prefix(3))
+        else { return nil }
+        return EvaluationTime(seconds: seconds).milliseconds.clampedAdding(thousandths)
+    }
+
     static func key(_ root: JSONNode) throws(Fault) -> [UInt8]? {
-        try bytes(root["key"] ?? root["Key"], base64: root["keyBase64"], name: "key")
+        if isOfConsole(root) { return try wrapped(root["key"]) }
+        return try bytes(root["key"] ?? root["Key"], base64: root["keyBase64"], name: "key")
     }
 
     /// An object or an array is what a tool has made of the text: the bytes are those that stand for it in the line.
     static func payload(_ root: JSONNode) throws(Fault) -> [UInt8]? {
+        if isOfConsole(root) { return try wrapped(root["value"]) }
         let base64 = root["payloadBase64"]
         var node = root["payload"]
         if node == nil, base64 == nil { node = root["value"] ?? root["Value"] ?? root["content"] }
         if let node, node.kind == .object || node.kind == .array, base64 == nil { return node.writtenText }
         return try bytes(node, base64: base64, name: "payload")
+    }
+
+    /// A part of a record of Redpanda Console, which may have its base64 beside what was made of it.
+    private static func wrapped(_ node: JSONNode?) throws(Fault) -> [UInt8]? {
+        guard let node, node["isPayloadNull"]?.bool != true else { return nil }
+        if let raw = node["rawPayload"] {
+            guard let bytes = raw.base64Bytes else { throw Fault(reason: "rawPayload is not base64") }
+            return bytes
+        }
+        guard let payload = node["payload"], payload.kind != .null else { return nil }
+        return payload.stringBytes ?? payload.writtenText
     }
 
     private static func bytes(_ text: JSONNode?, base64: JSONNode?, name: String) throws(Fault) -> [UInt8]? {
@@ -101,7 +144,7 @@ enum CaptureLine {
         return bytes
     }
 
-    /// A flat array: name, value, name, value, …; or rpk's array of objects, or Kafka UI's object.
+    /// A flat array: name, value, name, value, …; or other tools' array of objects, or their object.
     static func headers(_ root: JSONNode) throws(Fault) -> [RecordHeader] {
         guard let node = root["headers"] ?? root["Headers"], node.kind != .null else { return [] }
         if node.kind == .object {
@@ -111,7 +154,9 @@ enum CaptureLine {
         }
         guard node.kind == .array else { throw Fault(reason: "headers is neither an array nor an object") }
         let texts = node.elements
-        if let first = texts.first, first.kind == .object, first["key"] != nil { return try pairs(texts) }
+        if let first = texts.first, first.kind == .object, first["key"] ?? first["Key"] != nil {
+            return try pairs(texts)
+        }
         guard texts.count.isMultiple(of: 2) else { throw Fault(reason: "headers has a name without a value") }
         var headers: [RecordHeader] = []
         headers.reserveCapacity(texts.count / 2)
@@ -123,7 +168,17 @@ enum CaptureLine {
 
     private static func pairs(_ nodes: [JSONNode]) throws(Fault) -> [RecordHeader] {
         try nodes.map { node throws(Fault) in
+            if let name = node["Key"] {
+                // Of kaf.
+                let hasValue = (node["Value"]?.kind ?? .null) != .null
+                guard let bytes = name.base64Bytes, !hasValue || node["Value"]?.base64Bytes != nil
+                else { throw Fault(reason: "a header's Key or Value is not base64") }
+                return RecordHeader(name: bytes, value: node["Value"]?.base64Bytes)
+            }
             guard let name = node["key"] else { throw Fault(reason: "a header has no key") }
+            if let value = node["value"], value.kind == .object, value["base64"] == nil, let name = name.stringBytes {
+                return RecordHeader(name: name, value: try wrapped(value))
+            }
             return try header(name, node["value"])
         }
     }
