@@ -8,6 +8,12 @@ struct JSONSpelling {
     var isSpaced = false
     /// Each slash with a backslash before it, as Foundation writes it.
     var escapesSlashes = false
+    /// Characters beyond ASCII as `\u` escapes.
+    var escapesUnicode = false
+    /// The blanks of a level, on a line for each value; nil = all on one line.
+    var indent: Int?
+    /// A space before each colon too, as Foundation writes it.
+    var spacesColons = false
 
     private static let maxDepth = 32
 
@@ -29,25 +35,26 @@ struct JSONSpelling {
 
     func text(_ root: JSONNode) -> [UInt8] {
         var bytes: [UInt8] = []
-        write(root, into: &bytes)
+        write(root, 0, into: &bytes)
+        if escapesUnicode { bytes = Self.escaped(bytes) }
         // Outside of strings JSON has no slash.
         return escapesSlashes ? bytes.flatMap { $0 == UInt8(ascii: "/") ? Array(#"\/"#.utf8) : [$0] } : bytes
     }
 
     /// The parser limits how deep this goes.
-    private func write(_ node: JSONNode, into bytes: inout [UInt8]) {
+    private func write(_ node: JSONNode, _ depth: Int, into bytes: inout [UInt8]) {
         switch node.kind {
         case .null, .bool, .number: bytes += node.writtenText
         case .string: Self.write(string: node.stringBytes ?? [], into: &bytes)
         case .array:
-            list(node.elements, "[]", into: &bytes) { write($0, into: &$1) }
+            list(node.elements, "[]", depth, into: &bytes) { write($0, depth + 1, into: &$1) }
         case .object:
             let members = node.members
             let ordered = isSorted ? members.sorted { $0.name.lexicographicallyPrecedes($1.name) } : members
-            list(ordered, "{}", into: &bytes) { member, bytes in
+            list(ordered, "{}", depth, into: &bytes) { member, bytes in
                 Self.write(string: member.name, into: &bytes)
-                bytes += isSpaced ? Array(": ".utf8) : Array(":".utf8)
-                write(member.value, into: &bytes)
+                bytes += (spacesColons ? " : " : isSpaced || indent != nil ? ": " : ":").utf8
+                write(member.value, depth + 1, into: &bytes)
             }
         }
     }
@@ -55,6 +62,7 @@ struct JSONSpelling {
     private func list<Item>(
         _ items: [Item],
         _ brackets: String,
+        _ depth: Int,
         into bytes: inout [UInt8],
         _ write: (Item, inout [UInt8]) -> Void
     ) {
@@ -62,9 +70,27 @@ struct JSONSpelling {
         bytes += brackets.utf8.prefix(1)
         for (index, item) in items.enumerated() {
             if index > 0 { bytes += separator }
+            breakLine(depth + 1, &bytes)
             write(item, &bytes)
         }
+        if !items.isEmpty { breakLine(depth, &bytes) }
         bytes += brackets.utf8.suffix(1)
+    }
+
+    private func breakLine(_ depth: Int, _ bytes: inout [UInt8]) {
+        if let indent { bytes += [0x0A] + [UInt8](repeating: 0x20, count: indent * depth) }
+    }
+
+    private static func escaped(_ text: [UInt8]) -> [UInt8] {
+        var (result, source, decoder) = ([UInt8](), text.makeIterator(), UTF8())
+        while case .scalarValue(let scalar) = decoder.decode(&source) {
+            guard !scalar.isASCII, let units = UTF16.encode(scalar) else {
+                result.append(UInt8(truncatingIfNeeded: scalar.value))
+                continue
+            }
+            for unit in units { result += Array("\\u".utf8) + TextForms.hex(BigEndian.bytes(UInt64(unit), 2))[0] }
+        }
+        return result
     }
 
     private static func write(string: [UInt8], into bytes: inout [UInt8]) {

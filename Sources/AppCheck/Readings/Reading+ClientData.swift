@@ -19,6 +19,9 @@ extension Reading {
         signed("hex-of-hash", "The app had the hex text of the hash signed: give App Attest its 32 bytes.") {
             TextForms.hex($0.hash).flatMap { [$0, SHA256.hash($0).bytes] }
         },
+        signed("text-of-hash", "The app had the hash signed whose text is $: it must hash that text.") {
+            ($0.data.map(TextForms.decoded) ?? []).filter { $0.count == Digest.byteCount }
+        },
         signed("nothing-hashed", "The app hashed no bytes: it must have $ before it hashes.") { _ in
             [SHA256.hash([]).bytes]
         },
@@ -46,6 +49,21 @@ extension Reading {
         data("letter-case", "The app hashed $ in small or in capital letters: hash the bytes that are sent.") {
             [mapped($0, 0x41...0x5A), mapped($0, 0x61...0x7A)]
         },
+        data("uuid-form", "The app hashed $, a UUID, in another form: hash the bytes that are sent.") {
+            TextForms.uuids($0)
+        },
+        data("base64-form", "The app hashed $ in base64 of another alphabet or padding: hash the text that is sent.") {
+            $0.isEmpty ? [] : Base64.decode($0).map(TextForms.base64) ?? []
+        },
+        data("percent-encoding", "The app hashed $ with or without its percent-encoding: hash the bytes that are sent.")
+        {
+            TextForms.percentForms($0)
+        },
+        data("parts-order", "The app put the parts of $ in another order: join them as the server does.") { data in
+            [16, 32, 44].filter { $0 < data.count }.flatMap { count in
+                [data[count...] + data[..<count], data.suffix(count) + data.dropLast(count)].map { Array($0) }
+            }
+        },
     ]
 
     private static let ofJSON: [Reading] = [
@@ -60,6 +78,22 @@ extension Reading {
             "json-slashes",
             #"with each slash as \/"#,
             [JSONSpelling(escapesSlashes: true), JSONSpelling(isSorted: true, escapesSlashes: true)]
+        ),
+        json(
+            "json-pretty",
+            "over several lines",
+            [false, true].flatMap { isSorted in
+                [(2, false), (4, false), (2, true)].map {
+                    JSONSpelling(isSorted: isSorted, indent: $0.0, spacesColons: $0.1)
+                }
+            }
+        ),
+        json(
+            "json-unicode",
+            #"with \u escapes"#,
+            [false, true].flatMap { isSorted in
+                [false, true].map { JSONSpelling(isSorted: isSorted, isSpaced: $0, escapesUnicode: true) }
+            }
         ),
         data("json-challenge", "The app hashed the member challenge of the JSON: hash all of the JSON.") {
             guard let challenge = JSONSpelling.read($0)?["challenge"]?.stringBytes else { return [] }
@@ -128,11 +162,15 @@ extension Reading {
         signed(name, sentence) { signed in signed.data.map { change($0).map(signed.hashed) } ?? [] }
     }
 
+    private static let mostPrettyBytes = 4_096
+
     private static func json(_ name: String, _ how: String, _ spellings: [JSONSpelling]) -> Reading {
         let sentence = "The app hashed the JSON as another encoder writes it, \(how): hash the bytes that are sent."
         return data(name, sentence) {
             guard let root = JSONSpelling.read($0) else { return [] }
-            return spellings.map { $0.text(root) }
+            // Lines of many levels are mostly blanks.
+            let isShort = $0.count <= mostPrettyBytes
+            return spellings.filter { isShort || $0.indent == nil }.map { $0.text(root) }
         }
     }
 

@@ -17,6 +17,42 @@ package enum TextForms {
         return [Array(text.utf8), Array(text.uppercased().utf8)]
     }
 
+    /// A UUID as its bytes and as text, with hyphens and without; none for anything else.
+    static func uuids(_ data: [UInt8]) -> [[UInt8]] {
+        let hyphen = UInt8(ascii: "-")
+        let isHyphenated = data.count == 36 && [8, 13, 18, 23].allSatisfy { data[$0] == hyphen }
+        let bytes = data.count == 16 ? data : hexDecoded(isHyphenated ? data.filter { $0 != hyphen } : data)
+        guard let bytes, bytes.count == 16 else { return [] }
+        let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+        let texts = hex(bytes)
+        return [bytes] + texts + texts.map { text in Array(groups.map { text[$0] }.joined(separator: [hyphen])) }
+    }
+
+    /// A text percent-encoded by the rules in use, and decoded, as a form too.
+    static func percentForms(_ text: [UInt8]) -> [[UInt8]] {
+        func encoded(_ kept: String, isForm: Bool = false) -> [UInt8] {
+            text.flatMap { byte -> [UInt8] in
+                let isKept = kept.utf8.contains(byte) || hexDigit(byte) != nil || (0x41...0x5A).contains(byte & 0xDF)
+                if isForm, byte == 0x20 { return [UInt8(ascii: "+")] }
+                return isKept ? [byte] : [UInt8(ascii: "%")] + hex([byte])[1]
+            }
+        }
+        func decoded(isForm: Bool) -> [UInt8] {
+            var (result, rest) = ([UInt8](), text[...])
+            while let byte = rest.popFirst() {
+                if byte == UInt8(ascii: "%"), rest.count > 1, let value = hexDecoded(Array(rest.prefix(2))) {
+                    result += value
+                    rest.removeFirst(2)
+                } else {
+                    result.append(isForm && byte == UInt8(ascii: "+") ? 0x20 : byte)
+                }
+            }
+            return result
+        }
+        return [encoded("-_.~"), encoded("-_.~/"), encoded("-_.!~*'()"), encoded("-_.*", isForm: true)]
+            + [decoded(isForm: false), decoded(isForm: true)]
+    }
+
     /// - Returns: nil unless the text is hex of at least one byte.
     package static func hexDecoded(_ text: [UInt8]) -> [UInt8]? {
         guard !text.isEmpty, text.count.isMultiple(of: 2) else { return nil }

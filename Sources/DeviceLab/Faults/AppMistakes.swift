@@ -38,7 +38,24 @@ extension AppMistake {
         AppMistake("line-end", signed, clientData: text("round 7\r\n"), .data { _ in text("round 7\n") }),
         AppMistake("letter-case", signed, clientData: text("C0FFEE-x"), .data { _ in text("c0ffee-x") }),
         AppMistake("letter-case", signed, clientData: text("c0ffee-é"), .data { _ in text("C0FFEE-é") }),
+        AppMistake("text-of-hash", signed, clientData: hexText(hash), .hash { _, _, _ in hash }),
+        other("uuid-form", text(uuid), uuidBytes), other("uuid-form", uuidBytes, text(uuid.uppercased())),
+        other("uuid-form", text(uuid), text(uuid.split(separator: "-").joined())),
+        other("base64-form", Base64.encodeURL(challenge), Base64.encode(challenge)),
+        other("base64-form", Base64.encode(challenge), Base64.encodeURL(challenge)),
+        other("percent-encoding", text("a+b/c é"), text("a%2Bb%2Fc%20%C3%A9")),
+        other("percent-encoding", text("a+b%2fc%"), text("a b/c%")),
+        other("parts-order", challenge + text("body"), text("body") + challenge),
+        other("parts-order", text("body") + challenge, challenge + text("body")),
     ]
+
+    private static let hash = SHA256.hash(challenge).bytes
+    private static let uuid = "fbffbf01-0203-0405-0607-08090a0b0c0d"
+    private static let uuidBytes = Array(challenge.prefix(16))
+
+    private static func other(_ name: String, _ sent: [UInt8], _ hashed: [UInt8]) -> AppMistake {
+        AppMistake(name, signed, clientData: sent, .data { _ in hashed })
+    }
 
     private static let ofJSON: [AppMistake] = [
         json("json-compact", sent: #"{ "user":"a\/b", "id": 7.50 }"#, #"{"user":"a/b","id":7.50}"#),
@@ -47,6 +64,14 @@ extension AppMistake {
         json("json-spaced", sent: plain, #"{"challenge": "-_-_", "id": 7, "user": "a/b"}"#),
         json("json-slashes", sent: plain, #"{"user":"a\/b","id":7,"challenge":"-_-_"}"#),
         json("json-slashes", sent: plain, #"{"challenge":"-_-_","id":7,"user":"a\/b"}"#),
+        json(
+            "json-pretty",
+            sent: #"{"user":"a","ids":[1,[]]}"#,
+            "{\n  \"user\": \"a\",\n  \"ids\": [\n    1,\n    []\n  ]\n}"
+        ),
+        json("json-pretty", sent: #"{"b":1,"a":2}"#, "{\n  \"a\" : 2,\n  \"b\" : 1\n}"),
+        json("json-unicode", sent: #"{"user":"Zoë😀"}"#, #"{"user":"Zo\u00eb\ud83d\ude00"}"#),
+        json("json-unicode", sent: #"{"user":"Zoë","a":1}"#, #"{"a": 1, "user": "Zo\u00eb"}"#),
         json("json-challenge", sent: plain, "-_-_"),
         AppMistake("json-challenge", signed, clientData: text(plain), .data { _ in [0xFB, 0xFF, 0xBF] }),
         AppMistake("json-wrapper", signed, .data { text(#"{"challenge":""#) + Base64.encode($0) + text(#""}"#) }),
