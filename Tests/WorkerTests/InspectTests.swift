@@ -229,7 +229,7 @@ struct InspectTests {
 
     @Test(
         arguments: [
-            (["AAAA"], "neither an attestation, an assertion, a receipt nor an artifact"),
+            (["AAAA"], "neither an attestation, an assertion, a receipt, an artifact nor a token"),
             (["no such file"], "is neither a file nor base64 or hex"), (["omlz", "omlz"], "unexpected argument"),
             ([], "FILE|BASE64|- is missing"), (["--key-id", "AAAA", "omlz"], "--key-id must be 32 bytes"),
             (["--public-key", "AAAA", "omlz"], "not 3 that begin with 00"),

@@ -171,12 +171,16 @@ package enum TokenMinter {
 package enum TokenFault: String, CheckFailure, CaseIterable {
     /// No token at all: three parts, two of them JSON objects.
     case malformed
-    /// Signed with a key that is not in the set, or in a way that is not the key's.
-    case key
+    /// Signed with a key that is not in the set.
+    case unknownKey = "unknown_kid"
     /// Signed with a key whose file is absent.
-    case absentKey = "absent-key"
+    case absentKey = "absent_key"
+    /// `typ`, `crit` or `alg` is not that of the key's tokens.
+    case algorithm
     case signature
-    /// Claims that are missing, of the wrong type or another project's.
+    /// Another project's, or none.
+    case issuer, audience
+    /// Other claims that are missing, of the wrong type or none of a worker's tokens.
     case claims
     case expired
     /// `iat` or `nbf` lies ahead.
@@ -185,5 +189,5 @@ package enum TokenFault: String, CheckFailure, CaseIterable {
     case app
 
     package var code: String { reason.code }
-    var reason: Reason { self == .absentKey ? .noActiveKey : .tokenInvalid }
+    package var reason: Reason { self == .absentKey ? .noActiveKey : .tokenInvalid }
 }

@@ -12,7 +12,7 @@ extension TokenVerifier {
         guard let unverified = UnverifiedToken(token) else { return .failure(.malformed) }
         guard let issuer = unverified.payload["iss"]?.stringBytes,
             let app = registry.apps.first(where: { Self.isIssuer(issuer, $0.projectNumber) })
-        else { return .failure(.claims) }
+        else { return .failure(.issuer) }
         return judge(token, projectNumber: app.projectNumber, of: registry, at: time, NoTrace())
     }
 
@@ -22,22 +22,12 @@ extension TokenVerifier {
         projectNumber: String,
         of registry: Registry,
         at time: EvaluationTime
-    ) -> Result<TokenClaims, Reason> {
-        judge(token, projectNumber: projectNumber, of: registry, at: time, NoTrace()).mapError(\.reason)
+    ) -> Result<TokenClaims, TokenFault> {
+        judge(token, projectNumber: projectNumber, of: registry, at: time, NoTrace())
     }
 
     /// Verifies in the same way, check by check.
-    package func verify(
-        _ token: [UInt8],
-        projectNumber: String,
-        of registry: Registry,
-        at time: EvaluationTime,
-        _ trace: CheckTrace
-    ) -> Result<TokenClaims, Reason> {
-        judge(token, projectNumber: projectNumber, of: registry, at: time, trace).mapError(\.reason)
-    }
-
-    private func judge(
+    package func judge(
         _ token: [UInt8],
         projectNumber: String,
         of registry: Registry,
@@ -64,7 +54,7 @@ extension TokenVerifier {
         return ExactText(validating: kid)
     }
 
-    private static func isIssuer(_ issuer: [UInt8], _ number: String) -> Bool {
+    static func isIssuer(_ issuer: [UInt8], _ number: String) -> Bool {
         issuer.elementsEqual((TokenClaims.issuerPrefix + number).utf8)
     }
 }

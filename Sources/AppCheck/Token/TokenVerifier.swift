@@ -19,20 +19,8 @@ package struct TokenVerifier: Sendable {
     ///     may lie ``leewaySeconds`` ahead of it: the clocks of brokers and workers differ.
     ///   - isSubject: whether the `sub` is an app of this project, or an OAuth client linked to one, and may have such
     ///     a token.
-    /// - Returns: the claims, or `token-invalid`; `no-active-key` where the token names a key whose file is absent.
+    /// - Returns: the claims, or the first check that fails.
     package func verify(
-        _ token: [UInt8],
-        projectNumber: String,
-        projectID: String?,
-        at time: EvaluationTime,
-        isSubject: (TokenClaims) -> Bool
-    ) -> Result<TokenClaims, Reason> {
-        judge(token, projectNumber: projectNumber, projectID: projectID, at: time, isSubject: isSubject)
-            .mapError(\.reason)
-    }
-
-    /// Verifies like the above, and returns the first check that fails.
-    func judge(
         _ token: [UInt8],
         projectNumber: String,
         projectID: String?,
@@ -93,16 +81,17 @@ package struct TokenVerifier: Sendable {
             )
         }
         guard let kid = header["kid"]?.stringBytes, let key = keys[kid] else {
-            throw trace.failed("kid", .key) { known() }
+            throw trace.failed("kid", .unknownKey) { known() }
         }
         trace.passed("kid") { known() }
         func check(_ name: StaticString, _ expected: String) throws(TokenFault) {
-            try trace.check("\(name)", header[name]?.holds(expected.utf8Span.span) ?? false, else: TokenFault.key) {
+            try trace.check("\(name)", header[name]?.holds(expected.utf8Span.span) ?? false, else: TokenFault.algorithm)
+            {
                 Comparison("\(name)", Self.text(header[name]), expected: expected)
             }
         }
         try check("typ", "JWT")
-        try trace.check("crit", header["crit"] == nil, else: TokenFault.key) {
+        try trace.check("crit", header["crit"] == nil, else: TokenFault.algorithm) {
             Comparison("crit", header["crit"] == nil ? "absent" : "present", expected: "absent")
         }
         try check("alg", key.algorithm.rawValue)
@@ -129,16 +118,15 @@ package struct TokenVerifier: Sendable {
             id: payload["jti"]?.string ?? "",
             isDebug: isDebug
         )
-        func check(_ name: StaticString, _ isMet: Bool, _ expected: @autoclosure () -> String) throws(TokenFault) {
-            try trace.check("\(name)", isMet, else: TokenFault.claims) {
-                Comparison("\(name)", text(payload[name]), expected: expected())
-            }
+        try trace.check("iss", payload["iss"]?.string == claims.issuer, else: TokenFault.issuer) {
+            Comparison("iss", text(payload["iss"]), expected: claims.issuer)
         }
-        try check("iss", payload["iss"]?.string == claims.issuer, claims.issuer)
         let named = payload["aud"]?.elements.map(\.string) ?? []
         let isForUs = payload["aud"]?.kind == .array && !named.contains(nil)
         let audiences = claims.audiences
-        try check("aud", isForUs && audiences.contains { named.contains($0) }, audiences.joined(separator: " or "))
+        try trace.check("aud", isForUs && audiences.contains { named.contains($0) }, else: TokenFault.audience) {
+            Comparison("aud", text(payload["aud"]), expected: audiences.joined(separator: " or "))
+        }
         let isOurs = payload["provider"].map { $0.holds(TokenClaims.provider.utf8Span.span) } ?? true
         try trace.check("provider", isOurs || isDebug, else: TokenFault.claims) { provider(payload) }
         guard !claims.subject.isEmpty else {
@@ -184,7 +172,7 @@ package struct TokenVerifier: Sendable {
 
     private static var mostShown: Int { 300 }
 
-    private static func text(_ node: JSONNode?) -> String {
+    static func text(_ node: JSONNode?) -> String {
         guard let node else { return "absent" }
         if node.kind == .array { return node.elements.map { text($0) }.joined(separator: ", ") }
         return node.string.map { String($0.prefix(mostShown)) } ?? node.integer.map(String.init)

@@ -29,7 +29,7 @@ extension Gateway {
         guard tokens.count == 1 else { return refuse(.malformed, .badToken, call) }
         switch verifier.judge(token, in: call.rules.registry, at: now) {
         case .failure(let fault):
-            if fault == .key { noteKey(of: token, call.rules) }
+            if fault == .unknownKey { noteKey(of: token, call.rules) }
             refuse(VerifyRefusal(fault), .badToken, call)
         case .success(let claims):
             guard target.accepts(claims) else { return refuse(.app, .badToken, call) }

@@ -21,9 +21,9 @@ package enum VerifyRefusal: String, Sendable, CaseIterable {
             switch fault {
             case .malformed: .malformed
             // No key of a public set is absent.
-            case .key, .absentKey: .key
+            case .unknownKey, .absentKey, .algorithm: .key
             case .signature: .signature
-            case .claims: .claims
+            case .issuer, .audience, .claims: .claims
             case .expired: .expired
             case .ahead: .ahead
             case .app: .app

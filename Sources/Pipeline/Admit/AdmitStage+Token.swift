@@ -31,7 +31,7 @@ extension AdmitStage {
                 Comparison("signing keys", hasKeys ? "listed" : "none", expected: "listed in worker.json")
             }
             guard case .token(let found) = item.finding else { throw .tokenInvalid }
-            let claims = try trace.noted("token", found) { nil }
+            let claims = try trace.noted("token", found.mapError(\.reason)) { nil }
             let isSession = try isSession(claims, project: number, trace)
             let expiry = EvaluationTime(seconds: claims.expiresAt)
             // If a record's time is before the stream time, its use may be forgotten already.

@@ -29,10 +29,19 @@ package struct AnswerCounts: Sendable, Equatable {
     }
 
     /// The uses of a token that verifyAppCheckToken found.
-    package enum TokenUse: String, Sendable, CaseIterable {
-        case firstUse = "first_use"
-        case alreadyConsumed = "already_consumed"
-        case session, invalid
+    package enum TokenUse: Hashable, Sendable {
+        case firstUse, alreadyConsumed, session
+        case invalid(TokenFault)
+
+        /// The outcome and, of an invalid token, its cause.
+        package var labels: [String] {
+            switch self {
+            case .firstUse: ["first_use", ""]
+            case .alreadyConsumed: ["already_consumed", ""]
+            case .session: ["session", ""]
+            case .invalid(let fault): ["invalid", fault.rawValue]
+            }
+        }
     }
 
     package struct Key: Hashable, Sendable {

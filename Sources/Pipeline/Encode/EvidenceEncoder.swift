@@ -5,32 +5,66 @@ internal import JSON
 
 /// A result's `evidence`: facts from the verified object and the key's record, no more.
 enum EvidenceEncoder {
-    /// Written for accepted requests, and for those that the state refused after their object had passed every check;
-    /// and, with the name alone, for an attestation of an App ID that the app does not list.
+    /// Written for accepted requests, and for those that the state refused after their object had passed every check.
+    /// Of refusals by what a build or a token is: what was presented there.
     static func write(
         _ finding: Finding,
         _ verdict: Verdict,
         of decoded: DecodedRecord,
         into json: inout JSONWriter
     ) {
+        if case .refused(.tokenInvalid, _) = verdict.outcome { return writeClaimed(finding, decoded, into: &json) }
         switch finding {
         case .exchange(let object, _): write(object, verdict, of: decoded, into: &json)
         case .attestation(.success(let evidence)): write(evidence, verdict, into: &json)
         case .receipt(.success(let evidence)): write(evidence, verdict, into: &json)
         case .assertion(.success(let evidence)) where !verdict.isUnverified: write(evidence, verdict, into: &json)
-        case .attestation(.failure(.appIDMismatch)) where !verdict.isDuplicate: writeName(verdict, decoded, into: &json)
-        default: writeRecord(verdict, into: &json)
+        default:
+            if case .refused(.object(let refusal), _) = verdict.outcome {
+                writePresented(refusal, decoded, into: &json)
+            } else {
+                writeRecord(verdict, into: &json)
+            }
         }
     }
 
-    /// Apple has signed the leaf by then, and the name has the hash that was refused.
-    private static func writeName(_ verdict: Verdict, _ decoded: DecodedRecord, into json: inout JSONWriter) {
-        guard case .refused(.object(.appIDMismatch), _) = verdict.outcome, let object = decoded.request?.attestation,
-            let name = DeviceTraits(attestation: object).appID
-        else { return }
+    /// The device has signed these by then. A name has the hash that was refused; entries of a map that does not count
+    /// were judged as missing.
+    private static func writePresented(_ refusal: Refusal, _ decoded: DecodedRecord, into json: inout JSONWriter) {
+        let isOfName = refusal == .appIDMismatch
+        guard isOfName || refusal.isOfEntries, let traits = DeviceTraits.claimed(in: decoded.request) else { return }
+        let (name, category) = isOfName ? (traits.appID, nil) : (nil, traits.validationCategory)
+        let version = isOfName ? nil : traits.bundleVersion
+        guard name != nil || category != nil || version != nil else { return }
         json.key("evidence")
         json.beginObject()
         member("presentedAppId", name, &json)
+        if let category { json.member("presentedCategory", category) }
+        member("presentedBundleVersion", version, &json)
+        let hasMissing = refusal == .categoryMissing ? category != nil : version != nil
+        if hasMissing, [.categoryMissing, .bundleVersionMissing].contains(refusal) {
+            json.member("extensionsIgnored", true)
+        }
+        json.endObject()
+    }
+
+    /// Nobody has verified what the token says of itself.
+    private static func writeClaimed(_ finding: Finding, _ decoded: DecodedRecord, into json: inout JSONWriter) {
+        json.key("evidence")
+        json.beginObject()
+        json.member("tokenFault", finding.tokenFault.rawValue)
+        if case .verifyToken(let token)? = decoded.request?.body, let claimed = ClaimedToken(token) {
+            json.key("claimed")
+            json.beginObject()
+            member("kid", claimed.kid, &json)
+            member("iss", claimed.issuer, &json)
+            json.key("aud")
+            json.beginArray()
+            for audience in claimed.audiences { json.string(validUTF8: audience.utf8) }
+            json.endArray()
+            if let end = claimed.expiresAt { json.member("exp", end) }
+            json.endObject()
+        }
         json.endObject()
     }
 
@@ -136,5 +170,12 @@ enum EvidenceEncoder {
     private static func time(_ name: StaticString, _ time: EvaluationTime, _ json: inout JSONWriter) {
         json.key(name)
         ResultEncoder.write(time, into: &json)
+    }
+}
+
+extension Refusal {
+    /// Whether an entry of the extension map refuses, or its absence.
+    fileprivate var isOfEntries: Bool {
+        [.categoryMissing, .categoryNotAllowed, .bundleVersionMissing, .bundleVersionNotAllowed].contains(self)
     }
 }

@@ -85,7 +85,7 @@ struct GrainCounts {
             if case .verification(alreadyConsumed: true)? = verdict.order { return .alreadyConsumed }
             return .firstUse
         case .refused(.sessionToken, _): return .session
-        case .refused(.tokenInvalid, _): return .invalid
+        case .refused(.tokenInvalid, _): return .invalid(finding.tokenFault)
         case .refused, .deferred, .deadLetter, .applied: return nil
         }
     }

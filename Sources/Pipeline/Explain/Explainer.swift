@@ -121,7 +121,7 @@ extension Explainer {
         case ("token", .verifyToken(let token)?):
             guard case .project(let number)? = record.request?.resource else { return [check] }
             let trace = CheckTrace()
-            _ = tokens.verify(token, projectNumber: number, of: settings.registry, at: record.time, trace)
+            _ = tokens.judge(token, projectNumber: number, of: settings.registry, at: record.time, trace)
             return trace.checks
         default: return [check]
         }
@@ -226,8 +226,7 @@ extension CheckNames {
         case .generateAppAttestChallenge: ["ban", "age", "challenges", "rollout", "rate", "active challenge key"]
         case .exchangeDebugToken: ["ban", "age", "debug token", "debug token's end", "signing key"]
         case .verifyAppCheckToken:
-            ["ban", "age", "signing keys", "kid", "typ", "crit", "alg", "signature", "iss", "aud", "provider", "exp"]
-                + ["iat", "sub", "life", "kind of token", "stream time", "remembered tokens"]
+            ["ban", "age", "signing keys"] + token + ["life", "kind of token", "stream time", "remembered tokens"]
         }
     }
 

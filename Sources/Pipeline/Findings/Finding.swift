@@ -16,7 +16,7 @@ package enum Finding: Sendable {
     /// An exchange: the findings about its object, and about the challenge and artifact of the worker.
     indirect case exchange(Finding, Seals)
     /// verifyAppCheckToken.
-    case token(Result<TokenClaims, Reason>)
+    case token(Result<TokenClaims, TokenFault>)
     /// verifyReceipt.
     indirect case receipt(Result<ReceiptEvidence, Refusal>)
 
@@ -27,6 +27,15 @@ package enum Finding: Sendable {
     package var object: Finding {
         if case .exchange(let object, _) = self { return object }
         return self
+    }
+
+    /// Why a token is `token-invalid`: what Verify found, else what Admit did, which judges the life of a genuine token.
+    var tokenFault: TokenFault {
+        switch self {
+        case .token(.failure(let fault)): fault
+        case .token(.success(let claims)): claims.isLimitedUse || claims.times.isSession ? .expired : .claims
+        default: .malformed
+        }
     }
 
     package var seals: Seals? {

@@ -202,8 +202,8 @@ package struct VerifyStage: Sendable {
         _ token: [UInt8],
         _ resource: Request.Resource?,
         at time: EvaluationTime
-    ) -> Result<TokenClaims, Reason> {
-        guard case .project(let number)? = resource else { return .failure(.tokenInvalid) }
+    ) -> Result<TokenClaims, TokenFault> {
+        guard case .project(let number)? = resource else { return .failure(.audience) }
         return tokens.verify(token, projectNumber: number, of: settings.registry, at: time)
     }
 }

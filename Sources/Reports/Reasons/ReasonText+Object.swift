@@ -199,7 +199,7 @@ extension ReasonText {
     static let categoryNotAllowed = ReasonText(
         "The validation category is not in `categories.allow`.",
         [.app, .attacker],
-        "Compare `validationCategory` with the way this build is distributed."
+        "Compare `presentedCategory` of the evidence with the way this build is distributed."
     )
     static let bundleVersionMissing = ReasonText(
         "No bundle version that counts, and `bundleVersions.whenMissing` is `refuse`.",

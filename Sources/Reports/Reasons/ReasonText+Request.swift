@@ -133,7 +133,7 @@ extension ReasonText {
         provider.
         """,
         [.app, .attacker],
-        "Check that the token is this worker's. Tokens of a revoked key get this reason."
+        "Look at `tokenFault` of the evidence, or run `inspect` on the token. Tokens of a revoked key get this reason."
     )
     static let sessionToken = ReasonText(
         """

@@ -39,7 +39,7 @@ package enum JSONSchema {
 
     /// Words to which a later version may add: today's stand in `examples`.
     package static func openChoice(_ names: [String]) -> JSONTree {
-        var schema = string(pattern: "^[A-Za-z0-9:-]+$")
+        var schema = string(pattern: "^[A-Za-z0-9:_-]+$")
         schema["examples"] = .array(names.map { .string($0) })
         return schema
     }

@@ -106,7 +106,7 @@ struct AnswerSamples {
         case .rollout(let mode, let isInside): [app, mode.rawValue, isInside ? "admitted" : "not_admitted"]
         case .restored, .outdated, .debugToken: [app]
         case .replyIgnored, .risk, .riskSum: []
-        case .tokenUse(let use): [app, use.rawValue]
+        case .tokenUse(let use): [app] + use.labels
         }
     }
 }

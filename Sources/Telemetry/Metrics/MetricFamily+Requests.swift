@@ -33,8 +33,8 @@ extension MetricFamily {
     )
     static let tokenUses = counter(
         "attest_token_verifications",
-        ["app", "outcome"],
-        "Tokens that verifyAppCheckToken judged; app is the token's own."
+        ["app", "outcome", "cause"],
+        "Tokens that verifyAppCheckToken judged; app is the token's own, cause why one is invalid."
     )
     static let outdated = counter(
         "attest_outdated_clients",

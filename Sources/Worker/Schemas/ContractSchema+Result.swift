@@ -14,7 +14,7 @@ extension ContractSchema {
             JSONSchema.Member("status", status),
             optional("duplicate", isTrue),
             optional("response", open([optional("alreadyConsumed", isTrue)])),
-            optional("evidence", JSONSchema.any([evidence, presented])),
+            optional("evidence", JSONSchema.any([evidence] + presented)),
             JSONSchema.Member("source", source),
             JSONSchema.Member("evaluatedAt", JSONSchema.any([JSONSchema.time, null])),
         ])
@@ -68,8 +68,26 @@ extension ContractSchema {
         ])
     }
 
-    /// The App ID of an attestation that the app does not list.
-    private static var presented: JSONTree { open([JSONSchema.Member("presentedAppId", JSONSchema.string)]) }
+    /// What a refusal by App ID, category or bundle version was presented with; and why a token is invalid.
+    private static var presented: [JSONTree] {
+        let (version, ignored) = ("presentedBundleVersion", optional("extensionsIgnored", isTrue))
+        let claimed = [
+            optional("kid", JSONSchema.string), optional("iss", JSONSchema.string),
+            JSONSchema.Member("aud", JSONSchema.list(of: JSONSchema.string)),
+            optional("exp", JSONSchema.integer(Int64.min...Int64.max)),
+        ]
+        return [
+            open([JSONSchema.Member("presentedAppId", JSONSchema.string)]),
+            open([
+                JSONSchema.Member("presentedCategory", counter), optional(version, JSONSchema.string), ignored,
+            ]),
+            open([JSONSchema.Member(version, JSONSchema.string), ignored]),
+            open([
+                JSONSchema.Member("tokenFault", JSONSchema.openChoice(TokenFault.allCases.map(\.rawValue))),
+                optional("claimed", open(claimed)),
+            ]),
+        ]
+    }
 
     private static var receipt: JSONTree {
         open(

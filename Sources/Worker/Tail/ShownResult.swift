@@ -22,6 +22,8 @@ struct ShownResult {
     private let verdict: [UInt8]
     private let keyID: [UInt8]?
     private let isDuplicate: Bool
+    /// What a refusal was presented with, each after its name.
+    private let presented: String?
 
     /// - Returns: nil for a record that is not a result.
     init?(_ record: TopicRecord, in registry: Registry) {
@@ -36,6 +38,7 @@ struct ShownResult {
         isAccepted = verdict.elementsEqual("accepted".utf8)
         keyID = root["keyId"]?.stringBytes
         isDuplicate = root["duplicate"]?.bool ?? false
+        presented = Self.presented(root["evidence"])
         time = root["source"]?["timestamp"]?.integer ?? record.timestamp
     }
 
@@ -48,7 +51,7 @@ struct ShownResult {
         let key = keyID.map { Self.shown($0, most: Self.keyBytes) + "…" } ?? "-"
         let parts = [
             clock, title.oneLine.padded(to: width), (verb ?? Self.shown(path)).padded(to: Self.verbWidth),
-            said + (isDuplicate ? " (duplicate)" : ""), key, meaning,
+            said + (isDuplicate ? " (duplicate)" : ""), key, presented, meaning,
         ]
         return parts.compactMap { $0?.oneLine }.joined(separator: "  ")
     }
@@ -57,6 +60,19 @@ struct ShownResult {
     var outcome: String { [said, meaning].compactMap { $0?.oneLine }.joined(separator: ": ") }
 
     private var said: String { [verdict, reason].compactMap { $0.map { Self.shown($0) } }.joined(separator: " ") }
+
+    private static func presented(_ evidence: JSONNode?) -> String? {
+        let claimed = evidence?["claimed"]
+        let members = [
+            ("App ID", evidence?["presentedAppId"]), ("category", evidence?["presentedCategory"]),
+            ("bundle version", evidence?["presentedBundleVersion"]), ("fault", evidence?["tokenFault"]),
+            ("claimed kid", claimed?["kid"]), ("claimed iss", claimed?["iss"]),
+        ]
+        let texts = members.compactMap { name, value in
+            value.map { "\(name) \(shown($0.stringBytes ?? $0.writtenText))" }
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: ", ")
+    }
 
     private static let verbWidth = Verb.allCases.map(\.rawValue.count).max() ?? 0
 

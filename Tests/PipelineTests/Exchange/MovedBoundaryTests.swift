@@ -70,6 +70,51 @@ import Testing
         #expect(answers.code == (isListed ? 400 : shape.setsEDFlag ? 403 : 200))
     }
 
+    private static func rig(_ rule: (inout Expectations) -> Void) throws -> ExchangeRig {
+        try ExchangeRig(ExchangeKit.settings { rule(&$0.expectations) })
+    }
+
+    @Test(arguments: [DeviceShape.ios27_0, .ios27_0_1, .macos27_2])
+    func `a refusal by category or bundle version says what was presented`(shape: DeviceShape) throws {
+        let device = FakeDevice(ca: ExchangeKit.ca, appID: ExchangeKit.appleAppID, shape: shape, seed: 4, category: 3)
+        let object = device.attest(clientDataHash: Self.hash, at: Self.time)
+        for reason in ["category-not-allowed", "bundle-version-not-allowed"] {
+            let rig = try Self.rig {
+                if reason.hasPrefix("category") { $0.categories = EntryPolicy(allow: [4, 6]) }
+                $0.bundleVersions = EntryPolicy(allow: ["x"])
+            }
+            let answers = try Self.send(.verifyAttestation, object, of: device, hash: Self.hash, rig)
+            let evidence = try #require(answers.result?["evidence"])
+            guard shape.hasBundleVersion || reason.hasPrefix("category") else { continue }
+            #expect(answers.summary == reason)
+            #expect(evidence["presentedCategory"]?.integer == 3)
+            #expect((evidence["presentedBundleVersion"]?.string?.isEmpty == false) == shape.hasBundleVersion)
+            #expect(evidence.members.count == (shape.hasBundleVersion ? 2 : 1))
+        }
+    }
+
+    @Test func `an entry of a map that does not count is presented, and marked`() throws {
+        let (ca, appID) = (ExchangeKit.ca, ExchangeKit.appleAppID)
+        for shape in [DeviceShape.ios27_0, .ios26_3] {
+            let rig = try Self.rig {
+                $0.categories = EntryPolicy(allow: [4], whenMissing: shape == .ios27_0 ? .refuse : .accept)
+            }
+            let device = FakeDevice(ca: ca, appID: appID, shape: shape, seed: 4)
+            let object = device.attest(clientDataHash: Self.hash, at: Self.time)
+            #expect(try Self.send(.verifyAttestation, object, of: device, hash: Self.hash, rig).summary == "accepted")
+            let strict = try ExchangeKit.settings {
+                $0.expectations.categories = EntryPolicy(allow: [4], whenMissing: .refuse)
+            }
+            #expect(try rig.replace(strict) == nil)
+            let assertion = device.assertion(clientDataHash: Self.hash, counter: 1)
+            let answers = try Self.send(.verifyAssertion, assertion, of: device, hash: Self.hash, rig)
+            let evidence = answers.result?["evidence"]
+            #expect(answers.summary == "category-missing" && (evidence == nil) == (shape == .ios26_3))
+            #expect(evidence?["presentedCategory"]?.integer == (shape == .ios27_0 ? 4 : nil))
+            #expect(evidence?["extensionsIgnored"]?.bool == (shape == .ios27_0 ? true : nil))
+        }
+    }
+
     @Test func `evidence says that a map was ignored`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let (ca, appID) = (ExchangeKit.ca, ExchangeKit.appleAppID)

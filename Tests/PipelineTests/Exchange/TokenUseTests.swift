@@ -96,6 +96,7 @@ import Testing
         // In one batch: the use is still in the ledger, and expires after it. The answer must be the same.
         let answers = try bench.rig.send([first, .verification(of: token).with(id: "v2")])
         for answer in answers { #expect(answer.reason == "token-invalid") }
+        #expect(answers[0].result?["evidence"]?["tokenFault"]?.string == "expired")
     }
 
     @Test func `a token whose use was forgotten stays invalid, however old a record's time is`() throws {
@@ -107,7 +108,10 @@ import Testing
         _ = try bench.rig.challenge()
         #expect(bench.rig.loop.ledgers[0]?.tokens.count == 0)
         let late = ExchangeRequest.verification(of: token).with(id: "v2").at(early + 1000)
-        #expect(try bench.rig.send(late).reason == "token-invalid")
+        let answers = try bench.rig.send(late)
+        #expect(answers.reason == "token-invalid")
+        // Genuine and not expired by its own record's time: Admit found it behind the stream time.
+        #expect(answers.result?["evidence"]?["tokenFault"]?.string == "expired")
         try bench.rig.restart()
         #expect(try bench.rig.send(late.with(id: "v3")).reason == "token-invalid")
     }

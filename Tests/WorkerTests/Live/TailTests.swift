@@ -57,6 +57,17 @@ struct TailTests {
         #expect(again.contains("accepted (duplicate)"))
     }
 
+    @Test func `a refusal shows what was presented, and what a refused token claims`() throws {
+        func line(_ reason: String, _ evidence: String) throws -> String {
+            let record = Self.record(verdict: "refused", reason: reason, more: #","evidence":{\#(evidence)}"#)
+            return try Self.line(record, Self.registry())
+        }
+        let build = try line("category-not-allowed", #""presentedCategory":2,"presentedBundleVersion":"45""#)
+        #expect(build.contains("  category 2, bundle version 45  "))
+        let token = try line("token-invalid", #""tokenFault":"unknown_kid","claimed":{"kid":"lYBWVg","aud":[]}"#)
+        #expect(token.contains("  fault unknown_kid, claimed kid lYBWVg  "))
+    }
+
     @Test func `an unknown app and an operator's command are shown for what they are`() throws {
         let strange = try Self.line(Self.record(path: "v1/projects/9/apps/x:what", verdict: "refused"), Self.registry())
         #expect(strange.contains("  -               v1/projects/9/apps/x:what"))

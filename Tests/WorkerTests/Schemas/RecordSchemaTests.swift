@@ -60,7 +60,8 @@ struct RecordSchemaTests {
         let output = every.path + "/schema-check"
         try Self.replay(every.config, every.path + "/capture.ndjson", keys: every.path + "/keys.ndjson", to: output)
         let results = try Self.check(output + "/results.ndjson", "result", Self.payload)
-        #expect(results.count > 100 && results.violations == [])
+        #expect(results.count > 100)
+        #expect(results.violations == [])
         let named = try Self.check(output + "/results.ndjson", "result-headers") { try Self.headers($0, "") }
         #expect(named.count == results.count && named.violations == [])
         let events = try Self.check(output + "/events.ndjson", "event", Self.payload)

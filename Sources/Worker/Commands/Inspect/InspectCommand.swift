@@ -15,7 +15,7 @@ extension Command {
             .value("--public-key", "B64", "the attested key, 65 bytes, to check an assertion with"),
             .value("--client-data-hash", "B64", "the client data hash"),
             .value("--client-data", "FILE", "a file to hash instead"),
-            .value("--at", "TIME", "judge dates as of this time (the time of issue, dates not judged)"),
+            .value("--at", "TIME", "judge dates as of this time (the time of issue, dates not judged; a token's: now)"),
             .value("--input", "CAPTURE", "explain a record of this capture, not an object; - for standard input"),
             .value("--record", "PARTITION/OFFSET", "the record"),
             .value("--request-id", "ID", "the record, as the first with this request id"),
@@ -28,7 +28,7 @@ extension Command {
         operands: Command.Operands(
             "FILE|BASE64|-",
             count: 0...1,
-            summary: "the object, its base64 or its hex: in a file, on the line, or on standard input"
+            summary: "the object, its base64 or hex, or an App Check token: a file, on the line, or standard input"
         ),
         notes: """
             Base64 is taken in either alphabet, padded or not. A check that cannot be judged names the option
@@ -163,7 +163,34 @@ struct InspectCommand {
         case .artifact:
             let expected = keyID ?? publicKey.map { KeyID(of: $0) }
             return try ArtifactInspection(artifact: object.bytes, configuration: configuration, keyID: expected).view
+        case .token: return try tokenView()
         }
+    }
+
+    /// A token by the public key set, where the configuration names one, so that no secret is read; else by the keys that
+    /// sign.
+    private func tokenView() throws(ConfigurationFault) -> InspectionView {
+        let time = time ?? EvaluationTime(milliseconds: WallClock.milliseconds())
+        let path = configuration?.gateway.publicKeys
+        let set = path.flatMap { try? VerificationKeys(jsonWebKeySet: WholeFile.read($0, most: Self.maxClientData)) }
+        var verifier = set.map { TokenVerifier(publicKeys: $0) }
+        if set == nil, let configuration {
+            verifier = TokenVerifier(keys: try ExchangeKeys.load(configuration, absentKeys: .tolerated).rings.tokens)
+        }
+        let registry = configuration?.registry ?? Registry()
+        let inspection = TokenInspection(object.bytes, by: verifier, in: registry, at: time)
+        let source = set == nil ? "signingKeys of worker.json" : "gateway.publicKeys: \(path ?? "")"
+        let notes = [
+            ReportField(name: "judgedAt", value: .time(time)),
+            ReportField(name: "judgedBy", value: .text(verifier == nil ? "no key" : source)),
+        ]
+        let gaps = CheckNames.token.map { ($0, InspectionView.Gap.needs("--config")) }
+        return InspectionView(
+            kind: "token",
+            fields: inspection.fields + notes,
+            checks: inspection.checks,
+            gaps: Dictionary(uniqueKeysWithValues: verifier == nil ? gaps : [])
+        )
     }
 
     private func report(_ kind: ObjectReport.Kind) -> ObjectReport {

@@ -9,7 +9,7 @@ struct InspectedObject {
     enum Kind {
         case object(ObjectReport.Kind)
         /// Ours, not a device's.
-        case artifact
+        case artifact, token
     }
 
     /// Far above every object's own limit.
@@ -17,15 +17,15 @@ struct InspectedObject {
 
     /// How the object is written.
     enum Form: String {
-        case bytes, base64, hex
+        case bytes, base64, hex, jwt
     }
 
     let bytes: [UInt8]
     let kind: Kind
     let form: Form
 
-    /// - Parameter operand: a file's path, the object itself in base64 or hex, or `-` for standard input. Files hold the
-    ///   object, its base64 or its hex.
+    /// - Parameter operand: a file's path, the object itself in base64 or hex, a token, or `-` for standard input. Files
+    ///   hold the object, its base64 or its hex, or a token.
     init(_ operand: String) throws(UsageFault) {
         let (text, isFile) = try Self.content(operand)
         guard text.count <= Self.maxBytes else {
@@ -35,7 +35,12 @@ struct InspectedObject {
             (bytes, self.kind, form) = (text, kind, .bytes)
             return
         }
-        let readings = Self.readings(of: text)
+        let compact = Self.compact(text)
+        if Self.isToken(compact) {
+            (bytes, kind, form) = (compact, .token, .jwt)
+            return
+        }
+        let readings = Self.readings(of: compact)
         for (read, form) in readings {
             guard let kind = Self.kind(of: read) else { continue }
             (bytes, self.kind, self.form) = (read, kind, form)
@@ -53,7 +58,7 @@ struct InspectedObject {
                 + "\(ReportValue.bytes(Array(read.prefix(8))))"
         }
         throw UsageFault(
-            "inspect: neither an attestation, an assertion, a receipt nor an artifact: "
+            "inspect: neither an attestation, an assertion, a receipt, an artifact nor a token: "
                 + found.joined(separator: "; ") + "."
         )
     }
@@ -61,13 +66,20 @@ struct InspectedObject {
     init(receipt: [UInt8]) { (bytes, kind, form) = (receipt, .object(.receipt), .bytes) }
 
     /// The bytes that a text may stand for; hex first, since its digits are base64 too.
-    private static func readings(of text: [UInt8]) -> [(bytes: [UInt8], form: Form)] {
-        let compact = text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    private static func readings(of compact: [UInt8]) -> [(bytes: [UInt8], form: Form)] {
         let prefixed = compact.starts(with: Array("0x".utf8)) ? Array(compact.dropFirst(2)) : compact
         let digits = prefixed.filter { $0 != UInt8(ascii: ":") }
         return [(TextForms.hexDecoded(digits), .hex), (Base64.decode(compact), .base64)].compactMap { bytes, form in
             bytes.flatMap { $0.isEmpty ? nil : ($0, form) }
         }
+    }
+
+    private static func compact(_ text: [UInt8]) -> [UInt8] { text.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } }
+
+    /// Three parts of base64url, whatever is in them: neither base64 nor hex has a dot.
+    private static func isToken(_ text: [UInt8]) -> Bool {
+        let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.count == 3 && parts.allSatisfy { !$0.isEmpty && Base64.decode(Array($0)) != nil }
     }
 
     private static func content(_ operand: String) throws(UsageFault) -> ([UInt8], isFile: Bool) {
