@@ -16,17 +16,27 @@ struct KeyMergeTests {
         return record
     }
 
-    @Test func `a key that the ledger lacks is written unchanged, unusable or not`() {
-        #expect(KeyMerge(Self.record(7), into: nil) == .write(Self.record(7)))
+    /// As a key is written whose counter is the file's.
+    private static func imported(_ record: KeyRecord) -> KeyRecord {
+        var record = record
+        record.counters = KeyCounters(highest: record.counter, unseen: 255)
+        return record
+    }
+
+    @Test func `a key that the ledger lacks is written as it is, unusable or not, without its history of counters`() {
+        #expect(KeyMerge(Self.record(7), into: nil) == .write(Self.imported(Self.record(7))))
         let unusable = KeyTable.record(of: KeySamples.variety[6])
         #expect(unusable.publicKey == nil && unusable.unusableKey == [4, 1, 2, 3])
-        #expect(KeyMerge(unusable, into: nil) == .write(unusable))
+        #expect(KeyMerge(unusable, into: nil) == .write(Self.imported(unusable)))
+        let open = Self.record(7) { $0.counters = KeyCounters(highest: 7, skipped: 0b11, unseen: 3) }
+        #expect(KeyMerge(open, into: nil) == .write(Self.imported(Self.record(7))))
+        #expect(KeyMerge(open, into: Self.imported(Self.record(7))) == .unchanged)
     }
 
     @Test(arguments: [(5, 6, 6), (5, 5, nil), (5, 4, nil), (UInt32.max, 0, nil), (0, 1, 1)])
     func `a counter only rises`(stored: UInt32, imported: UInt32, written: UInt32?) {
         let merge = KeyMerge(Self.record(imported), into: Self.record(stored))
-        #expect(merge == (written.map { .write(Self.record($0)) } ?? .unchanged))
+        #expect(merge == (written.map { .write(Self.imported(Self.record($0))) } ?? .unchanged))
     }
 
     @Test func `a stored key that conflicts with the import is kept, with a reason`() {
@@ -80,8 +90,8 @@ struct KeyMergeTests {
                 $0.nonce = id.map { SHA256.hash(Array($0.utf8)) }
             }
         }
-        #expect(KeyMerge(with(5, "new"), into: with(4, "old")) == .write(with(5, "new")))
-        #expect(KeyMerge(with(5, nil), into: with(4, "old")) == .write(with(5, "old")))
+        #expect(KeyMerge(with(5, "new"), into: with(4, "old")) == .write(Self.imported(with(5, "new"))))
+        #expect(KeyMerge(with(5, nil), into: with(4, "old")) == .write(Self.imported(with(5, "old"))))
         #expect(KeyMerge(with(4, "old"), into: with(5, nil)) == .write(with(5, "old")))
         #expect(KeyMerge(with(4, "old"), into: with(5, "new")) == .unchanged)
         #expect(KeyMerge(with(5, "other"), into: with(5, "stored")) == .unchanged)
@@ -96,7 +106,7 @@ struct KeyMergeTests {
         }
         let written = KeyMerge.write
         #expect(KeyMerge(with(5, 1, 1000), into: with(5, 2, 2000)) == .unchanged)
-        #expect(KeyMerge(with(6, 1, 1000), into: with(5, 2, 2000)) == written(with(6, 2, 2000)))
+        #expect(KeyMerge(with(6, 1, 1000), into: with(5, 2, 2000)) == written(Self.imported(with(6, 2, 2000))))
         #expect(KeyMerge(with(4, 1, 3000), into: with(5, 2, 2000)) == written(with(5, 1, 3000)))
         #expect(KeyMerge(with(5, 1, 2000, serial: 2), into: with(5, 2, 2000)) == written(with(5, 1, 2000, serial: 2)))
         // A file of an earlier version takes nothing away, and the first that says it fills it in.
@@ -110,7 +120,7 @@ struct KeyMergeTests {
         }
         #expect(KeyMerge(with(5, 100), into: with(5, 200)) == .unchanged)
         #expect(KeyMerge(with(5, nil), into: with(5, 200)) == .unchanged)
-        #expect(KeyMerge(with(6, 100), into: with(5, 200)) == .write(with(6, 200)))
+        #expect(KeyMerge(with(6, 100), into: with(5, 200)) == .write(Self.imported(with(6, 200))))
         #expect(KeyMerge(with(4, 300), into: with(5, 200)) == .write(with(5, 300)))
         #expect(KeyMerge(with(5, 300), into: with(5, nil)) == .write(with(5, 300)))
     }
@@ -122,8 +132,44 @@ struct KeyMergeTests {
         #expect(KeyMerge(with(9, [8, 7]), into: with(9, [7])) == .unchanged)
         #expect(KeyMerge(with(9, [8]), into: with(9, [8, 7])) == .write(with(9, [8])))
         #expect(KeyMerge(with(7, [5]), into: with(9, [8, 5, 3])) == .write(with(9, [8, 5])))
-        #expect(KeyMerge(with(9, [8, 5]), into: with(7, [5, 3])) == .write(with(9, [8, 5])))
+        #expect(KeyMerge(with(9, [8, 5]), into: with(7, [5, 3])) == .write(Self.imported(with(9, []))))
         #expect(KeyMerge(with(9, []), into: with(9, [7])) == .write(with(9, [])))
+    }
+
+    /// In milliseconds; nil = no end, and nothing written.
+    @Test(
+        arguments: [
+            (nil, nil, false), (nil, 90, false), (90, nil, true), (90, 91, true), (91, 90, false), (90, 90, false),
+        ] as [(Int64?, Int64?, Bool)]
+    )
+    func `of a line's ban and the ledger's the one that lasts longer counts`(
+        stored: Int64?,
+        line: Int64?,
+        isWritten: Bool
+    ) {
+        func ban(_ since: Int64, _ until: Int64?) -> Ban {
+            Ban(.key, since: EvaluationTime(seconds: since), until: until.map { EvaluationTime(seconds: $0) })
+        }
+        var own = ban(40, stored)
+        own.offset = 7
+        var longer = ban(40, line)
+        if stored == line { longer = own }
+        #expect(own.joined(withLine: ban(41, line)) == (isWritten ? longer : nil))
+        let earlier = own.joined(withLine: ban(39, line))
+        #expect(earlier?.since == EvaluationTime(seconds: 39))
+        #expect(earlier?.until == (isWritten ? longer : own).until)
+    }
+
+    @Test func `a ban that was exported to the second adds nothing when it comes back`() {
+        let own = Ban(
+            .key,
+            since: EvaluationTime(milliseconds: 1_001),
+            until: EvaluationTime(milliseconds: 9_001),
+            offset: 3
+        )
+        let line = ImportedKey(KeySamples.key(1).keyID, Self.record(1), ban: own)
+        #expect(line.bannedSince == 1 && line.bannedUntil == 10)
+        #expect(line.ban.map { own.joined(withLine: $0) } == .some(nil))
     }
 
     @Test func `fields that only the ledger has stay, and a second import changes nothing`() {

@@ -9,12 +9,21 @@ struct KeyCountersTests {
     private struct Model {
         var highest: UInt32 = 0
         var used: Set<UInt32> = []
+        /// Nothing up to here is opened; nil = nothing was accepted since an import.
+        var closed: UInt32? = 0
 
         func accepts(_ counter: UInt32, window: Int) -> Bool {
-            counter > highest || (counter > 0 && Int(highest - counter) <= window && !used.contains(counter))
+            guard counter <= highest, let closed else { return counter > highest }
+            return counter > closed && Int(highest - counter) <= window && !used.contains(counter)
         }
 
-        mutating func use(_ counter: UInt32) {
+        mutating func use(_ counter: UInt32, window: Int) {
+            if counter > highest {
+                let isSure = closed.map { highest > 0 && $0 <= highest } ?? false
+                if closed == nil || (!isSure && Int(counter - highest) > window + 1) {
+                    closed = max(closed ?? 0, counter + UInt32(window))
+                }
+            }
             used.insert(counter)
             highest = max(highest, counter)
         }
@@ -24,6 +33,10 @@ struct KeyCountersTests {
     func `a counter is accepted once, above the highest or skipped within the window`(window: Int, reach: UInt32) {
         var random = SeededRandom(seed: UInt64(window) * 1_000 + UInt64(reach))
         var (model, counters) = (Model(), KeyCounters(highest: 0))
+        if Bool.random(using: &random) {
+            (model.highest, model.closed) = (100, nil)
+            counters = KeyCounters(highest: 100, unseen: KeyCounters.allUnseen)
+        }
         var (accepted, behind) = (0, 0)
         for _ in 0..<2_000 {
             let low = model.highest > reach ? model.highest - reach : 0
@@ -33,7 +46,7 @@ struct KeyCountersTests {
             guard expected else { continue }
             accepted += 1
             if counter < model.highest { behind += 1 }
-            model.use(counter)
+            model.use(counter, window: window)
             counters.use(counter, window: window)
             #expect(counters.highest == model.highest && !counters.accepts(counter, window: 64))
         }
@@ -43,9 +56,10 @@ struct KeyCountersTests {
 
     @Test(arguments: [1, 2, 62, 63, 64, 65, 66, 1_000, UInt32.max] as [UInt32])
     func `a jump of any size leaves open what lies between, as far as the window`(counter: UInt32) {
-        var counters = KeyCounters(highest: 0)
-        counters.use(counter, window: 64)
-        let expected = counter == 1 ? [] : Array((counter > 64 ? counter - 64 : 1)..<counter)
+        var counters = KeyCounters(highest: 1)
+        counters.use(1 + min(counter, .max - 1), window: 64)
+        let counter = counters.highest
+        let expected = Array((counter > 66 ? counter - 64 : 2)..<counter)
         #expect(counters.skippedCounters == expected)
         #expect(!counters.accepts(0, window: 64) && !counters.accepts(counter, window: 64))
         // Without room above, the highest counter there is ends the key, window or not.
@@ -56,13 +70,83 @@ struct KeyCountersTests {
     @Test func `a window that is narrowed or closed forgets what lies outside at the next use`() {
         var counters = KeyCounters(highest: 0)
         counters.use(10, window: 64)
-        #expect(!counters.accepts(4, window: 5) && counters.accepts(5, window: 5))
+        #expect(counters.unseen == 0 && !counters.accepts(4, window: 5) && counters.accepts(5, window: 5))
         counters.use(9, window: 5)
         #expect(counters.skippedCounters == [5, 6, 7, 8])
         #expect(!counters.accepts(4, window: 64), "wider again, it opens nothing")
         counters.use(11, window: 0)
         #expect(counters == KeyCounters(highest: 11))
         #expect(!counters.accepts(8, window: 64))
+    }
+
+    /// How a record begins, the counters that are accepted then, and what is open behind them.
+    private static let births:
+        [(name: String, start: KeyCounters, window: Int, used: [UInt32], open: [UInt32], unseen: UInt8)] = {
+            let attested = KeyCounters(highest: 0)
+            let imported = KeyCounters(highest: 100, unseen: KeyCounters.allUnseen)
+            let restored = KeyCounters(highest: 0, unseen: KeyCounters.allUnseen)
+            return [
+                ("attested, overtaken at once", attested, 8, [5], [1, 2, 3, 4], 0),
+                ("attested, as far as the window", attested, 8, [9], Array(1...8), 0),
+                ("attested again after forget", attested, 8, [11], [], 8),
+                ("the same, further on", attested, 8, [11, 20], [], 0),
+                ("the same, once all is known", attested, 8, [11, 19, 22], [20, 21], 0),
+                ("the same with a wide window", attested, 64, [11], Array(1...10), 0),
+                ("attested, strict", attested, 0, [5], [], 0),
+                ("imported, the next counter", imported, 8, [101], [], 8),
+                ("imported, used up to 150 since", imported, 64, [151], [], 64),
+                ("the same, overtaken soon after", imported, 64, [151, 153], [], 62),
+                ("the same with the greatest window's reach", imported, 64, [151, 215, 217], [216], 0),
+                ("imported, a captured one first", imported, 8, [101, 151], [], 8),
+                ("imported, strict", imported, 0, [151, 153], [], 0),
+                ("imported, near the end", imported, 8, [.max - 1, .max], [], 7),
+                ("restored", restored, 8, [3], [], 8),
+                ("restored by a late one", restored, 8, [149, 151], [], 6),
+            ]
+        }()
+
+    @Test(arguments: births.indices)
+    func `a jump opens nothing that may have been used unseen`(row: Int) {
+        let (name, start, window, used, open, unseen) = Self.births[row]
+        var counters = start
+        for counter in used {
+            #expect(counters.accepts(counter, window: window), "\(name)")
+            counters.use(counter, window: window)
+        }
+        #expect(counters.skippedCounters == open, "\(name)")
+        #expect(counters.unseen == unseen, "\(name)")
+    }
+
+    /// A device whose requests overtake each other within the window; its ledger is replaced by an export of any time,
+    /// and its next request may be one of those on their way.
+    @Test(arguments: [1, 4, 8, 64], 1...50 as ClosedRange<UInt64>)
+    func `after an import no counter that was used before is open behind the device's own`(window: Int, seed: UInt64) {
+        var random = SeededRandom(seed: seed * 100 + UInt64(window))
+        func arrivals(_ counters: ClosedRange<UInt32>) -> [UInt32] {
+            counters.map { ($0, 2 * Int($0) + Int.random(in: 0...2 * window + 1, using: &random)) }
+                .sorted { $0.1 < $1.1 }.map(\.0)
+        }
+        let sent = arrivals(1...300)
+        let loss = Int.random(in: 100..<250, using: &random)
+        let cut = Int.random(in: 0..<loss, using: &random)
+        var (first, export) = (KeyCounters(highest: 0), KeyCounters(highest: 0))
+        var used: Set<UInt32> = []
+        for (index, counter) in sent[..<loss].enumerated() {
+            if first.accepts(counter, window: window) {
+                first.use(counter, window: window)
+                used.insert(counter)
+            }
+            if index == cut { export = KeyCounters(highest: first.highest, unseen: KeyCounters.allUnseen) }
+        }
+        var behind = 0
+        for counter in sent[loss...] {
+            guard export.accepts(counter, window: window) else { continue }
+            if counter < export.highest { behind += 1 }
+            export.use(counter, window: window)
+            guard export.highest > first.highest else { continue }
+            for known in used { #expect(!export.accepts(known, window: window), "\(known) behind \(export.highest)") }
+        }
+        #expect(window > 4 || behind > 0, "the window opens again")
     }
 
     @Test(arguments: [[0], [7], [8], [0, 3]] as [[UInt32]])

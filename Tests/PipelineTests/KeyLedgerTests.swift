@@ -68,6 +68,12 @@ struct KeyLedgerTests {
         #expect(read(newer, record(20, [19, 18, 13])) == newer.counters, "the same, from before 19 was used")
         #expect(read(newer, record(19, [18])) == KeyCounters(highest: 20, skipped: [18]), "13 was used elsewhere")
         #expect(read(newer, record(20, [])) == KeyCounters(highest: 20), "a version without windows wrote it")
+        var imported = record(20, [])
+        imported.unseen = KeyCounters.allUnseen
+        var followed = record(30, [])
+        followed.unseen = 8
+        #expect(read(imported, followed)?.unseen == 8 && read(followed, imported)?.unseen == 8)
+        #expect(read(imported, newer)?.unseen == 0 && read(newer, imported)?.unseen == KeyCounters.allUnseen)
         var ledger = KeyLedger()
         ledger.set(Self.key(1), newer)
         ledger.set(Self.key(1), record(20, [19]))

@@ -42,6 +42,7 @@ struct RecordSamples {
             record.risk = RiskMetric(UInt16(truncatingIfNeeded: number()), createdAt: createdAt)
         }
         if chance(3) { record.counters = KeyCounters(highest: record.counter, skipped: random.next()) }
+        if chance(5) { record.unseen = chance(2) ? KeyCounters.allUnseen : .random(in: 1...64, using: &random) }
         if record.publicKey == nil { record.unusableKey = random.bytes(Int.random(in: 0..<70, using: &random)) }
         guard !chance(4) else { return record }
         record.lastRequest = LastRequest(

@@ -12,6 +12,8 @@ private let required =
 private let skippedProblem =
     "skippedCounters has one that is not from 1 to 64 below counter, or not above 0"
 
+private let unseenProblem = "unseenCounters is not an integer from 1 to 64, or 255"
+
 private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try KeysFile.decode(Array(line.utf8)) }
 
 @Suite struct ConfigurationKeysFileTests {
@@ -65,7 +67,7 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
     }
 
     @Test(arguments: [([], 9), ([1], 2), ([36, 98, 99], 100), (Array(136...199), 200)] as [([UInt32], UInt32)])
-    func `skipped counters are the last member, up to 64 of them, and are read back`(
+    func `skipped counters are the last member but one, up to 64 of them, and are read back`(
         skipped: [UInt32],
         counter: UInt32
     ) throws {
@@ -81,6 +83,54 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         let record = KeyTable.record(of: key)
         #expect(record.counters.skippedCounters == skipped)
         #expect(ImportedKey(key.keyID, record).skippedCounters == skipped)
+    }
+
+    @Test(arguments: [0, 1, 64, 255] as [UInt8])
+    func `unseen counters are the last member, and a replay judges by them`(unseen: UInt8) throws {
+        var key = try decode("{\(required)}")
+        (key.skippedCounters, key.unseenCounters) = ([5], unseen)
+        var output: [UInt8] = []
+        KeysFile.encode(key, into: &output)
+        #expect(try KeysFile.decode(Array(output.dropLast())) == key)
+        let end = unseen == 0 ? "[5]}\n" : "[5],\"unseenCounters\":\(unseen)}\n"
+        #expect(String(decoding: output, as: UTF8.self).hasSuffix(end))
+        let record = KeyTable.record(of: key)
+        #expect(record.counters == KeyCounters(highest: 7, skipped: [5], unseen: unseen))
+        #expect(ImportedKey(key.keyID, record).unseenCounters == unseen)
+    }
+
+    @Test func `a second line takes no app, point or last request from the first`() throws {
+        var (earlier, later) = (try decode("{\(required)}"), try decode("{\(required)}"))
+        (earlier.app, earlier.counter) = ("projects/1/apps/a", 9)
+        earlier.lastRequest = .init(id: "newer", valueSHA256: earlier.keyID.digest, verdict: "accepted")
+        later.lastRequest = .init(id: "older", valueSHA256: earlier.keyID.digest, verdict: "accepted")
+        let point = P256PublicKey(uncheckedX: earlier.keyID.digest, y: earlier.keyID.digest)
+        var known = KeyTable.record(of: earlier)
+        known.publicKey = point
+        let record = KeyTable.record(of: later, after: known)
+        #expect(record.app == "projects/1/apps/a" && record.lastRequest?.id == "newer" && record.counter == 9)
+        #expect(record.publicKey == point && record.unusableKey.isEmpty)
+    }
+
+    /// In seconds; nil = no end.
+    @Test(arguments: [(nil, 20, nil), (20, nil, nil), (20, 30, 30), (30, 20, 30)] as [(Int64?, Int64?, Int64?)])
+    func `of two lines' bans the one that lasts longer counts, since the earlier`(
+        first: Int64?,
+        second: Int64?,
+        longer: Int64?
+    ) throws {
+        for (since, other) in [(1, 2), (2, 1)] as [(Int64, Int64)] {
+            let lines = [(since, first), (other, second)].map { since, until in
+                let end = until.map { ",\"until\":\($0)" } ?? ""
+                return "{\(required),\"banned\":{\"since\":\(since)\(end)}}\n"
+            }
+            let directory = try ConfigurationDirectory()
+            try directory.write("KEYS", lines.joined())
+            let ledger = try KeyTable.read(directory.path + "/KEYS").ledger
+            #expect(ledger.bans.count == 1)
+            let expected = longer.map { EvaluationTime(seconds: $0) }
+            #expect(ledger.bans.values.first == Ban(.key, since: EvaluationTime(seconds: 1), until: expected))
+        }
     }
 
     @Test func `of two lines for one key what either has used is used`() throws {
@@ -123,6 +173,10 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
             ("{\(required),\"skippedCounters\":[0]}", skippedProblem),
             ("{\(required),\"skippedCounters\":[-1]}", skippedProblem),
             ("{\(required),\"skippedCounters\":[\"5\"]}", skippedProblem),
+            ("{\(required),\"unseenCounters\":0}", unseenProblem),
+            ("{\(required),\"unseenCounters\":65}", unseenProblem),
+            ("{\(required),\"unseenCounters\":256}", unseenProblem),
+            ("{\(required),\"unseenCounters\":[1]}", unseenProblem),
         ]
     )
     func `an unreadable line is reported with its reason`(_ line: String, _ reason: String) {

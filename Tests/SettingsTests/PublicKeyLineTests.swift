@@ -47,13 +47,13 @@ struct PublicKeyLineTests {
     }
 
     @Test func `lines whose key can never verify are counted by what is wrong, with the first one's number`() throws {
-        let keys = try (0..<4).map { _ in try Self.key() }
+        let keys = try (0..<5).map { _ in try Self.key() }
         let ids = keys.map { KeyID(of: $0) }
         let short = Self.base64(Array(keys[0].x963.dropLast()))
         let lines = [
             Self.line(ids[0], Self.base64(keys[0].x963)), "", Self.line(ids[1], Self.base64(keys[2].x963)),
             Self.line(ids[2], "AAAA"), Self.line(ids[3], Self.base64(Self.head + keys[0].x963)),
-            Self.line(ids[0], short),
+            Self.line(ids[4], short), Self.line(ids[0], short),
         ]
         let directory = try ConfigurationDirectory()
         try directory.write("KEYS", lines.joined(separator: "\n"))
@@ -61,6 +61,7 @@ struct PublicKeyLineTests {
         #expect(ids.allSatisfy { ledger.keys[$0] != nil })
         let warnings = unusable.warnings(of: "KEYS")
         #expect(warnings.count == 2)
+        #expect(ledger.keys[ids[0]]?.publicKey == keys[0], "a later line takes no point away")
         #expect(warnings[0].hasPrefix("KEYS: 2 lines, the first of them line 4: publicKey is not a key on P-256"))
         #expect(warnings[1].hasPrefix("KEYS: 2 lines, the first of them line 3: publicKey belongs to another keyId"))
         #expect(warnings.allSatisfy { $0.hasSuffix("the key is kept, and its assertions are key-invalid") })

@@ -95,6 +95,15 @@ struct FleetTests {
         try await campaign(try Self.windows.get(), delivery, seeds, nil, commands: 0.05)
     }
 
+    @Test func `a ledger that an earlier export replaces opens nothing that was used before`() throws {
+        let campaign = try FleetCampaign(try Self.windows.get())
+        for seed in 1...Self.seeds(48, per: 200) {
+            let complaints = try campaign.runReplaced(seed).complaints
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+        }
+        #expect(campaign.acceptedAfterReplacement > 200)
+    }
+
     @Test func `the assertions among the requests overtake each other within the window and beyond it`() throws {
         let traffic = try Self.windows.get()
         var (behind, refused) = (0, 0)

@@ -41,7 +41,8 @@ import Pipeline
             Planted(.receiptsReversed, .receipts, 1, "newest receipt"),
             Planted(.receiptTombstoneLeftOut, .receipts, 3, "newest receipt"),
             Planted(.supersededReceiptCounts, .receipts, 3, "differently"),
-            Planted(.skippedCounterStays, .window, 1, "accepted at"),
+            Planted(.skippedCounterStays, .window, 12, "accepted at"),
+            Planted(.unseenCounterOpens, .replaced, 2, "was used before"),
             Planted(.lowerCounterKept, .atLeastOnce, 205, "remembers"),
         ]
     }

@@ -37,6 +37,8 @@ import Testing
 
     enum PlantedCampaign: Sendable {
         case exactlyOnce, atLeastOnce, commands, receipts, window
+        /// In a window of counters, a ledger that an earlier export replaces.
+        case replaced
         /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
         case aside
         /// Static members that the group often fences for joining too late, whose transactions last.
@@ -44,7 +46,7 @@ import Testing
 
         func change(_ plan: inout SimulationPlan) {
             switch self {
-            case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window: break
+            case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window, .replaced: break
             case .aside:
                 (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
                 plan.call = FaultChances()
@@ -73,7 +75,7 @@ import Testing
         private static func campaign(_ kind: PlantedCampaign) throws -> FleetCampaign {
             let delivery: SimulationPlan.Delivery = kind == .atLeastOnce ? .atLeastOnce : .exactlyOnce
             guard kind != .receipts else { return try .receipts(try receipts.get(), delivery: delivery) }
-            let traffic = try (kind == .window ? window : traffic).get()
+            let traffic = try (kind == .window || kind == .replaced ? window : traffic).get()
             return try FleetCampaign(traffic, delivery: delivery, commands: kind == .commands ? 0.25 : 0)
         }
 
@@ -86,14 +88,23 @@ import Testing
             }
         }
 
+        private static func complaints(_ planted: Planted, _ campaign: FleetCampaign, _ seed: UInt64) throws -> [String]
+        {
+            let change = { (plan: inout SimulationPlan) in
+                planted.campaign.change(&plan)
+                plant(planted.bug, in: &plan)
+            }
+            let isReplaced = planted.campaign == .replaced
+            let report =
+                try isReplaced ? campaign.runReplaced(seed, change: change) : campaign.run(seed, change: change)
+            return report.complaints
+        }
+
         /// The first seed that complains of what the bug must show.
         private static func firstCatch(_ planted: Planted) throws -> UInt64? {
             let campaign = try campaign(planted.campaign)
             for seed in 1...most {
-                let complaints = try campaign.run(seed) {
-                    planted.campaign.change(&$0)
-                    plant(planted.bug, in: &$0)
-                }.complaints
+                let complaints = try complaints(planted, campaign, seed)
                 guard let first = complaints.first else { continue }
                 let complaint = complaints.first(where: planted.isShown)
                 print("\(planted.bug) \(planted.campaign) \(seed): \((complaint ?? first).prefix(200))")
@@ -125,10 +136,7 @@ import Testing
                 #expect(seed != nil, "\(planted.bug) went by for \(Self.most) seeds")
                 return
             }
-            let complaints = try Self.campaign(planted.campaign).run(planted.seed) {
-                planted.campaign.change(&$0)
-                Self.plant(planted.bug, in: &$0)
-            }.complaints
+            let complaints = try Self.complaints(planted, Self.campaign(planted.campaign), planted.seed)
             #expect(complaints.contains(where: planted.isShown), "\(planted.bug): \(complaints.prefix(3))")
         }
     }

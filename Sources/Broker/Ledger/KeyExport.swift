@@ -10,6 +10,7 @@ package struct KeyExport {
 
     /// The keys by partition. If producers disagree about partitions a key may be on two; each then has its line.
     private var keys: [StoredKeys]
+    private let hasWindows: Bool
 
     /// Reads the ledger up to the ends that it has now.
     ///
@@ -34,7 +35,7 @@ package struct KeyExport {
             }
         }
         try decoder.finish()
-        self.keys = keys
+        (self.keys, hasWindows) = (keys, access.hasWindows)
     }
 
     /// Bans that have no line: of keys that the ledger does not have, and of installations.
@@ -65,7 +66,10 @@ package struct KeyExport {
             guard let record = keys[place.partition][place.id] else { continue }
             // The line is built alone first: the writer copies the buffer that it appends to.
             line.removeAll(keepingCapacity: true)
-            KeysFile.encode(ImportedKey(place.id, record, ban: keys[place.partition].ban(of: place.id)), into: &line)
+            var key = ImportedKey(place.id, record, ban: keys[place.partition].ban(of: place.id))
+            // Versions before windows refuse a line with it.
+            if !hasWindows { key.unseenCounters = 0 }
+            KeysFile.encode(key, into: &line)
             chunk += line
             guard chunk.count >= Self.chunkBytes else { continue }
             try deliver(chunk)

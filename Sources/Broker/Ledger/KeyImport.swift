@@ -85,13 +85,20 @@ package struct KeyImport {
     private func change(of id: KeyID, _ part: Part) -> LedgerChange {
         switch part {
         case .ban:
-            if let ban = wanted.ban(of: id) { return .ban(BanID.key(id), ban) }
+            if let ban = ban(of: id) { return .ban(BanID.key(id), ban) }
         case .key:
             if let record = wanted[id], case .write(let merged) = KeyMerge(record, into: present[id]) {
                 return .key(id, merged)
             }
         }
         preconditionFailure("judged a moment ago, and nothing has changed")
+    }
+
+    /// The ban to be written; nil = the ledger has one that lasts as long, and as early.
+    private func ban(of id: KeyID) -> Ban? {
+        guard let ban = wanted.ban(of: id) else { return nil }
+        guard let stored = present.ban(of: id) else { return ban }
+        return stored.joined(withLine: ban)
     }
 
     /// Marks the keys of partitions without a worker so far as imported: a worker that finds keys and no offset would
@@ -140,8 +147,7 @@ package struct KeyImport {
         for id in wanted.ids {
             guard let record = wanted[id] else { continue }
             let stored = present[id]
-            // A ban adds as well: one that the ledger has stays as it is.
-            let isBanned = wanted.ban(of: id) != nil && present.ban(of: id) == nil
+            let isBanned = ban(of: id) != nil
             if isBanned { due.append((id, .ban)) }
             switch KeyMerge(record, into: stored) {
             case .unchanged: if isBanned { tally.updated += 1 } else { tally.unchanged += 1 }

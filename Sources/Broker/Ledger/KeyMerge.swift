@@ -12,7 +12,7 @@ enum KeyMerge: Equatable {
     /// - Parameter stored: the ledger's record; nil = it has none.
     init(_ imported: KeyRecord, into stored: KeyRecord?) {
         guard let stored else {
-            self = .write(imported)
+            self = .write(imported.withoutHistory)
             return
         }
         if let conflict = Self.conflict(imported, stored) {
@@ -41,18 +41,9 @@ enum KeyMerge: Equatable {
         return nil
     }
 
-    /// The record with the higher counter is the newer; it counts where both have a value, the ledger's where the
-    /// counters are equal. The later attestation counts, and the later metric.
     private static func merged(_ imported: KeyRecord, _ stored: KeyRecord) -> KeyRecord {
-        let (newer, older) = imported.counter > stored.counter ? (imported, stored) : (stored, imported)
         var merged = stored
-        merged.publicKey = stored.publicKey ?? imported.publicKey
-        if merged.publicKey != nil { merged.unusableKey = [] }
-        merged.counters = imported.counters.joined(stored.counters)
-        merged.app = stored.app ?? imported.app
-        (merged.nonce, merged.issued) = newer.lastAttestation(orLaterOf: older)
-        merged.lastRequest = newer.lastRequest ?? older.lastRequest
-        merged.risk = RiskMetric.later(stored.risk, imported.risk)
-        return merged
+        merged.join(imported)
+        return imported.counter > stored.counter ? merged.withoutHistory : merged
     }
 }

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 package import Kafka
 package import KafkaPorts
 internal import Pipeline
@@ -11,6 +12,8 @@ package final class LedgerAccess {
     package let topics: TopicNames
     /// The ledger topic.
     package let topic: String
+    /// Whether an app has a window of counters.
+    let hasWindows: Bool
     private let group: String?
     private let admin: Admin
 
@@ -22,6 +25,7 @@ package final class LedgerAccess {
             )
         }
         topics = configuration.topics
+        hasWindows = configuration.registry.apps.contains { $0.counterWindow > 0 }
         guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
         self.topic = topic
         // Faults are reported as one line of our own; the library's line would only repeat it.

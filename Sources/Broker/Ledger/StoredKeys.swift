@@ -49,7 +49,7 @@ struct StoredKeys {
     mutating func add(_ key: ImportedKey) -> KeyRecord {
         let record = KeyTable.record(of: key, after: ledger[key.keyID])
         set(key.keyID, record)
-        if let ban = key.ban { set(ban, BanID.key(key.keyID)) }
+        if let ban = key.ban { set(self.ban(of: key.keyID)?.joined(ban) ?? ban, BanID.key(key.keyID)) }
         return record
     }
 }

@@ -190,5 +190,6 @@ extension KeyRecord {
             environment: artifact.environment,
             registeredAt: artifact.registeredAt
         )
+        unseen = KeyCounters.allUnseen
     }
 }

@@ -36,11 +36,11 @@ extension AdmitStage {
             }
             try checkRisk(of: known.risk, item)
         }
-        let skipped = key?.skipped ?? 0
+        // A key that attests again keeps its counters: a lower one would let old assertions back in.
+        let counters = key?.counters ?? KeyCounters(highest: 0)
         key = KeyRecord(
             publicKey: evidence.publicKey,
-            // A key that attests again keeps its counter: a lower one would let old assertions back in.
-            counter: key?.counter ?? 0,
+            counter: counters.highest,
             app: settings.registry.apps[item.app].name,
             appleAppID: evidence.appID.text,
             environment: evidence.environment,
@@ -51,7 +51,7 @@ extension AdmitStage {
             lastRequest: item.lastRequest(times),
             risk: key?.risk
         )
-        key?.skipped = skipped
+        key?.counters = counters
     }
 
     /// - Parameter isRestored: the key's record is made of its artifact.
@@ -107,8 +107,8 @@ extension AdmitStage {
         }
         try checkRisk(of: key?.risk, item)
         key?.lastRequest = item.lastRequest(times)
-        // A restored key has lost which counters it used.
-        if !keepsSkipped || counter > counters.highest { key?.counters.use(counter, window: isRestored ? 0 : window) }
+        if opensUnseen { key?.counters = KeyCounters(highest: counters.highest, skipped: counters.skipped) }
+        if !keepsSkipped || counter > counters.highest { key?.counters.use(counter, window: window) }
         key?.app = names[item.app]
         if let category = evidence.validationCategory { key?.validationCategory = category }
     }

@@ -29,9 +29,12 @@ package struct AdmitStage: Sendable {
         var takesSuperseded: Bool { sabotage == .supersededReceiptCounts }
         /// A planted bug: see ``Sabotage/skippedCounterStays``.
         var keepsSkipped: Bool { sabotage == .skippedCounterStays }
+        /// A planted bug: see ``Sabotage/unseenCounterOpens``.
+        var opensUnseen: Bool { sabotage == .unseenCounterOpens }
     #else
         var takesSuperseded: Bool { false }
         var keepsSkipped: Bool { false }
+        var opensUnseen: Bool { false }
     #endif
 
     package init(settings: PipelineSettings) {

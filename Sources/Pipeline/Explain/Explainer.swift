@@ -189,6 +189,7 @@ extension Explainer {
         if key.skipped != 0 {
             add("key.skippedCounters", .text(key.counters.skippedCounters.map { "\($0)" }.joined(separator: ", ")))
         }
+        if key.unseen != 0 { add("key.unseenCounters", .text("\(key.unseen)")) }
         add("key.app", .text(key.app ?? "none yet: imported without one"))
         add("key.appleAppId", .text(key.appleAppID))
         add("key.environment", .text(key.environment.rawValue))

@@ -218,6 +218,7 @@ extension KeyLedger {
             tokenTimes: (record.lastRequest?.issuedAt ?? 0, record.lastRequest?.expiresAt ?? 0),
             risk: record.risk,
             counter: record.counter,
+            unseen: record.unseen,
             category: record.validationCategory ?? 0,
             app: app,
             appleAppID: apple,
@@ -242,6 +243,7 @@ extension KeyRecord {
             lastRequest: last,
             risk: entry.risk
         )
+        unseen = entry.unseen
     }
 }
 

@@ -19,6 +19,8 @@ package struct KeyRecord: Hashable, Sendable {
     package var appleAppID: String
     package var counter: UInt32
     package var validationCategory: UInt32?
+    /// ``KeyCounters/unseen``.
+    package var unseen: UInt8 = 0
     package var registeredAt: EvaluationTime
     package var nonce: Digest?
     /// The time at which the leaf of the last accepted attestation was issued; nil = not known.
@@ -98,6 +100,14 @@ package struct Ban: Hashable, Sendable {
     }
 
     package func counts(at streamTime: EvaluationTime) -> Bool { until.map { streamTime < $0 } ?? true }
+
+    /// The one of two that lasts longer, since the earlier.
+    package func joined(_ other: Ban) -> Ban {
+        let isShorter = until.map { own in other.until.map { own < $0 } ?? true } ?? false
+        var longer = isShorter ? other : self
+        longer.since = min(since, other.since)
+        return longer
+    }
 }
 
 /// The last accepted request of a key, by which a redelivery is recognized as a duplicate.

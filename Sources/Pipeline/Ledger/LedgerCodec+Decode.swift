@@ -119,7 +119,8 @@ extension LedgerCodec {
             risk: try fields.risk(11)
         )
         if record.publicKey == nil { record.unusableKey = point }
-        record.counters = KeyCounters(highest: counter, skipped: try fields.bits(12))
+        let unseen = UInt8(clamping: try fields.bits(14))
+        record.counters = KeyCounters(highest: counter, skipped: try fields.bits(12), unseen: unseen)
         return record
     }
 }

@@ -8,7 +8,7 @@ internal import Streams
 ///
 /// | record key | value |
 /// | --- | --- |
-/// | 01 ‖ key ID (32) | 1: X ‖ Y (64 bytes) or imported bytes that are not a key, 2: counter, 3: app (text, absent = unbound), 4: Apple App ID (text), 5: environment (0 development, 1 production), 6: validation category, 7: registered at, 8: nonce of the last attestation (32 bytes), 9: last accepted request = [request id (text), SHA-256 of the value, `iat`, `exp`] (seconds, 0 = no token), 10: when the leaf of the last attestation was issued = [notBefore, serial number], 11: risk metric = [metric, when its receipt was made (seconds)], 12: skipped counters that may still be used: bit i (1, 2, 4, …) stands for the counter less 1 + i |
+/// | 01 ‖ key ID (32) | 1: X ‖ Y (64 bytes) or imported bytes that are not a key, 2: counter, 3: app (text, absent = unbound), 4: Apple App ID (text), 5: environment (0 development, 1 production), 6: validation category, 7: registered at, 8: nonce of the last attestation (32 bytes), 9: last accepted request = [request id (text), SHA-256 of the value, `iat`, `exp`] (seconds, 0 = no token), 10: when the leaf of the last attestation was issued = [notBefore, serial number], 11: risk metric = [metric, when its receipt was made (seconds)], 12: skipped counters that may still be used: bit i (1, 2, 4, …) stands for the counter less 1 + i, 14: how many counters above it may have been used unseen (255 = all; absent = none) |
 /// | 02 ‖ SHA-256(challenge ‖ key ID), or the code of an operator's command | 1: expires at, 2: SHA-256 that names the request |
 /// | 03 ‖ SHA-256(project ‖ `jti`) | 1: expires at, 2: SHA-256 that names the request |
 /// | 04 | 1: stream time, 2: the offset after the last applied request, 3: `group.id` (bytes), 4: delivery (0 transaction, 1 at least once, 2 at least once before the first committed offset); older versions wrote 1 only where ids were forgotten, 2 in at-least-once delivery only, and neither 3 nor 4 |
@@ -142,13 +142,14 @@ package enum LedgerCodec {
             cbor.unsigned(12)
             cbor.unsigned(record.skipped)
         }
+        if record.unseen != 0 { number(14, Int64(record.unseen), &cbor) }
         return cbor.bytes
     }
 
     private static func optionalMembers(_ record: KeyRecord) -> Int {
         (record.app == nil ? 0 : 1) + (record.validationCategory == nil ? 0 : 1) + (record.nonce == nil ? 0 : 1)
             + (record.lastRequest == nil ? 0 : 1) + (record.issued == nil ? 0 : 1) + (record.risk == nil ? 0 : 1)
-            + (record.skipped == 0 ? 0 : 1)
+            + (record.skipped == 0 ? 0 : 1) + (record.unseen == 0 ? 0 : 1)
     }
 
     private static func write(_ last: LastRequest, _ cbor: inout CBORWriter) {

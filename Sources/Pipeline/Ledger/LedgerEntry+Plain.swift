@@ -27,6 +27,7 @@ extension LedgerEntry {
             tokenTimes: (record.last?.issuedAt ?? 0, record.last?.expiresAt ?? 0),
             risk: record.risk,
             counter: record.counter,
+            unseen: record.unseen,
             category: record.category ?? 0,
             app: app,
             appleAppID: appleAppID,

@@ -34,7 +34,9 @@ struct LedgerEntry {
     var tokenTimes: (UInt32, UInt32)
     /// When the metric's receipt was made; 0 = there is no metric.
     var riskCreatedAt: UInt32
-    var riskValue: UInt32
+    var riskValue: UInt16
+    /// ``KeyCounters/unseen``.
+    var unseen: UInt8
     var counter: UInt32
     var category: UInt32
     var appleAppID: UInt32
@@ -56,6 +58,7 @@ struct LedgerEntry {
         tokenTimes: (UInt32, UInt32),
         risk: RiskMetric?,
         counter: UInt32,
+        unseen: UInt8,
         category: UInt32,
         app: UInt32,
         appleAppID: UInt32,
@@ -71,15 +74,15 @@ struct LedgerEntry {
         self.registeredAt = registeredAt
         self.issued = issued
         self.tokenTimes = tokenTimes
-        (riskCreatedAt, riskValue) = (risk?.createdAt ?? 0, UInt32(risk?.value ?? 0))
-        self.counter = counter
+        (riskCreatedAt, riskValue) = (risk?.createdAt ?? 0, risk?.value ?? 0)
+        (self.counter, self.unseen) = (counter, unseen)
         self.category = category
         self.appleAppID = appleAppID
         appAndFlags = app << 8 | UInt32(flags.rawValue)
     }
 
     var risk: RiskMetric? {
-        riskCreatedAt == 0 ? nil : RiskMetric(UInt16(truncatingIfNeeded: riskValue), createdAt: riskCreatedAt)
+        riskCreatedAt == 0 ? nil : RiskMetric(riskValue, createdAt: riskCreatedAt)
     }
 
     mutating func forget() { appAndFlags |= UInt32(Flags.forgotten.rawValue) }

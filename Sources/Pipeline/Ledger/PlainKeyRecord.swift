@@ -26,6 +26,7 @@ struct PlainKeyRecord {
     private(set) var issued: IssueTime?
     private(set) var risk: RiskMetric?
     private(set) var skipped: UInt64 = 0
+    private(set) var unseen: UInt8 = 0
 
     /// - Parameter range: where the record's value lies in `bytes`.
     init?(_ bytes: Span<UInt8>, in range: Range<Int>) {
@@ -36,7 +37,7 @@ struct PlainKeyRecord {
         let optional = (app == nil ? 0 : 1) + (category == nil ? 0 : 1) + (nonce == nil ? 0 : 1)
         let rest =
             (last == nil ? 0 : 1) + (issued == nil ? 0 : 1) + (risk == nil ? 0 : 1)
-            + (skipped == 0 ? 0 : 1)
+            + (skipped == 0 ? 0 : 1) + (unseen == 0 ? 0 : 1)
         guard pairs == UInt64(6 + optional + rest) else { return nil }
     }
 
@@ -76,7 +77,7 @@ struct PlainKeyRecord {
         return true
     }
 
-    /// Fields 9 to 12.
+    /// Fields 9 to 14.
     private mutating func readHistory(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Bool {
         if reader.skip(9, bytes) {
             guard reader.head(.array, bytes) == 4, let id = reader.string(.text, bytes),
@@ -103,6 +104,12 @@ struct PlainKeyRecord {
                 bits == KeyCounters(highest: counter, skipped: bits).skipped
             else { return false }
             skipped = bits
+        }
+        if reader.skip(14, bytes) {
+            guard let number = reader.head(.unsigned, bytes).flatMap({ UInt8(exactly: $0) }), number != 0,
+                number == KeyCounters(highest: counter, unseen: number).unseen
+            else { return false }
+            unseen = number
         }
         return true
     }

@@ -90,6 +90,8 @@ extension BatchLoop {
         case supersededReceiptCounts
         /// A skipped counter may be used again and again.
         case skippedCounterStays
+        /// A jump opens counters that another ledger may have accepted.
+        case unseenCounterOpens
         /// An accepted exchange whose token no key has signed is answered without it.
         case unsignedAnswerLeaves
         /// What Admit did counts although a key did not sign, and the batch is admitted again.

@@ -44,6 +44,8 @@ package struct ImportedKey: Sendable, Equatable {
     package var risk: RiskMetric?
     /// Skipped counters that the key may still use.
     package var skippedCounters: [UInt32] = []
+    /// ``KeyCounters/unseen``.
+    package var unseenCounters: UInt8 = 0
 
     package init(
         keyID: KeyID,
@@ -100,10 +102,27 @@ extension ImportedKey {
                 )
             }
         )
-        bannedSince = ban.map { $0.since.milliseconds / 1000 }
-        // Rounded up: no ban becomes shorter.
-        bannedUntil = ban?.until.map { min(($0.milliseconds + 999) / 1000, Self.banTimes.upperBound) }
+        bannedSince = ban?.sinceSecond
+        bannedUntil = ban?.untilSecond
         risk = record.risk
-        skippedCounters = record.counters.skippedCounters
+        (skippedCounters, unseenCounters) = (record.counters.skippedCounters, record.unseen)
+    }
+}
+
+extension Ban {
+    fileprivate var sinceSecond: Int64 { since.milliseconds / 1000 }
+    /// Rounded up: no ban becomes shorter.
+    fileprivate var untilSecond: Int64? {
+        until.map { min(($0.milliseconds + 999) / 1000, ImportedKey.banTimes.upperBound) }
+    }
+
+    /// This ban joined with a line's; nil = the line, whose times are whole seconds, adds nothing.
+    package func joined(withLine line: Ban) -> Ban? {
+        let shown = Ban(
+            kind,
+            since: EvaluationTime(seconds: sinceSecond),
+            until: untilSecond.map { EvaluationTime(seconds: $0) }
+        )
+        return shown.joined(line) == shown ? nil : joined(line)
     }
 }

@@ -9,7 +9,7 @@ enum KeyLine {
 
     private static let members: Set<String> = [
         "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "issued", "lastRequest",
-        "banned", "risk", "skippedCounters",
+        "banned", "risk", "skippedCounters", "unseenCounters",
     ]
     private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
 
@@ -39,6 +39,12 @@ enum KeyLine {
         imported.risk = try optional(root, "risk").map { node throws(Fault) in try risk(node) }
         if let node = optional(root, "skippedCounters") {
             imported.skippedCounters = try skippedCounters(node, below: counter)
+        }
+        if let node = optional(root, "unseenCounters") {
+            guard let number = node.integer.flatMap({ UInt8(exactly: $0) }), number > 0,
+                number == KeyCounters(highest: counter, unseen: number).unseen
+            else { throw Fault(reason: "unseenCounters is not an integer from 1 to 64, or 255") }
+            imported.unseenCounters = number
         }
         return imported
     }
@@ -110,6 +116,7 @@ enum KeyLine {
             for counter in key.skippedCounters { writer.value(counter) }
             writer.endArray()
         }
+        if key.unseenCounters != 0 { writer.member("unseenCounters", UInt32(key.unseenCounters)) }
         writer.endObject()
         writer.newline()
     }

@@ -13,17 +13,19 @@ package enum KeyTable {
             let record = record(of: key, after: ledger.keys[key.keyID])
             unusable.note(key, record, line: line)
             ledger.keys.set(key.keyID, record)
-            if let ban = key.ban { ledger.apply(.ban(BanID.key(key.keyID), ban)) }
+            guard let ban = key.ban else { return }
+            let id = BanID.key(key.keyID)
+            ledger.apply(.ban(id, ledger.bans[id]?.joined(ban) ?? ban))
         }
         return (ledger, unusable)
     }
 
-    /// Joins two lines for one key: the later counts, but counters and attestations never go back.
+    /// Joins two lines for one key: the later counts, but takes nothing back (see ``KeyRecord/join(_:)``).
     ///
     /// - Parameter earlier: the record of the lines before it; nil = they have no such key.
     package static func record(of key: ImportedKey, after earlier: KeyRecord?) -> KeyRecord {
         var record = record(of: key)
-        record.stay(notBehind: earlier)
+        if let earlier { record.join(earlier) }
         return record
     }
 
@@ -44,7 +46,9 @@ package enum KeyTable {
             lastRequest: key.lastRequest.flatMap { LastRequest($0) },
             risk: key.risk
         )
-        record.counters = KeyCounters(highest: key.counter, skipped: key.skippedCounters) ?? record.counters
+        let unseen = key.unseenCounters
+        record.counters =
+            KeyCounters(highest: key.counter, skipped: key.skippedCounters, unseen: unseen) ?? record.counters
         if record.publicKey == nil { record.unusableKey = unusableKey(key.publicKeyBytes) }
         return record
     }
@@ -55,12 +59,17 @@ package enum KeyTable {
 }
 
 extension KeyRecord {
-    /// Keeps the higher counter, what neither has used below it, the later attestation and the later metric of the two.
-    fileprivate mutating func stay(notBehind other: KeyRecord?) {
-        guard let other else { return }
+    /// Takes what another record of the same key knows. The record with the higher counter is the newer, this one where
+    /// they are equal: its last request counts where both have one. What is bound stays bound, what is used stays used,
+    /// a point stays a point; the later attestation counts, and the later metric.
+    package mutating func join(_ other: KeyRecord) {
+        let (newer, older) = other.counter > counter ? (other, self) : (self, other)
+        publicKey = publicKey ?? other.publicKey
+        if publicKey != nil { unusableKey = [] }
         counters = counters.joined(other.counters)
-        let later = lastAttestation(orLaterOf: other)
-        (nonce, issued) = (later.nonce, later.issued)
+        app = app ?? other.app
+        (nonce, issued) = newer.lastAttestation(orLaterOf: older)
+        lastRequest = newer.lastRequest ?? older.lastRequest
         risk = RiskMetric.later(risk, other.risk)
     }
 

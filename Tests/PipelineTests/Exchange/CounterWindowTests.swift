@@ -131,9 +131,39 @@ struct CounterWindowTests {
         let rig = try ExchangeRig(Self.settings(8))
         let restored = try rig.send(burst.requests[2])
         #expect(restored.verdict == "accepted" && restored.result?["evidence"]?["restored"]?.bool == true)
-        #expect(rig.key(burst.device)?.counters == KeyCounters(highest: 3))
+        #expect(rig.key(burst.device)?.counters == KeyCounters(highest: 3, unseen: 8))
         #expect(try rig.send(burst.requests[1]).reason == "counter-not-greater")
         #expect(try rig.send(burst.requests[3]).verdict == "accepted")
+    }
+
+    /// The first that arrives after the loss was on its way before it, behind one that was accepted.
+    @Test func `a key restored by a late assertion does not open what was used above it`() throws {
+        let burst = try Burst(6, window: 8, exchanges: true)
+        let rig = try ExchangeRig(Self.settings(8))
+        let answers = try rig.send([burst.requests[2], burst.requests[5], burst.requests[3], burst.requests[4]])
+        #expect(answers.map(\.verdict) == ["accepted", "accepted", "refused", "refused"])
+        try rig.restart()
+        #expect(rig.key(burst.device)?.counters == KeyCounters(highest: 6, unseen: 5))
+    }
+
+    @Test func `a key that is forgotten and attests again opens none of the counters beyond the window`() throws {
+        let burst = try Burst(12, window: 8)
+        #expect(try burst.rig.send(Array(burst.requests[..<10])).allSatisfy { $0.verdict == "accepted" })
+        let command = OperatorCommand.sample(.forget, .key(burst.device.keyID), at: burst.rig.time)
+        #expect(try burst.rig.send(.command(command, burst.rig.settings.exchange.keys)).verdict == "accepted")
+        #expect(burst.rig.key(burst.device) == nil)
+        _ = try burst.rig.register(burst.device)
+        #expect(try burst.rig.send(burst.requests[10]).verdict == "accepted")
+        let again = try burst.rig.send(Array(burst.requests[2..<10]))
+        #expect(again.allSatisfy { $0.reason == "counter-not-greater" })
+        #expect(try burst.rig.send(burst.requests[11]).verdict == "accepted")
+    }
+
+    @Test func `a fresh key's first assertions may overtake each other`() throws {
+        let burst = try Burst(9, window: 8)
+        let answers = try burst.rig.send([burst.requests[8]] + burst.requests[..<8].reversed())
+        #expect(answers.allSatisfy { $0.verdict == "accepted" })
+        #expect(burst.rig.key(burst.device)?.counters == KeyCounters(highest: 9))
     }
 
     @Test func `an assertion that is refused for another reason uses no counter`() throws {

@@ -15,8 +15,10 @@ package final class FleetCampaign {
         let calm: FleetReading
     }
 
+    /// How many assertions of ``runReplaced(_:change:)`` were accepted after the replacement.
+    package internal(set) var acceptedAfterReplacement = 0
     private static let streamCount: UInt64 = 24
-    private let traffic: FleetTraffic
+    let traffic: FleetTraffic
     private let scratch: LaneScratch
     private let delivery: SimulationPlan.Delivery
     private let requests: Int
@@ -63,7 +65,7 @@ package final class FleetCampaign {
         return Report(seed: seed, complaints: try FleetCheck(fleet, calm: stream.calm).complaints)
     }
 
-    private func fleet(_ plan: SimulationPlan, _ records: [InboundRecord]) -> SimulatedFleet {
+    func fleet(_ plan: SimulationPlan, _ records: [InboundRecord]) -> SimulatedFleet {
         SimulatedFleet(plan, records: records, settings: traffic.settings, scratch: scratch, counts: counts)
     }
 

@@ -11,7 +11,7 @@ package final class FleetTraffic: Sendable {
     /// Whether the signatures are real ones.
     package enum Signatures: Sendable { case imitated, real }
 
-    private struct Device: Sendable {
+    struct Device: Sendable {
         let key: [UInt8]
         let attestations: [[UInt8]]
         let assertions: [[UInt8]]
@@ -28,7 +28,7 @@ package final class FleetTraffic: Sendable {
     package let ca: LabCA
     package let settings: PipelineSettings
     private let signatures: Signatures
-    private let devices: [Device]
+    let devices: [Device]
     private let verbs: [OperatorCommand.Action]
 
     /// - Parameters:
