@@ -92,6 +92,9 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// may be refused together.
     package var isRecordFault: Bool { known?.isOfRecord ?? false }
 
+    /// The topic for which a record is too large; nil if the library's own `message.max.bytes` refuses it.
+    package var limitingTopic: String? { known == .msgSizeTooLarge ? refusedTopic : nil }
+
     /// The producer's queue had no room, and the record stays with the caller.
     package var isQueueFull: Bool { known == .queueFull }
 
@@ -137,6 +140,13 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// A record was dropped unsent because its transaction had failed.
     package var isPurge: Bool {
         isOne(of: [.purgeQueue, .purgeInflight])
+    }
+
+    /// The same fault of a record for this topic.
+    package func of(topic: String) -> KafkaFault {
+        var fault = self
+        fault.refusedTopic = topic
+        return fault
     }
 
     /// The same fault with the refused topic.

@@ -1,6 +1,7 @@
 import AppCheck
 import BrokerKit
 import Kafka
+import KafkaPorts
 import Pipeline
 import Settings
 import Testing
@@ -60,6 +61,11 @@ struct TopicSettingsTests {
         Case("dead", "max.message.bytes", "77823", .problem),
         Case("results", "max.message.bytes", "1048588", nil),
         Case("results", "max.message.bytes", "999999", .warning),
+        Case("results", "max.message.bytes", "117504", .warning),
+        Case("results", "max.message.bytes", "117503", .problem),
+        Case("tokens", "max.message.bytes", "700", .problem),
+        Case("events", "max.message.bytes", "700", .problem),
+        Case("ledger", "max.message.bytes", "700", .problem),
         Case("requests", "max.message.bytes", "1000", nil),
     ]
 
@@ -70,6 +76,36 @@ struct TopicSettingsTests {
         guard let message = findings.first?.message else { return }
         #expect(message.contains("\(item.setting.name)=\(item.setting.value)"), "\(message)")
         #expect(message.contains("set ") || message.contains("raise "), "\(message)")
+        let isTooSmall = item.setting.name == "max.message.bytes" && item.severity == .problem
+        #expect(!isTooSmall || !message.contains("batch.size"), "\(message)")
+        #expect(!isTooSmall || findings.first?.endsRun == false, "a worker waits, and answers what fits")
+    }
+
+    @Test func `topics that nobody could write to are not created, nor taken for created`() throws {
+        let names = Self.names
+        func plan(_ replication: Int?) -> [NewTopic] {
+            TopicCreator.plan(names, partitions: 2, replication: replication)
+        }
+        let broker = ["min.insync.replicas": "2"]
+        let refusal = try #require(TopicCreator.refusal(plan(1), broker))
+        #expect(refusal.contains("min.insync.replicas=2 and 1 replica:") && refusal.contains("--replication"))
+        for (replication, settings) in [(2, broker), (3, ["min.insync.replicas": "3"]), (1, [:]), (nil, broker)] {
+            #expect(TopicCreator.refusal(plan(replication), settings) == nil)
+        }
+        #expect(TopicCreator.refusal([], broker) == nil, "all exist, and are compared")
+        for (outcome, isComplaint) in [(TopicCreation.created, true), (.exists, false)] {
+            for (replicas, isWritable) in [(1, false), (2, true)] {
+                var report = TopicReport()
+                let wanted = plan(nil)[0]
+                let found = TopicDescription(name: wanted.name, partitions: 2, replication: replicas)
+                let own = Dictionary(uniqueKeysWithValues: wanted.settings.map { ($0.name, $0.value) })
+                report.add(wanted, outcome, found, own.merging(broker) { $1 })
+                #expect(report.allMatch == isWritable)
+                #expect(report.complaints.isEmpty == (isWritable || !isComplaint))
+                let text = (report.lines + report.complaints).joined()
+                #expect(text.contains("nothing can be written") == !isWritable, "\(text)")
+            }
+        }
     }
 
     @Test func `ledger segments that are never closed are a warning, unless they are small or short`() {

@@ -98,8 +98,23 @@ struct BisectionTests {
         let canGoOn = bisection.failed(Self.positions(8), count: 1)
         #expect(canGoOn)
         #expect(bisection.poison == [RecordPlace(partition: 0, offset: 7)])
+        let canBeShortened = bisection.failed(Self.positions(8), count: 1)
+        #expect(canBeShortened && bisection.shortened == bisection.poison)
         let canStillGoOn = bisection.failed(Self.positions(8), count: 1)
         #expect(!canStillGoOn)
+        bisection.committed(Self.positions(8))
+        #expect(bisection.shortened.isEmpty && bisection.poison.isEmpty && bisection.limit == nil)
+    }
+
+    @Test func `a record that a setting refuses is never given up, and the search waits for it`() {
+        var bisection = Bisection()
+        for count in [8, 4, 1, 1, 1] {
+            let goesOn = bisection.failed(Self.positions(8), count: count, isSetting: count == 1)
+            #expect(goesOn && bisection.poison.isEmpty)
+        }
+        #expect(bisection.limit == 1)
+        bisection.committed(Self.positions(8))
+        #expect(bisection.limit == nil)
     }
 
     @Test func `revoked partitions drop their suspects`() {

@@ -48,6 +48,7 @@ struct UncopiedRecordTests {
         let polled = Self.records.map { PolledRecord.uncopied(of: $0) }
         let poison = Poison(
             refused: [RecordPlace(Self.records[0])],
+            shortened: [RecordPlace(Self.records[0])],
             crashing: [WorkItem(RecordStamp(Self.records[1]))]
         )
         let decoded = try Self.stage().decode(polled[...], now: nil, poison: poison).records

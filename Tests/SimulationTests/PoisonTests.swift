@@ -90,6 +90,69 @@ struct PoisonTests {
         #expect(Set(letters.keys) == Set(without.keys).union(refused))
     }
 
+    /// The setting is too small for one request's result, until an operator raises it.
+    @Test(arguments: [0, 37, 99] as [Int64])
+    func `a topic's setting makes no dead letter: the worker waits, names topic and setting, and answers then`(
+        large: Int64
+    ) throws {
+        let traffic = try Self.traffic.get()
+        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+        let value = Array(#"{"path": "v1/projects/1/apps/a:noSuchMethod", "body": {}}"#.utf8)
+        let records = (0..<100 as Range<Int64>).map { RequestRecords.record(value, key: nil, offset: $0) }
+        var (refusals, answered) = (0, [Int64]())
+        let streams = ListStreams(records) { outputs in
+            if refusals < 20, outputs.contains(where: { $0.sourceOffset == large && $0.stream == .results }) {
+                refusals += 1
+                throw SimulatedFault(.recordFault, limitingTopic: "appattest.results")
+            }
+            answered += outputs.filter { $0.stream == .results }.map(\.sourceOffset)
+        }
+        var options = BatchLoop.Options()
+        options.batch.records = 100
+        let told = Told()
+        let roles = StreamRoles(source: streams, transaction: streams)
+        let loop = lanes.loop(
+            roles,
+            traffic.settings,
+            options,
+            notice: { told.lines.insert(String(describing: $0)) }
+        )
+        #expect(try lanes.run(loop))
+        #expect(loop.tally.deadLetters.isEmpty && refusals == 20)
+        #expect(answered == Array(0..<100))
+        let line = try #require(told.lines.first { $0.contains("max.message.bytes") })
+        #expect(line.contains("topic appattest.results") && line.contains("partition 0, offset \(large)"), "\(line)")
+    }
+
+    /// What the loop tells, once each.
+    private final class Told: @unchecked Sendable {
+        // Confined to the test's thread.
+        var lines: Set<String> = []
+    }
+
+    @Test func `a dead letter keeps its value where the broker takes it, although its topic has a limit of its own`()
+        throws
+    {
+        let traffic = try Self.traffic.get()
+        for (most, isWhole) in [(200, true), (80, false)] {
+            let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
+            let value = [UInt8](repeating: 0x41, count: 100)
+            var letters: [OutboundRecord] = []
+            let streams = ListStreams([RequestRecords.record(value, key: nil, offset: 0)]) { outputs in
+                let isLarge = outputs.contains { ($0.value?.count ?? 0) > most }
+                let isFirst = outputs.contains { $0.stream == .deadLetters && !$0.otherHeaders.contains(Self.tooLarge) }
+                if isLarge || isFirst { throw SimulatedFault(.recordFault, limitingTopic: "appattest.dead-letters") }
+                letters += outputs.filter { $0.stream == .deadLetters }
+            }
+            let loop = lanes.loop(StreamRoles(source: streams, transaction: streams), traffic.settings)
+            #expect(try lanes.run(loop))
+            #expect(letters.map(\.value) == [isWhole ? value : nil])
+            #expect((Self.header("dlq.truncated", of: letters.first) == "true") == !isWhole)
+        }
+    }
+
+    private static let tooLarge = RecordHeader(name: Array("dlq.reason".utf8), value: Array("too-large".utf8))
+
     @Test func `a refusal of even a dead letter ends the work, and the message names the record`() throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)

@@ -264,5 +264,6 @@ package struct RequestLimits: Sendable, Equatable {
     package var requestIDBytes = 128
     /// Ids of used tokens that a partition may remember; above that, session tokens are refused. About 200 bytes each.
     package var sessionTokens = 1_000_000
+    package static let pathBytes = RequestPath.maxBytes
     package init() {}
 }

@@ -52,7 +52,7 @@ package enum TopicCheck {
     }
 
     /// Empty without the right to read a broker's settings (a right on the cluster, which no worker needs).
-    private static func brokerSettings(_ admin: Admin, _ timeoutMilliseconds: Int) throws -> [String: String] {
+    static func brokerSettings(_ admin: Admin, _ timeoutMilliseconds: Int) throws -> [String: String] {
         do {
             return try admin.brokerSettings(timeoutMilliseconds: timeoutMilliseconds)
         } catch {

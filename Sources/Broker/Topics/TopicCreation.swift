@@ -30,12 +30,18 @@ package enum TopicCreator {
         let admin = try Admin(KafkaProperties(properties))
         let wanted = plan(topics, partitions: partitions, replyPartitions: replyPartitions, replication: replication)
         // Asked first: this finds out that a broker is down long before a creation gives up.
-        _ = try admin.topics(timeoutMilliseconds: min(timeoutMilliseconds, firstMilliseconds))
+        let present = try admin.topics(timeoutMilliseconds: min(timeoutMilliseconds, firstMilliseconds)).map(\.name)
+        let broker = try TopicCheck.brokerSettings(admin, timeoutMilliseconds)
+        if let refusal = refusal(wanted.filter { !present.contains($0.name) }, broker) { throw CommandFault(refusal) }
         let outcomes = try admin.createTopics(wanted, timeoutMilliseconds: timeoutMilliseconds)
         let existing = zip(wanted, outcomes).filter { $0.1 == .exists }.map { $0.0.name }
         let created = zip(wanted, outcomes).filter { $0.1 == .created }.map { $0.0.name }
         let descriptions = try visible(created, admin, timeoutMilliseconds)
-        let settings = try admin.settings(of: existing, timeoutMilliseconds: timeoutMilliseconds)
+        var settings = try admin.settings(of: existing, timeoutMilliseconds: timeoutMilliseconds)
+        // Without the right to read them nothing is known of new ones, as of the broker's own settings.
+        if let new = try? admin.settings(of: created, timeoutMilliseconds: timeoutMilliseconds) {
+            settings.merge(new) { $1 }
+        }
         var report = TopicReport()
         for (topic, outcome) in zip(wanted, outcomes) {
             let description = descriptions.first { $0.name == topic.name }
@@ -45,6 +51,19 @@ package enum TopicCreator {
     }
 
     private static let firstMilliseconds = 10_000
+
+    /// Why topics that do not exist yet are not created; nil = nothing speaks against it.
+    ///
+    /// - Parameter broker: a broker's settings, as far as it reported them.
+    static func refusal(_ missing: [NewTopic], _ broker: [String: String]) -> String? {
+        for topic in missing where !topic.settings.contains(where: { $0.name == "min.insync.replicas" }) {
+            guard let fault = TopicSettings.unwritable(broker, replicas: topic.replication) else { continue }
+            return
+                "topic \(topic.name) would have the brokers' \(fault); nothing was created: pass a higher --replication, "
+                + "or lower the brokers' min.insync.replicas"
+        }
+        return nil
+    }
 
     /// The topics, once new ones have reached the broker that is asked; a broker learns of them after a while.
     private static func visible(
@@ -91,6 +110,12 @@ extension TopicReport {
         switch outcome {
         case .created:
             lines.append("created \(wanted.name), \(Counted.text(Int(wanted.partitions), "partition"))")
+            guard let fault = TopicSettings.unwritable(settings, replicas: found?.replication) else { return }
+            allMatch = false
+            complaints.append(
+                "topic \(wanted.name) has \(fault); delete it and pass a higher --replication, or lower its "
+                    + "min.insync.replicas"
+            )
         case .failed(let fault):
             allMatch = false
             complaints.append(fault.message)
@@ -114,6 +139,9 @@ extension TopicReport {
         }
         if let replication = wanted.replication, found.replication != replication {
             differences.append("but with replication \(found.replication), not \(replication)")
+        }
+        if let fault = TopicSettings.unwritable(settings, replicas: found.replication) {
+            differences.append("but with \(fault)")
         }
         // An operator may choose the other settings; run --check reports the dangerous ones.
         for (name, value) in wanted.settings

@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import Kafka
 internal import Settings
@@ -7,13 +8,20 @@ internal import Streams
 struct TopicNeeds: Sendable, Equatable {
     /// A dead letter carries a whole request, with headers that say where it was.
     static let letterOverhead = 4_096
+    /// A control character of a text becomes `\u0001`.
+    private static let escapedBytes = 6
 
     var letterBytes: Int
+    /// The most of every other output: the headers that are copied, path, request id and what an object says of its
+    /// device, and the members of fixed size.
+    var outputBytes: Int
     /// The producer's batch size: the broker's limit applies to batches.
     var batchBytes: Int
 
     init(_ limits: RequestLimits = RequestLimits(), properties: [(String, String)] = []) {
         letterBytes = limits.valueBytes + limits.headerBytes + Self.letterOverhead
+        let texts = RequestLimits.pathBytes + limits.requestIDBytes + ObjectLimits.default.attestationBytes
+        outputBytes = limits.headerBytes + Self.escapedBytes * texts + Self.letterOverhead
         batchBytes = properties.last { $0.0 == "batch.size" }.flatMap { Int($0.1) } ?? 1_000_000
     }
 }
@@ -23,6 +31,17 @@ enum TopicSettings {
     static let minute: Int64 = 60_000
     static let hour = 60 * minute
     static let day = 24 * hour
+
+    /// Kafka's default for `max.message.bytes`.
+    static let usualBytes = 1_048_588
+
+    /// Why nobody can write to a topic; nil = it can be written to, or a number is not known.
+    static func unwritable(_ settings: [String: String], replicas: Int?) -> String? {
+        guard let inSync = settings["min.insync.replicas"].flatMap({ Int($0) }), let replicas, replicas > 0,
+            inSync > replicas
+        else { return nil }
+        return "min.insync.replicas=\(inSync) and \(Counted.text(replicas, "replica")): nothing can be written"
+    }
 
     /// - Parameter replication: nil = the broker's default, whose number is not known here.
     static func wanted(_ name: String, _ topics: TopicNames, replication: Int?) -> [(name: String, value: String)] {
@@ -107,12 +126,9 @@ extension TopicCheck {
         guard let inSync = number(settings, "min.insync.replicas"), let replication, replication > 0 else {
             return found
         }
-        if inSync > replication {
+        if let fault = TopicSettings.unwritable(settings, replicas: replication) {
             found.append(
-                problem(
-                    "topic \(name) has min.insync.replicas=\(inSync) and \(replication) replicas: nothing can be written; "
-                        + "set min.insync.replicas=\(max(1, replication - 1))"
-                )
+                problem("topic \(name) has \(fault); set min.insync.replicas=\(max(1, replication - 1))")
             )
         } else if replication >= 3, inSync < 2 {
             found.append(
@@ -259,6 +275,14 @@ extension TopicCheck {
                 risk(
                     "topic \(name) has max.message.bytes=\(most), but a dead letter may have \(needs.letterBytes): "
                         + "it would be written without its request; raise max.message.bytes, or lower the limits of worker.json"
+                )
+            ]
+        }
+        if name != topics.outputs[.deadLetters], most < needs.outputBytes {
+            return [
+                risk(
+                    "topic \(name) has max.message.bytes=\(most), but a record of it may have \(needs.outputBytes): the worker "
+                        + "would wait at such a request; set max.message.bytes=\(TopicSettings.usualBytes)"
                 )
             ]
         }

@@ -204,7 +204,7 @@ final class CallbackContext {
         firstFailure =
             isDelivered
             ? .stale("\(record) was acknowledged without an offset: it may be lost")
-            : unsafe KafkaFault(message.err, doing: "\(record) was not delivered")
+            : unsafe KafkaFault(message.err, doing: "\(record) was not delivered").of(topic: topic)
     }
 
     /// A record is in the topic only where its offset is known: see ``noteDelivery(_:)``.

@@ -179,7 +179,7 @@ package struct DecodeStage: Sendable {
             clockReason: nil,
             claimedKey: nil,
             traceHeaders: [],
-            isPoisonous: isRefused
+            isPoisonous: poison.shortened.contains(RecordPlace(record))
         )
     }
 

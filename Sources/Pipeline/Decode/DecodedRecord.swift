@@ -110,8 +110,10 @@ struct DecodedGrain {
 
 /// Records that become dead letters before they are looked at.
 struct Poison: Sendable {
-    /// Their outputs were refused: only the shortest dead letter is tried.
+    /// Their outputs were refused: they become dead letters.
     var refused: Set<RecordPlace> = []
+    /// Their dead letters were refused: only the shortest is tried.
+    var shortened: Set<RecordPlace> = []
     /// They crash the process.
     var crashing: Set<WorkItem> = []
 

@@ -9,7 +9,8 @@ extension BatchLoop {
 
     func decode(_ polled: [PolledRecord], of batch: Batch) {
         let (stage, now) = (stages.decode, batch.now ?? options.agesJudgedAt)
-        let poison = Poison(refused: cut.bisection.poison, crashing: cut.suspects.convicted)
+        let (found, shortened) = (cut.bisection.poison, cut.bisection.shortened)
+        let poison = Poison(refused: found, shortened: shortened, crashing: cut.suspects.convicted)
         hand(batch, .decoding, count: polled.count, grain: 64, priority: .high) { range, lane -> [DecodedGrain] in
             [stage.decode(polled[range], now: now, poison: poison, work: lane.work)]
         } then: { batch, grains in
@@ -228,12 +229,15 @@ extension BatchLoop {
             noteDecided(oldest)
             if streams.transaction.isAtomic { doubted.append((oldest, stages.places)) }
             // Any commit failure leaves the transaction unfinished, so the batch is processed again.
-            let canGoOn = !fault.isRecordFault || cut.bisection.failed(oldest.positions, count: oldest.tally.requests)
+            let limit = TopicLimitFault(fault, oldest)
+            let canGoOn =
+                !fault.isRecordFault
+                || cut.bisection.failed(oldest.positions, count: oldest.tally.requests, isSetting: limit != nil)
             if let share = fault.acknowledgedShare { cut.pace.ranOut(oldest.tally.requests, acknowledged: share) }
             kill(fault.abortCause)
             assert(inFlight.isEmpty && phase.isAbortDue, "a batch whose commit failed is processed again")
             guard canGoOn else { throw RefusedRecordFault(fault: fault, positions: oldest.positions) }
-            throw fault
+            throw limit ?? fault
         }
         precondition(oldest.stage == .committed && writing.batch == nil, "a batch leaves once its outcome is known")
         inFlight.removeFirst()
@@ -263,9 +267,34 @@ package struct RefusedRecordFault: Error, CustomStringConvertible {
     package let positions: [PartitionPosition]
 
     package var description: String {
-        let place = positions.first.map { "partition \($0.partition), offset \($0.offset - 1)" } ?? "nowhere"
-        return "the dead letter of the request at \(place) was refused: \(fault)"
+        "the dead letter of the request at \(positions.first.place) was refused: \(fault)"
     }
+}
+
+/// A topic is set to take less than an answer to one valid request has: the worker waits until an operator has raised it.
+package struct TopicLimitFault: SourceFault, Equatable, CustomStringConvertible {
+    let topic: String
+    let positions: [PartitionPosition]
+
+    package let endsLoop = false
+    package let requiresAbort = true
+
+    /// - Returns: nil for another fault, for a batch with more than one request, and for a dead letter, which is shortened.
+    init?(_ fault: any SourceFault, _ batch: Batch) {
+        guard let topic = fault.limitingTopic, batch.tally.requests <= 1, batch.tally.deadLetters.isEmpty else {
+            return nil
+        }
+        (self.topic, positions) = (topic, batch.positions)
+    }
+
+    package var description: String {
+        "topic \(topic) refuses what belongs to the request at \(positions.first.place) for its size: raise "
+            + "max.message.bytes of the topic; the worker waits, and nothing is lost"
+    }
+}
+
+extension PartitionPosition? {
+    fileprivate var place: String { map { "partition \($0.partition), offset \($0.offset - 1)" } ?? "nowhere" }
 }
 
 extension OutboundRecord {

@@ -8,6 +8,8 @@ struct Bisection {
     private(set) var limit: Int?
     /// Records that were found; they become dead letters from now on.
     private(set) var poison: Set<RecordPlace> = []
+    /// The part of them whose whole dead letter was refused, too.
+    private(set) var shortened: Set<RecordPlace> = []
     /// The positions after the last records under suspicion.
     private var suspects: [Int32: Int64] = [:]
     /// A record was found and passed: the other suspects are done in growing steps, until one fails again.
@@ -17,8 +19,9 @@ struct Bisection {
 
     /// Notes that a batch's output was refused because of one of its records.
     ///
-    /// - Returns: false when nothing is left to try: the batch was a single dead letter already.
-    mutating func failed(_ positions: [PartitionPosition], count: Int) -> Bool {
+    /// - Parameter isSetting: a record alone is not to blame, but a topic's setting: it is tried until it passes.
+    /// - Returns: false when nothing is left to try: the batch was a single dead letter of the shortest form already.
+    mutating func failed(_ positions: [PartitionPosition], count: Int, isSetting: Bool = false) -> Bool {
         assert(count >= 0 && limit ?? 1 > 0, "a search has batches with a record")
         for position in positions {
             suspects[position.partition] = max(suspects[position.partition] ?? 0, position.offset)
@@ -29,8 +32,9 @@ struct Bisection {
             return true
         }
         limit = 1
-        guard let position = positions.first else { return false }
-        return poison.insert(RecordPlace(partition: position.partition, offset: position.offset - 1)).inserted
+        guard !isSetting, let position = positions.first else { return isSetting }
+        let place = RecordPlace(partition: position.partition, offset: position.offset - 1)
+        return poison.insert(place).inserted || shortened.insert(place).inserted
     }
 
     /// Notes a committed batch: records before its positions are innocent, or dealt with.
@@ -43,6 +47,7 @@ struct Bisection {
             }
             poison = poison.filter { $0.partition != position.partition || $0.offset >= position.offset }
         }
+        shortened.formIntersection(poison)
         grows = grows || poison.count < known
         if grows { limit = min(now * 2, Self.largest) }
         if suspects.isEmpty { limit = nil }
@@ -53,6 +58,7 @@ struct Bisection {
     mutating func forget(_ partitions: [Int32]) {
         for partition in partitions { suspects[partition] = nil }
         poison = poison.filter { !partitions.contains($0.partition) }
+        shortened.formIntersection(poison)
         if suspects.isEmpty { limit = nil }
     }
 }

@@ -20,11 +20,11 @@ extension ReasonText {
     )
     static let letterTooLarge = ReasonText(
         """
-        The value is larger than `limits.valueBytes`, or an output of the request is larger than the broker \
-        takes.
+        The value is larger than `limits.valueBytes`, or an output of the request is larger than the client's \
+        `message.max.bytes`.
         """,
         [.gateway, .operator],
-        "Refuse such bodies at the gateway, or raise `message.max.bytes` on topic and client."
+        "Refuse such bodies at the gateway, or raise `message.max.bytes` in kafka.properties."
     )
     static let letterBadHeaders = ReasonText(
         """

@@ -40,6 +40,8 @@ package protocol SourceFault: Error {
     var requiresAbort: Bool { get }
     /// One of the written records is refused on every try: too large, for example.
     var isRecordFault: Bool { get }
+    /// The topic whose setting refuses the record for its size; nil = another fault.
+    var limitingTopic: String? { get }
     /// Another process acts under this one's name.
     var isFenced: Bool { get }
     /// The transaction ran out of time: the share of its records acknowledged until then, 0 to 1. nil = another fault.
@@ -48,6 +50,7 @@ package protocol SourceFault: Error {
 
 extension SourceFault {
     package var isRecordFault: Bool { false }
+    package var limitingTopic: String? { nil }
     package var isFenced: Bool { false }
     package var acknowledgedShare: Double? { nil }
 }

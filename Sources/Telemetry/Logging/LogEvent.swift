@@ -30,6 +30,7 @@ package struct LogEvent: Sendable, Equatable {
         case configurationReloaded = "configuration.reloaded"
         case configurationRefused = "configuration.refused"
         case configurationDoubtful = "configuration.doubtful"
+        case topicsUnfit = "topics.unfit"
         case keyYoung = "key.young"
         case keyMissing = "key.missing"
         case keyAway = "key.away"
@@ -87,7 +88,7 @@ package struct LogEvent: Sendable, Equatable {
         switch name {
         case .brokerWaiting, .brokerLost, .brokerFault, .commitAborted, .partitionsUnread, .partitionHeld,
             .partitionUnstable, .ledgerStalled, .configurationRefused, .keyMissing, .breakerOpen, .clockDoubted,
-            .engineDisagrees, .recordConvicted, .laneHung:
+            .engineDisagrees, .recordConvicted, .laneHung, .topicsUnfit:
             level > .info
         default: false
         }
@@ -105,7 +106,7 @@ package struct LogEvent: Sendable, Equatable {
         case .clientLine: code != "TOKEN"
         case .brokerFault, .commitAborted, .clockDoubted, .partitionNoted,
             .partitionHeld, .engineDisagrees, .configurationDoubtful, .keyYoung, .tokensFull,
-            .gatewayContradicted, .gatewayUnanswered:
+            .gatewayContradicted, .gatewayUnanswered, .topicsUnfit:
             true
         default: false
         }

@@ -79,6 +79,13 @@ final class BrokerAccess {
         )
     }
 
+    /// Finds the same later on, on any thread; nil for the embedded broker, which reports no settings.
+    var laterFindings: (@Sendable () throws -> [TopicFinding])? {
+        guard !isEmbedded else { return nil }
+        let (properties, topics, limits) = (settings.properties, topics, limits)
+        return { try TopicCheck.findings(properties: properties, topics: topics, limits: limits) }
+    }
+
     /// Checks that a transaction can begin: asks the broker for one under the name of each loop of this instance, which
     /// ends whatever a predecessor left open. Not while the group has members: it would fence the member of that name.
     func transactionFindings(loops: Int, timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {

@@ -32,6 +32,8 @@ final class WorkerSession {
     private let signing: SigningChoice
     private let monitor: WorkerMonitor
     private let renewal: ClientRenewal
+    /// What the start found about the topics.
+    private var found: [TopicFinding] = []
 
     var configuration: Configuration { loaded.configuration }
     var log: EventLog { shell.log }
@@ -112,6 +114,7 @@ final class WorkerSession {
         }
         guard let (findings, partitions) = answer else { return nil }
         sayInOrder(findings, partitions, log.log)
+        found = findings
         return shell.stopped.isSet ? nil : partitions
     }
 
@@ -207,11 +210,19 @@ final class WorkerSession {
         var sessions = SessionTokenMeter(log: log, limits: configuration.limits)
         var reporter = RunReporter(log: log, monitor: monitor)
         var renewal = renewal
+        let began = ContinuousClock.now
+        func now() -> Int64 { Int64((ContinuousClock.now - began) / .milliseconds(1)) }
+        let topics = access.laterFindings.map { ask in
+            TopicWatch(now: now(), known: found, ask: ask) { [log] finding in
+                log.log(finding.severity == .problem ? .error : .warning, .topicsUnfit, finding.message)
+            }
+        }
         // The others' calls to the broker then give up soon, too.
         try loops.run(stopping: shell.stopped.set) { tally, restore in
             watch.poll()
             if renewal.poll(log.log) { loops.renewClients() }
             monitor.poll()
+            topics?.poll(now: now())
             restoring.update(restore, total: restored.total)
             sessions.update(tally)
             reporter.poll(tally)

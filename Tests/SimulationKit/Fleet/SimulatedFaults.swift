@@ -62,8 +62,12 @@ package final class FaultCounts: @unchecked Sendable {
 /// A fault of the simulated world.
 package struct SimulatedFault: SourceFault, CustomStringConvertible {
     package let kind: FaultKind
+    package let limitingTopic: String?
 
-    package init(_ kind: FaultKind) { self.kind = kind }
+    /// - Parameter limitingTopic: of a record that is too large for its topic.
+    package init(_ kind: FaultKind, limitingTopic: String? = nil) {
+        (self.kind, self.limitingTopic) = (kind, limitingTopic)
+    }
 
     package var endsLoop: Bool { kind == .fatal || kind == .fencedInstance }
     package var requiresAbort: Bool { kind != .retriable && kind != .concurrentTransactions }
