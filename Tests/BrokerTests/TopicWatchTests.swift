@@ -15,7 +15,7 @@ struct TopicWatchTests {
         ask: @escaping @Sendable () throws -> [TopicFinding] = { [] }
     ) -> (watch: TopicWatch, said: Locked<[String]>) {
         let said = Locked<[String]>([])
-        let watch = TopicWatch(now: 0, known: known, ask: ask) { finding in
+        let watch = TopicWatch(known: known, ask: ask) { finding in
             said.withLock { $0.append(finding.message) }
         }
         return (watch, said)
@@ -51,16 +51,16 @@ struct TopicWatchTests {
             }
             return [Self.problem("look \(number)")]
         }
-        watch.poll(now: TopicWatch.pause - 1)
-        watch.poll(now: TopicWatch.pause)
+        func poll(_ count: Int) { for _ in 0..<count { watch.poll() } }
+        poll(TopicWatch.pollsPerLook)
         // The first look waits for its broker meanwhile.
-        watch.poll(now: 9 * TopicWatch.pause)
+        poll(3 * TopicWatch.pollsPerLook)
         release.signal()
         #expect(eventually({ said.withLock { $0 } }, until: { $0 == ["look 1"] }))
-        watch.poll(now: 2 * TopicWatch.pause - 1)
-        watch.poll(now: 2 * TopicWatch.pause)
+        poll(1)
         release.signal()
         #expect(eventually({ said.withLock { $0 } }, until: { $0 == ["look 1", "look 2"] }))
-        #expect(asked.withLock { $0 } == 2)
+        poll(TopicWatch.pollsPerLook - 1)
+        #expect(asked.withLock { $0 } == 2, "not before its time")
     }
 }

@@ -56,13 +56,9 @@ package enum TopicCreator {
     ///
     /// - Parameter broker: a broker's settings, as far as it reported them.
     static func refusal(_ missing: [NewTopic], _ broker: [String: String]) -> String? {
-        for topic in missing where !topic.settings.contains(where: { $0.name == "min.insync.replicas" }) {
-            guard let fault = TopicSettings.unwritable(broker, replicas: topic.replication) else { continue }
-            return
-                "topic \(topic.name) would have the brokers' \(fault); nothing was created: pass a higher --replication, "
-                + "or lower the brokers' min.insync.replicas"
-        }
-        return nil
+        let bare = missing.first { topic in !topic.settings.contains { $0.name == "min.insync.replicas" } }
+        guard let bare, let fault = TopicSettings.unwritable(broker, replicas: bare.replication) else { return nil }
+        return "topic \(bare.name) would have the brokers' \(fault); nothing was created: \(TopicReport.wayOut)"
     }
 
     /// The topics, once new ones have reached the broker that is asked; a broker learns of them after a while.
@@ -101,6 +97,8 @@ package enum TopicCreator {
 }
 
 extension TopicReport {
+    static let wayOut = "pass a higher --replication, or lower min.insync.replicas"
+
     mutating func add(
         _ wanted: NewTopic,
         _ outcome: TopicCreation,
@@ -112,10 +110,7 @@ extension TopicReport {
             lines.append("created \(wanted.name), \(Counted.text(Int(wanted.partitions), "partition"))")
             guard let fault = TopicSettings.unwritable(settings, replicas: found?.replication) else { return }
             allMatch = false
-            complaints.append(
-                "topic \(wanted.name) has \(fault); delete it and pass a higher --replication, or lower its "
-                    + "min.insync.replicas"
-            )
+            complaints.append("topic \(wanted.name) has \(fault); delete it and then \(Self.wayOut)")
         case .failed(let fault):
             allMatch = false
             complaints.append(fault.message)

@@ -4,48 +4,36 @@ internal import Threads
 /// Looks at the topics now and then while the worker runs, as the start did: a ledger that begins to expire loses
 /// counters, which a restart would find too late.
 package final class TopicWatch: Sendable {
-    /// The pause between two looks, in milliseconds.
-    package static let pause: Int64 = 300_000
+    /// Five minutes, at ten polls a second.
+    static let pollsPerLook = 3_000
 
-    private struct State {
-        var isAsking = false
-        var lookedAt: Int64
-        /// What the last look has found, or the start.
-        var known: Set<String>
-    }
-
-    private let state: Locked<State>
+    private let state: Locked<(polls: Int, isAsking: Bool, known: Set<String>)>
     private let ask: @Sendable () throws -> [TopicFinding]
     private let say: @Sendable (TopicFinding) -> Void
     private let queue = DispatchQueue(owner: "topics")
 
-    /// - Parameters:
-    ///   - now: milliseconds of a clock that never goes back.
-    ///   - known: what the start has found, and said.
-    ///   - ask: asks the brokers, and waits for the answer.
+    /// - Parameter known: what the start has found, and said.
     package init(
-        now: Int64,
         known: [TopicFinding],
         ask: @escaping @Sendable () throws -> [TopicFinding],
         say: @escaping @Sendable (TopicFinding) -> Void
     ) {
-        state = Locked(State(lookedAt: now, known: Set(known.map(\.message))))
+        state = Locked((0, false, Set(known.map(\.message))))
         (self.ask, self.say) = (ask, say)
     }
 
     /// Looks when it is time to, unless a look is under way. Waits for nothing.
-    package func poll(now: Int64) {
+    package func poll() {
         let isDue = state.withLock { state in
-            guard !state.isAsking, now - state.lookedAt >= Self.pause else { return false }
-            (state.isAsking, state.lookedAt) = (true, now)
+            state.polls += 1
+            guard state.polls >= Self.pollsPerLook, !state.isAsking else { return false }
+            (state.polls, state.isAsking) = (0, true)
             return true
         }
         if isDue { queue.async { self.note(try? self.ask()) } }
     }
 
-    /// Says what is new.
-    ///
-    /// - Parameter findings: nil = no broker has answered, as other lines say.
+    /// Says what is new. No answer changes nothing: other lines tell of brokers that are away.
     func note(_ findings: [TopicFinding]?) {
         // A broker that has just started may not know a topic.
         let lasting = findings?.filter { !$0.mayPass }

@@ -68,22 +68,18 @@ final class BrokerAccess {
     /// The embedded broker's address for clients, on loopback.
     var embeddedAddress: String? { embedded?.bootstrapServers }
 
-    /// The faults of the topics, as far as the broker reports them.
-    func findings(timeoutMilliseconds: Int = 10_000) throws -> [TopicFinding] {
-        try TopicCheck.findings(
-            properties: settings.properties,
-            topics: topics,
-            readsSettings: !isEmbedded,
-            limits: limits,
-            timeoutMilliseconds: timeoutMilliseconds
-        )
-    }
-
-    /// Finds the same later on, on any thread; nil for the embedded broker, which reports no settings.
-    var laterFindings: (@Sendable () throws -> [TopicFinding])? {
-        guard !isEmbedded else { return nil }
-        let (properties, topics, limits) = (settings.properties, topics, limits)
-        return { try TopicCheck.findings(properties: properties, topics: topics, limits: limits) }
+    /// Asks for the faults of the topics, as far as the broker reports them; on any thread.
+    var findings: @Sendable (_ timeoutMilliseconds: Int) throws -> [TopicFinding] {
+        let (properties, topics, limits, isEmbedded) = (settings.properties, topics, limits, isEmbedded)
+        return { timeout in
+            try TopicCheck.findings(
+                properties: properties,
+                topics: topics,
+                readsSettings: !isEmbedded,
+                limits: limits,
+                timeoutMilliseconds: timeout
+            )
+        }
     }
 
     /// Checks that a transaction can begin: asks the broker for one under the name of each loop of this instance, which

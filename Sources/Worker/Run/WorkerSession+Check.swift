@@ -9,7 +9,7 @@ extension WorkerSession {
     /// - Throws: ``CommandFault`` for a finding that keeps the worker from running.
     func check() throws {
         let findings = try CommandFault.explaining("cannot query the broker") {
-            let found = try access.findings()
+            let found = try access.findings(Self.lastTimeout)
             return configuration.delivery == .exactlyOnce
                 ? try found + access.transactionFindings(loops: configuration.loopCount) : found
         }

@@ -15,7 +15,7 @@ final class WorkerSession {
     /// The time a broker has to answer before the worker runs, in milliseconds: short at first, so that a user soon sees
     /// that the broker is absent, and a signal does not wait long.
     private static let firstTimeout = 2_000
-    private static let lastTimeout = 10_000
+    static let lastTimeout = 10_000
     /// An idle poll ends with its first record; a stop waits for up to two such polls.
     private static let mostIdleMilliseconds = 250
     /// Time to end after a signal: longer than a commit takes, shorter than the five seconds that its sender may wait.
@@ -104,7 +104,7 @@ final class WorkerSession {
         var timeout = Self.firstTimeout
         typealias Answer = ([TopicFinding], TopicPartitions)
         let answer = try shell.waitForBroker(pause: .seconds(1)) { isEarly -> Answer? in
-            let findings = try access.findings(timeoutMilliseconds: timeout)
+            let findings = try access.findings(timeout)
             if findings.contains(where: \.mayPass), isEarly() { return nil }
             try refuse(findings, log.log) { $0.severity == .problem && $0.endsRun }
             // A broker that goes away by now is waited for as well, and one that has not heard of the topics yet.
@@ -210,19 +210,16 @@ final class WorkerSession {
         var sessions = SessionTokenMeter(log: log, limits: configuration.limits)
         var reporter = RunReporter(log: log, monitor: monitor)
         var renewal = renewal
-        let began = ContinuousClock.now
-        func now() -> Int64 { Int64((ContinuousClock.now - began) / .milliseconds(1)) }
-        let topics = access.laterFindings.map { ask in
-            TopicWatch(now: now(), known: found, ask: ask) { [log] finding in
-                log.log(finding.severity == .problem ? .error : .warning, .topicsUnfit, finding.message)
-            }
+        let ask = access.findings
+        let topics = TopicWatch(known: found, ask: { try ask(Self.lastTimeout) }) { [log] finding in
+            log.log(finding.severity == .problem ? .error : .warning, .topicsUnfit, finding.message)
         }
         // The others' calls to the broker then give up soon, too.
         try loops.run(stopping: shell.stopped.set) { tally, restore in
             watch.poll()
             if renewal.poll(log.log) { loops.renewClients() }
             monitor.poll()
-            topics?.poll(now: now())
+            topics.poll()
             restoring.update(restore, total: restored.total)
             sessions.update(tally)
             reporter.poll(tally)
