@@ -57,6 +57,23 @@ unsigned long pkcs11_open(const pkcs11_module *module, unsigned long slot, int w
 
 void pkcs11_close(const pkcs11_module *module, unsigned long session) { module->C_CloseSession(session); }
 
+int pkcs11_is_logged_in(const pkcs11_module *module, unsigned long session) {
+    CK_SESSION_INFO info;
+    if (module->C_GetSessionInfo(session, &info) != CKR_OK) return 0;
+    return info.state == CKS_RO_USER_FUNCTIONS || info.state == CKS_RW_USER_FUNCTIONS;
+}
+
+unsigned long pkcs11_token(
+    const pkcs11_module *module, unsigned long slot, unsigned char *name, unsigned long *flags) {
+    CK_TOKEN_INFO info;
+    CK_RV code = module->C_GetTokenInfo(slot, &info);
+    if (code != CKR_OK) return code;
+    memcpy(name, info.label, sizeof info.label);
+    memcpy(name + sizeof info.label, info.serial, sizeof info.serial);
+    *flags = info.flags;
+    return CKR_OK;
+}
+
 unsigned long pkcs11_login(const pkcs11_module *module, unsigned long session, const void *pin, size_t count) {
     CK_RV code = module->C_Login(session, CKU_USER, (CK_BYTE *)pin, count);
     return code == CKR_USER_ALREADY_LOGGED_IN ? CKR_OK : code;

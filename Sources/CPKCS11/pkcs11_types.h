@@ -36,7 +36,13 @@ typedef struct {
     CK_BYTE time[16];
 } CK_TOKEN_INFO;
 
+typedef struct {
+    CK_SLOT_ID slot;
+    CK_ULONG state, flags, error;
+} CK_SESSION_INFO;
+
 enum {
+    CKS_RO_USER_FUNCTIONS = 1, CKS_RW_USER_FUNCTIONS = 3,
     CKR_OK = 0x000, CKR_USER_ALREADY_LOGGED_IN = 0x100, CKR_CRYPTOKI_ALREADY_INITIALIZED = 0x191,
     CKF_RW_SESSION = 0x2, CKF_SERIAL_SESSION = 0x4, CKF_OS_LOCKING_OK = 0x2, CKU_USER = 1,
     CKO_PUBLIC_KEY = 2, CKO_PRIVATE_KEY = 3, CKK_RSA = 0, CKK_EC = 3,
@@ -58,7 +64,9 @@ struct pkcs11_module {
     void *C_GetMechanismList, *C_GetMechanismInfo, *C_InitToken, *C_InitPIN, *C_SetPIN;
     CK_RV (*C_OpenSession)(CK_SLOT_ID, CK_ULONG, void *, void *, CK_SESSION_HANDLE *);
     CK_RV (*C_CloseSession)(CK_SESSION_HANDLE);
-    void *C_CloseAllSessions, *C_GetSessionInfo, *C_GetOperationState, *C_SetOperationState;
+    void *C_CloseAllSessions;
+    CK_RV (*C_GetSessionInfo)(CK_SESSION_HANDLE, CK_SESSION_INFO *);
+    void *C_GetOperationState, *C_SetOperationState;
     CK_RV (*C_Login)(CK_SESSION_HANDLE, CK_ULONG, CK_BYTE *, CK_ULONG);
     void *C_Logout, *C_CreateObject, *C_CopyObject, *C_DestroyObject, *C_GetObjectSize;
     CK_RV (*C_GetAttributeValue)(CK_SESSION_HANDLE, CK_OBJECT_HANDLE, CK_ATTRIBUTE *, CK_ULONG);

@@ -38,13 +38,23 @@ struct TokenPropertyTests {
         ),
     ]
 
-    @Test func `a program that others may write is refused`() throws {
-        let directory = try ConfigurationDirectory(properties: "")
-        let program = directory.path + "/token"
-        try directory.write("token", "#!/bin/sh\n")
+    @Test func `a program that others may write, or exchange, is refused`() throws {
+        let open = try ConfigurationDirectory(properties: "")
+        try open.write("token", "#!/bin/sh\n")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: open.path + "/token")
+        let lies = try problem("\(Self.bearer)\(Self.command)\(open.path)/token")
+        #expect(lies?.contains("/token lies in /") == true, "\(lies ?? "none")")
+        // Not in the folder of temporary files, where others may put another one in its place.
+        let folder = NSHomeDirectory() + "/.attest-worker-token-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let program = folder + "/token"
+        _ = FileManager.default.createFile(atPath: program, contents: Data("#!/bin/sh\n".utf8))
         let properties = "\(Self.bearer)\(Self.command)\(program)"
-        for (mode, told) in [(0o700, nil), (0o755, nil), (0o775, "may write"), (0o707, "may write"), (0o600, "be run")]
-        {
+        let modes = [
+            (0o700, nil), (0o755, nil), (0o775, "can be written"), (0o707, "can be written"), (0o600, "be run"),
+        ]
+        for (mode, told) in modes {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: program)
             let problem = try problem(properties)
             #expect(told.map { problem?.contains($0) == true } ?? (problem == nil), "\(mode): \(problem ?? "none")")

@@ -23,8 +23,8 @@ struct CodeFileTests {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
 
-        func fault(_ path: String? = nil) -> MultiBufferFault? {
-            do throws(MultiBufferFault) {
+        func fault(_ path: String? = nil) -> CodeFault? {
+            do throws(CodeFault) {
                 close(try CodeFile.open(path ?? file, below: FileManager.default.temporaryDirectory.path))
                 return nil
             } catch { return error }

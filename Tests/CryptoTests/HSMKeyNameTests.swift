@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import Crypto
@@ -55,6 +56,7 @@ struct HSMKeyNameTests {
         #expect(
             HSMFault.call("C_Login", 0xA0).isFinal && HSMFault.call("C_Login", 0xA4).isFinal && HSMFault.noPIN.isFinal
         )
+        #expect(HSMFault.lastTry.isFinal && HSMFault.pinLocked.isFinal && !HSMFault.silent.isFinal)
         #expect(!HSMFault.call("C_Sign", 0x32).isFinal && !HSMFault.wrongSignature.isFinal)
         #expect("\(HSMFault.call("C_Sign", 0x32))" == "cannot be reached: C_Sign ends with CKR_DEVICE_REMOVED")
         #expect("\(HSMFault.call("C_Sign", 0x8000_0001))".hasSuffix("code 2147483649"))
@@ -62,6 +64,13 @@ struct HSMKeyNameTests {
 
     @Test(arguments: ["/nowhere/lib.so", "relative.so", "/etc/passwd"])
     func `a module that is no library of the kind is refused`(path: String) {
-        #expect(throws: HSMFault.self) { try HSMModule.at(path) }
+        let module = HSMModule.at(path, ParkingThreads())
+        // Each call tries it.
+        for _ in 0..<2 {
+            do throws(HSMFault) {
+                _ = try module.use(within: .zero) { $0 }
+                Issue.record("it is a module")
+            } catch { #expect("\(error)".hasPrefix("cannot be reached: its module "), "\(error)") }
+        }
     }
 }

@@ -45,14 +45,14 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.path
         let path = folder + "/library-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(throws: MultiBufferFault.notAbsolute) { try MultiBufferLibrary(path: "libcrypto_mb.so") }
-        #expect(throws: MultiBufferFault.notAbsolute) { try MultiBufferLibrary(path: "") }
-        #expect(throws: MultiBufferFault.missing) { try MultiBufferLibrary(path: path) }
-        #expect(throws: MultiBufferFault.notRegular) { try MultiBufferLibrary(path: folder) }
+        #expect(throws: MultiBufferFault.file(.notAbsolute)) { try MultiBufferLibrary(path: "libcrypto_mb.so") }
+        #expect(throws: MultiBufferFault.file(.notAbsolute)) { try MultiBufferLibrary(path: "") }
+        #expect(throws: MultiBufferFault.file(.missing)) { try MultiBufferLibrary(path: path) }
+        #expect(throws: MultiBufferFault.file(.notRegular)) { try MultiBufferLibrary(path: folder) }
         for mode in [0o666, 0o646, 0o602] {
             _ = FileManager.default.createFile(atPath: path, contents: Data("text".utf8))
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            #expect(throws: MultiBufferFault.writable(mode: UInt32(mode))) { try MultiBufferLibrary(path: path) }
+            #expect(throws: MultiBufferFault.file(.writable(mode: UInt32(mode)))) { try MultiBufferLibrary(path: path) }
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         let fault = #expect(throws: MultiBufferFault.self) { try MultiBufferLibrary(path: path, below: folder) }

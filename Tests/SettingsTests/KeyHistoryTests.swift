@@ -95,7 +95,7 @@ struct KeyHistoryTests {
         let hour: Int64 = 3_600_000
         #expect(
             PublicationRule.warnings(keys, now: made + 2 * hour + 600_000) == [
-                "signing key a is active, and its file is only 2 h 10 min old; publish a key 7 h before it becomes "
+                "signing key a is active, and is only 2 h 10 min old; publish a key 7 h before it becomes "
                     + "active, because verifiers keep key sets for up to 6 h"
             ]
         )

@@ -51,7 +51,8 @@ struct KeySourceTests {
         arguments: [
             (#""command":["/bin/sh","-c","echo >&2; exit 3"]"#, "/bin/sh ended with exit code 3; run", ExitCode.failed),
             (#""command":["/bin/sh","-c","kill -9 $$"]"#, "/bin/sh was ended by signal 9; run it", ExitCode.failed),
-            (#""command":["/nowhere/vault"]"#, "/nowhere/vault cannot be started: No such file", ExitCode.failed),
+            (#""command":["/nowhere/vault"]"#, "/nowhere/vault does not exist", ExitCode.failed),
+            (#""command":["/etc/passwd"]"#, "/etc/passwd cannot be started: Permission denied", ExitCode.failed),
             (#""command":["/bin/sh","-c","yes"]"#, "/bin/sh printed more than 65536 bytes", ExitCode.failed),
             (#""command":["/bin/echo","x"]"#, "the output of /bin/echo is not base64; a symmetric", ExitCode.usage),
             (#""command":["/bin/true"]"#, "the output of /bin/true has 0 bytes; a symmetric", ExitCode.usage),
@@ -79,6 +80,10 @@ struct KeySourceTests {
             (#""sealingKeys":[{"id":"s1"}]"#, "sealingKeys[0]: must name where the key is"),
             (#""signingKeys":[{"kid":"k1"}]"#, "signingKeys[0]: must name where the key is: one of file, command, key"),
             (signing(#""file":"f","pin":"${file:p}""#), "signingKeys[0].pin: goes with key alone"),
+            (
+                signing(#""file":"f","published":"2026-11-20T12:00:00Z""#),
+                "signingKeys[0].published: goes with key or command"
+            ),
             (signing(#""key":"pkcs11:token=a;object=b""#), "signingKeys[0].key: must end in ?module-path="),
             (
                 signing(#""key":"pkcs11:token=a;object=b?module-path=/m.so","pin":"1234""#),
@@ -108,5 +113,46 @@ struct KeySourceTests {
         // A replay that mints nothing asks no token.
         let loaded = try LoadedConfiguration.load(directory: directory.path, absentKeys: .tolerated)
         #expect(loaded.keys.absent == ["signing key k1"])
+    }
+
+    @Test func `a program of a folder that others may write is a mistake of the configuration`() throws {
+        let directory = try KeyDirectory(Self.sealing(#""command":["DIR/program"]"#))
+        try directory.write("worker.json", try directory.text("worker.json").replacing("DIR", with: directory.path))
+        try directory.write("program", "#!/bin/sh\necho\n", mode: 0o755)
+        do throws(ConfigurationFault) {
+            _ = try directory.load()
+            Issue.record("it is run")
+        } catch {
+            #expect(error.exitCode == ExitCode.usage)
+            #expect(
+                error.message.contains("/program lies in /")
+                    && error.message.contains("others than its owner can write")
+            )
+        }
+    }
+
+    @Test func `a configuration that one was sent runs no program`() throws {
+        let directory = try KeyDirectory(Self.sealing(#""command":["/bin/sh","-c","echo > DIR/ran"]"#))
+        try directory.write("worker.json", try directory.text("worker.json").replacing("DIR", with: directory.path))
+        let loaded = try LoadedConfiguration.load(
+            directory: directory.path,
+            absentKeys: .tolerated,
+            runsPrograms: false
+        )
+        #expect(loaded.keys.absent == ["sealing key s1"])
+        #expect(loaded.keys.absenceWarning?.contains("--run-programs") == true)
+        let refusal = ConfigurationFault("worker.json: sealing key s1 is written by a program: --run-programs runs it.")
+        #expect(throws: refusal) { try LoadedConfiguration.load(directory: directory.path, runsPrograms: false) }
+        #expect(throws: refusal) { try ExchangeKeys.refusePrograms(loaded.configuration) }
+        #expect(WholeFile.text(directory.path + "/ran") == nil)
+    }
+
+    @Test func `worker.json tells when a key without a file was published`() throws {
+        let directory = try KeyDirectory(
+            Self.signing(#""command":["/bin/cat","DIR/e.pem"],"published":"2026-11-20T12:00:00Z""#)
+        )
+        try directory.write("worker.json", try directory.text("worker.json").replacing("DIR", with: directory.path))
+        try directory.write("e.pem", KeyText.p256)
+        #expect(try directory.load().keys.signingFilesModifiedAt["k1"] == TimeText.milliseconds("2026-11-20T12:00:00Z"))
     }
 }

@@ -23,8 +23,8 @@ struct ProgramOutputTests {
     @Test func `a program inherits the environment, an empty input, no open file and no blocked signal`() throws {
         let script = "cat; test -n \"$PATH\" && ls /proc/self/fd && grep SigBlk /proc/self/status"
         let bytes = try ProgramOutput.run(arguments: shell(script), limit: .seconds(60), bytes: 1_000)
-        // The fourth is the folder that `ls` reads.
-        #expect(String(decoding: bytes, as: UTF8.self) == "0\n1\n2\n3\nSigBlk:\t0000000000000000\n")
+        // The fourth is the program's own file, the fifth the folder that `ls` reads.
+        #expect(String(decoding: bytes, as: UTF8.self) == "0\n1\n2\n3\n4\nSigBlk:\t0000000000000000\n")
     }
 
     @Test(arguments: [
@@ -37,7 +37,28 @@ struct ProgramOutputTests {
     }
 
     @Test func `a program that is not there cannot be started`() {
-        #expect(clause(["/nothing/here"]) == "cannot be started: No such file or directory")
+        #expect(clause(["/nothing/here"]) == "does not exist")
+        #expect(clause(["/etc/passwd"]) == "cannot be started: Permission denied")
+    }
+
+    @Test func `a script runs too, and a program that others may change does not`() throws {
+        let bytes = try ProgramOutput.run(arguments: ["/usr/bin/ldd", "--version"])
+        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("ldd "))
+        // The folder of temporary files is open to all.
+        let folder = try KeyDirectory()
+        try folder.write("program", "#!/bin/sh\necho ran\n", mode: 0o755)
+        do throws(ProgramFault) {
+            _ = try ProgramOutput.run(arguments: [folder.path + "/program"])
+            Issue.record("it ran")
+        } catch {
+            #expect(error.isMistake && error.clause.contains("which others than its owner can write"), "\(error)")
+        }
+    }
+
+    @Test func `a program that leaves its process group is killed as well`() {
+        let script = "setpgrp(0, getpgrp(getppid)) or die; select(undef, undef, undef, undef)"
+        let fault = clause(["/usr/bin/perl", "-e", script], limit: .milliseconds(300))
+        #expect(fault == "did not end within 0.3 seconds, and was killed")
     }
 
     @Test(arguments: [(1_000, nil), (999, "printed more than 999 bytes, and was killed")])

@@ -20,10 +20,17 @@ struct SigningFailureTests {
         private var devices: [(device: FakeDevice, artifact: [UInt8], resource: String)] = []
         private(set) var complaints: [String] = []
         private(set) var deferred = 0
+        /// Signatures that hung at once.
+        private(set) var hung = 0
 
-        init(_ seed: UInt64, isAtomic: Bool, options: BatchLoop.Options = BatchLoop.Options()) throws {
+        init(
+            _ seed: UInt64,
+            isAtomic: Bool,
+            options: BatchLoop.Options = BatchLoop.Options(),
+            sabotage: UnsteadyKey.Sabotage? = nil
+        ) throws {
             random = SeededRandom(seed: seed)
-            key = UnsteadyKey(try #require(ExchangeKit.rsa), seed: seed)
+            key = UnsteadyKey(try #require(ExchangeKit.rsa), seed: seed, sabotage: sabotage)
             let tokens = [try ExchangeKit.rs256(key: SigningKey(key)), try ExchangeKit.es256()]
             var settings = try ExchangeKit.settings(keys: ExchangeKit.keys(tokens: tokens)) {
                 $0.tokens.sharedSessionTokens = seed.isMultiple(of: 3)
@@ -42,17 +49,37 @@ struct SigningFailureTests {
 
         mutating func run(rounds: Int) throws {
             for round in 1...rounds {
-                key.set(failures: [0, 0.2, 1].randomElement(using: &random) ?? 1, isWell: false)
+                let chances = [0, 0.2, 1]
+                key.set(
+                    failures: chances.randomElement(using: &random) ?? 1,
+                    hangs: chances.randomElement(using: &random) ?? 1,
+                    isWell: false
+                )
                 rig.streams.mostRecords = Int.random(in: 1...8, using: &random)
                 let requests = try requests(round)
                 let before = devices.map { rig.key($0.device)?.counter }
                 let answers = try rig.send(requests)
                 for (place, answer) in answers.enumerated() { judge(answer, place, before[place]) }
                 if chance(0.3) { try rig.restart() }
-                key.set(failures: 0)
-                key.revive()
+                revive()
                 try again(requests, answers)
             }
+        }
+
+        /// What hangs returns late, or not before the next round, and changes nothing.
+        private mutating func revive() {
+            if key.stuck > 0 { complaints.append("a lane waits for a signature that never returns") }
+            if key.left > UnsteadyKey.mostCalls { complaints.append("\(key.left) threads are left to the token") }
+            hung = max(hung, key.left)
+            key.set(failures: 0)
+            if chance(0.3) { key.release() }
+            key.revive()
+            if key.isAvailable != (key.left < UnsteadyKey.mostCalls) {
+                complaints.append("\(key.left) threads are left to the token, which was tried: \(key.isAvailable)")
+            }
+            if key.isAvailable { return }
+            key.release()
+            key.revive()
         }
 
         private mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
@@ -130,16 +157,29 @@ struct SigningFailureTests {
         }
     #endif
 
+    @Test(arguments: UnsteadyKey.Sabotage.allCases)
+    func `a signature that is waited for forever, or with threads without end, is found`(
+        bug: UnsteadyKey.Sabotage
+    ) throws {
+        let found = try (1...8 as ClosedRange<UInt64>).contains { seed in
+            var world = try World(seed, isAtomic: true, sabotage: bug)
+            try world.run(rounds: 8)
+            return !world.complaints.isEmpty
+        }
+        #expect(found)
+    }
+
     @Test(arguments: [true, false])
     func `no counter moves and no challenge is used up for a token that no key has signed`(isAtomic: Bool) throws {
-        var deferred = 0
+        var (deferred, hung) = (0, 0)
         for seed in 1...24 as ClosedRange<UInt64> {
             var world = try World(seed, isAtomic: isAtomic)
             try world.run(rounds: 5)
             #expect(world.complaints.isEmpty, "seed \(seed): \(world.complaints.prefix(3))")
             deferred += world.deferred
+            hung = max(hung, world.hung)
         }
-        #expect(deferred > 100)
+        #expect(deferred > 100 && hung == UnsteadyKey.mostCalls)
     }
 
     @Test func `a batch goes back once for each kind of key, and is counted once`() throws {

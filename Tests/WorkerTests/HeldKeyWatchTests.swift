@@ -1,5 +1,6 @@
 import AppCheck
 import Crypto
+import Settings
 import Telemetry
 import TestKit
 import Testing
@@ -39,6 +40,30 @@ struct HeldKeyWatchTests {
         #expect(lines.withLock { $0 } == [away, "signing key k1 signs again"])
         watch.poll()
         #expect(lines.withLock { $0.count } == 2)
+    }
+
+    @Test func `a key whose token did not answer at the start is tried again, and a reload opens it once`() throws {
+        let (answers, tries, reloads) = (Locked(false), Locked(0), Locked(0))
+        let lines = Locked<[String]>([])
+        let silent = SilentKey(kid: "k1") {
+            tries.withLock { $0 += 1 }
+            return answers.withLock { $0 }
+        }
+        let watch = HeldKeyWatch(TokenKeyRing(), silent: [silent]) {
+            reloads.withLock { $0 += 1 }
+        } say: { event in
+            lines.withLock { $0.append(event.message) }
+        }
+        for _ in 0...HeldKeyWatch.pollsPerTry { watch.poll() }
+        #expect(tries.withLock { $0 } == 2 && reloads.withLock { $0 } == 0)
+        let away = "signing key k1 does not answer in time: "
+        #expect(lines.withLock { $0 } == [away + "exchanges that need it are deferred until it signs"])
+        answers.withLock { $0 = true }
+        for _ in 0...3 * HeldKeyWatch.pollsPerTry { watch.poll() }
+        #expect(tries.withLock { $0 } == 3 && reloads.withLock { $0 } == 1)
+        watch.use(try Self.ring(UnsteadyKey(try #require(ExchangeKit.p256))))
+        watch.poll()
+        #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.last } == "signing key k1 signs again")
     }
 
     @Test func `a key that is published only, or not in use any more, is neither tried nor told`() throws {

@@ -12,6 +12,11 @@ typedef struct pkcs11_module pkcs11_module;
 #define PKCS11_SEVERAL 0xFFFFFFF1UL
 #define PKCS11_SHAPE 0xFFFFFFF2UL
 
+/// Flags of a token: one more wrong PIN locks it; it is locked.
+#define PKCS11_PIN_LAST_TRY 0x20000
+#define PKCS11_PIN_LOCKED 0x40000
+#define PKCS11_TOKEN_BYTES 48
+
 /// The functions of a library from `dlopen`; NULL where it is not such a module.
 const pkcs11_module *pkcs11_module_of(void *library);
 
@@ -25,6 +30,11 @@ unsigned long pkcs11_find_slot(
     const pkcs11_module *module, const char *label, const char *serial, unsigned long *slot);
 unsigned long pkcs11_open(const pkcs11_module *module, unsigned long slot, int writes, unsigned long *session);
 void pkcs11_close(const pkcs11_module *module, unsigned long session);
+/// Whether the token's user is logged in, by this session or another one of this process; 0 where that is unknown.
+int pkcs11_is_logged_in(const pkcs11_module *module, unsigned long session);
+/// The label and the serial number of a slot's token, and its flags.
+unsigned long pkcs11_token(
+    const pkcs11_module *module, unsigned long slot, unsigned char *name, unsigned long *flags);
 /// Logs in as the token's user, for all sessions of this process.
 unsigned long pkcs11_login(const pkcs11_module *module, unsigned long session, const void *pin, size_t count);
 

@@ -6,12 +6,13 @@ internal import Threads
 /// wait for one where the token allows fewer.
 ///
 /// A signature that fails is tried once more in a new session, with a new login, for sessions die alone; then the key is
-/// away until ``revive()``.
+/// away until ``revive()``. So it is where a signature takes too long: its thread is left to the module.
 @safe package final class HSMKey: HeldKey {
     private struct Session {
         let generation: Int
         let handle: UInt
         let key: UInt
+        var number: (generation: Int, handle: UInt) { (generation, handle) }
     }
 
     private struct State {
@@ -24,43 +25,62 @@ internal import Threads
         var waiting = 0
     }
 
+    /// A start waits no longer for a key.
+    package static let openLimit = Duration.seconds(10)
+    private static let generationLimit = Duration.seconds(600)
+    private static let probe = SHA256.hash(Array("attest-worker".utf8))
+
     package let name: HSMKeyName
     package let publicKey: VerificationKey
     private let module: HSMModule
     private let pin: Secret?
+    /// How long a signature may take.
+    private let limit: Duration
     private let state = Locked(State())
     /// Signalled for each waiting thread.
     private let returned = DispatchSemaphore(value: 0)
 
-    /// - Parameter pin: of the token's user; nil = keys there can be used without a login.
-    package init(_ name: HSMKeyName, pin: Secret?) throws(HSMFault) {
-        self.name = name
-        self.pin = pin
-        module = try HSMModule.at(name.module)
-        let module = module
-        let opened: Result<(Session, VerificationKey), HSMFault>? = module.use { generation in
-            Result { () throws(HSMFault) in
-                let session = try Self.open(name, pin, module, generation)
-                do throws(HSMFault) { return (session, try Self.publicHalf(of: session, module)) } catch {
+    /// Opens the key, which must sign.
+    ///
+    /// - Parameters:
+    ///   - pin: of the token's user; nil = keys there can be used without a login.
+    ///   - triesLast: whether to log in even where one more wrong PIN locks the token.
+    package init(
+        _ name: HSMKeyName,
+        pin: Secret?,
+        limit: Duration,
+        triesLast: Bool = false,
+        on threads: any CallThreads
+    ) throws(HSMFault) {
+        let module = HSMModule.at(name.module, threads)
+        (self.name, self.pin, self.limit, self.module) = (name, pin, limit, module)
+        let session: Session
+        (session, publicKey) = try module.use(within: Self.openLimit) { late in
+            module.end([late.0.number])
+        } _: { generation throws(HSMFault) in
+            func proven() throws(HSMFault) -> (Session, VerificationKey) {
+                let session = try Self.open(name, pin, module, generation, triesLast: triesLast)
+                do throws(HSMFault) {
+                    let key = try Self.publicHalf(of: session, module)
+                    _ = try Self.signature(of: Self.probe, session, key, module)
+                    return (session, key)
+                } catch {
                     unsafe pkcs11_close(module.functions, session.handle)
                     throw error
                 }
             }
+            do throws(HSMFault) { return try proven() } catch {
+                guard !error.isFinal else { throw error }
+                return try proven()
+            }
         }
-        guard let opened else { throw .module("is being started") }
-        let session: Session
-        (session, publicKey) = try opened.get()
         state.withLock { $0.idle = [session] }
-        revive()
-        if let fault = state.withLock({ $0.fault }) { throw fault }
+        note(nil)
     }
 
     deinit {
         if isAvailable { module.note(signs: false) }
-        module.use { generation in
-            // The sessions are ours, and of this start of the module.
-            while let session = takeIdle(generation) { unsafe pkcs11_close(module.functions, session.handle) }
-        }
+        module.end(state.withLock { $0.idle.map(\.number) })
     }
 
     package var isAvailable: Bool { state.withLock { $0.isAvailable } }
@@ -78,12 +98,11 @@ internal import Threads
 
     package func revive() {
         guard !isAvailable, !isLost else { return }
-        let probe = SHA256.hash(Array("attest-worker".utf8))
         do throws(HSMFault) {
-            do throws(HSMFault) { _ = try signed(probe) } catch {
-                guard !error.isFinal else { throw error }
-                module.restart()
-                _ = try signed(probe)
+            do throws(HSMFault) { _ = try signed(Self.probe) } catch {
+                guard !error.isFinal, error != .silent else { throw error }
+                module.restart(within: limit)
+                _ = try signed(Self.probe)
             }
             note(nil)
         } catch { note(error) }
@@ -97,23 +116,28 @@ internal import Threads
             return state.isAvailable
         }
         if let change { module.note(signs: change) }
+        guard fault == .silent else { return }
+        // Threads that wait for a session would wait for one that hangs; idle ones may share its connection.
+        wake(.max)
+        module.end(
+            state.withLock { state in
+                defer { state.idle = [] }
+                return state.idle.map(\.number)
+            }
+        )
     }
 
     /// A signature that the public half verifies.
     private func signed(_ digest: Digest) throws(HSMFault) -> [UInt8] {
-        let made: Result<[UInt8], HSMFault>? = module.use { generation in
-            Result { () throws(HSMFault) in
-                let (session, isNew) = try take(generation)
-                do throws(HSMFault) { return try sign(digest, in: session) } catch {
-                    guard !isNew else { throw error }
-                    // Others may have died with it.
-                    while let other = takeIdle(generation) { unsafe pkcs11_close(module.functions, other.handle) }
-                }
-                return try sign(digest, in: try take(generation).session)
+        try module.use(within: limit) { [self] generation throws(HSMFault) in
+            let (session, isNew) = try take(generation)
+            do throws(HSMFault) { return try sign(digest, in: session) } catch {
+                guard !isNew else { throw error }
+                // Others may have died with it.
+                while let other = takeIdle(generation) { unsafe pkcs11_close(module.functions, other.handle) }
             }
+            return try sign(digest, in: try take(generation).session)
         }
-        guard let made else { throw .module("is being started") }
-        return try made.get()
     }
 
     /// An idle session, a new one, or one that another thread gives back.
@@ -131,11 +155,11 @@ internal import Threads
         }
     }
 
-    /// - Returns: false where no other thread has a session to give back.
+    /// - Returns: false where no other thread has a session to give back, or may keep it for long.
     private func waitForOthers() -> Bool {
         let waits: Bool? = state.withLock { state in
             guard state.idle.isEmpty else { return false }
-            guard state.busy > 0 else { return nil }
+            guard state.busy > 0, state.isAvailable else { return nil }
             state.waiting += 1
             return true
         }
@@ -162,6 +186,23 @@ internal import Threads
 
     /// Gives the session back where it has signed, and closes it otherwise.
     private func sign(_ digest: Digest, in session: Session) throws(HSMFault) -> [UInt8] {
+        let made = Result { () throws(HSMFault) in try Self.signature(of: digest, session, publicKey, module) }
+        let isValid = (try? made.get()) != nil
+        if !isValid { unsafe pkcs11_close(module.functions, session.handle) }
+        state.withLock { state in
+            if isValid { state.idle.append(session) }
+            state.busy -= 1
+        }
+        wake(1)
+        return try made.get()
+    }
+
+    private static func signature(
+        of digest: Digest,
+        _ session: Session,
+        _ publicKey: VerificationKey,
+        _ module: HSMModule
+    ) throws(HSMFault) -> [UInt8] {
         let (isRSA, size) = (publicKey.kind == .rsa, publicKey.signatureBytes)
         let data = isRSA ? EMSAPadding.info + digest.bytes : digest.bytes
         var (signature, count) = ([UInt8](repeating: 0, count: size), size)
@@ -176,14 +217,8 @@ internal import Threads
             &signature,
             &count
         )
-        let isValid = code == 0 && count == size && publicKey.isValid(signature.span, of: digest)
-        if !isValid { unsafe pkcs11_close(module.functions, session.handle) }
-        state.withLock { state in
-            if isValid { state.idle.append(session) }
-            state.busy -= 1
-        }
-        wake(1)
-        guard isValid else { throw code == 0 ? .wrongSignature : .call("C_Sign", code) }
+        guard code == 0 else { throw .call("C_Sign", code) }
+        guard count == size, publicKey.isValid(signature.span, of: digest) else { throw .wrongSignature }
         return signature
     }
 }
@@ -201,7 +236,8 @@ extension HSMKey {
         _ pin: Secret?,
         _ module: HSMModule,
         _ generation: Int,
-        writes: Bool = false
+        writes: Bool = false,
+        triesLast: Bool = false
     ) throws(HSMFault) -> Session {
         let functions = unsafe module.functions
         var (slot, handle, key): (UInt, UInt, UInt) = (0, 0, 0)
@@ -209,12 +245,7 @@ extension HSMKey {
         try check("the search for the token", unsafe pkcs11_find_slot(functions, name.token, name.serial, &slot))
         try check("C_OpenSession", unsafe pkcs11_open(functions, slot, writes ? 1 : 0, &handle))
         do throws(HSMFault) {
-            if let pin {
-                let code = unsafe pin.withUnsafeBytes {
-                    unsafe pkcs11_login(functions, handle, $0.baseAddress, $0.count)
-                }
-                try check("C_Login", code)
-            }
+            if let pin { try module.logIn(handle, slot, pin, triesLast: triesLast) }
             if !writes {
                 let id = name.identifier ?? []
                 let code = unsafe pkcs11_find_key(functions, handle, name.object, id, id.count, &key)
@@ -270,24 +301,17 @@ extension HSMKey {
         _ label: String,
         in token: HSMKeyName,
         rsaBits: Int,
-        pin: Secret?
+        pin: Secret?,
+        on threads: any CallThreads
     ) throws(HSMFault) -> HSMKey {
-        let module = try HSMModule.at(token.module)
-        let made: Result<Void, HSMFault>? = module.use { generation in
-            Result { () throws(HSMFault) in
-                let session = try open(token, pin, module, generation, writes: true)
-                // The label is copied for the call.
-                let code = unsafe pkcs11_generate(
-                    module.functions,
-                    session.handle,
-                    label,
-                    kind == .rsa ? UInt(rsaBits) : 0
-                )
-                unsafe pkcs11_close(module.functions, session.handle)
-                try check("C_GenerateKeyPair", code)
-            }
+        let module = HSMModule.at(token.module, threads)
+        try module.use(within: generationLimit) { generation throws(HSMFault) in
+            let session = try open(token, pin, module, generation, writes: true)
+            // The label is copied for the call.
+            let code = unsafe pkcs11_generate(module.functions, session.handle, label, kind == .rsa ? UInt(rsaBits) : 0)
+            unsafe pkcs11_close(module.functions, session.handle)
+            try check("C_GenerateKeyPair", code)
         }
-        try made?.get()
-        return try HSMKey(token.key(label), pin: pin)
+        return try HSMKey(token.key(label), pin: pin, limit: openLimit, on: threads)
     }
 }

@@ -27,7 +27,8 @@ internal import COpenSSL
 
     /// - Parameter trusted: a folder above the file from which on upwards no rights are judged; nil = all are.
     package init(path: String, below trusted: String? = nil) throws(MultiBufferFault) {
-        let file = try CodeFile.open(path, below: trusted)
+        let file: Int32
+        do throws(CodeFault) { file = try CodeFile.open(path, below: trusted) } catch { throw .file(error) }
         let opened = "/proc/self/fd/\(file)"
         // Never closed, as its descriptor, whose name the loader knows it by. Its names stay its own: nothing else is bound
         // to them.

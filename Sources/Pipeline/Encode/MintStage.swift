@@ -83,6 +83,8 @@ package struct MintStage: Sendable {
                     ExchangeAnswer.challenge($0, ttl: life)
                 }
             case .attestation(_, let times, _), .assertion(let times, _), .debugToken(let times, _):
+                // A shared token is signed here.
+                if settings.exchange.signsElsewhere { work.noteStep() }
                 switch token(times, records[index], request) {
                 case .shared(let token)?: answers[index] = answer(order, token, isBeta: request.isBeta)
                 case .own(let token)?: drafts.append(Draft(index: index, token: token, isBeta: request.isBeta))

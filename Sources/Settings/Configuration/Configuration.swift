@@ -135,6 +135,9 @@ package struct EngineSettings: Sendable, Equatable {
     package var crossCheck = 1000
     /// Absolute path of libcrypto_mb; empty = OpenSSL signs alone.
     package var signingLibrary = ""
+    /// How long a key inside a token may take for a signature.
+    package var hsmTimeoutMilliseconds: Int64 = 5000
+    package var hsmTimeout: Duration { .milliseconds(hsmTimeoutMilliseconds) }
 
     package init() {}
 }

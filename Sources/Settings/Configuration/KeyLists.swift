@@ -1,3 +1,4 @@
+package import AppAttest
 package import AppCheck
 package import Crypto
 internal import JSON
@@ -34,6 +35,10 @@ enum KeyLists {
         ),
         Setting("pin", \.pin, .pinFile)
             .means("With `key`: the file that has the PIN of the token's user. It has the rights of a key file."),
+        Setting("published", \.published, .optional(.time, absent: "none")).means(
+            "With `key` or `command`: when the key was first in the key set, which the time of a file tells of others. "
+                + "`new-keys --token` writes it."
+        ),
         Setting("state", \.state, .choice).means(
             "`active` signs. `published` is in the key set and verifies. `revoked` is not in the key set, its tokens "
                 + "are refused, and its file may be missing."
@@ -90,6 +95,8 @@ enum KeyLists {
         ]
         try checkSource(value, places)
         guard entry.pin.isEmpty || entry.key != nil else { throw value.fault("goes with key alone", at: "pin") }
+        guard entry.published == nil || entry.file.isEmpty
+        else { throw value.fault("goes with key or command: a file has a time of its own", at: "published") }
         guard
             entry.state != .active
                 || !others.contains(where: { $0.state == .active && $0.algorithm == entry.algorithm })
@@ -138,6 +145,8 @@ package struct SigningKeyEntry: Sendable, Equatable {
     /// The key's name inside a token, and the path of the PIN's file.
     package var key: HSMKeyName?
     package var pin = ""
+    /// When a key without a file was made, or first listed.
+    package var published: EvaluationTime?
     package var state = State.active
 }
 

@@ -84,6 +84,10 @@ enum WorkerFile {
                 + "leaves. It is never searched for: see [Keys, A library for signing](Keys.md#a-library-for-signing). "
                 + "Empty: OpenSSL signs alone."
         ),
+        Setting("engine.hsmTimeout", \.engine.hsmTimeoutMilliseconds, .duration(100...10_000)).means(
+            "How long a key inside a token may take for a signature. One that takes longer counts as away: see "
+                + "[Keys elsewhere](KeysElsewhere.md#when-the-token-is-away)."
+        ),
         Setting("loops", \.loops, .integer(0...64)).means(
             "Consumers, producers and loops in one process; all share the lanes. 0 is one per eight active cores, and at "
                 + "least one: see [Deployment, Loops](Deployment.md#loops)."

@@ -34,11 +34,15 @@ package struct ConfigurationFault: ExplainedFault, Equatable {
     package var message: String { lines.joined(separator: "\n") }
     package var sentence: String { message }
     package private(set) var exitCode = ExitCode.usage
+    /// Whether something does not answer, and may yet.
+    private(set) var isSilence = false
 
     package init(_ message: String) { lines = [message] }
 
     /// A fault of what the configuration names, which may pass: another try may help.
-    package init(ofWorld message: String) { (lines, exitCode) = ([message], ExitCode.failed) }
+    package init(ofWorld message: String, isSilence: Bool = false) {
+        (lines, exitCode, self.isSilence) = ([message], ExitCode.failed, isSilence)
+    }
 
     /// - Parameter lines: at least one.
     package init(lines: [String]) { self.lines = lines }

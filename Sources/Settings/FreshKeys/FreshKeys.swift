@@ -1,3 +1,4 @@
+internal import AppAttest
 package import AppCheck
 internal import Crypto
 internal import Glibc
@@ -36,8 +37,10 @@ package struct FreshKeys {
             let key = name.key(entry.kid)
             let kind: SigningKey.Kind = entry.algorithm == .rs256 ? .rsa : .p256
             do throws(HSMFault) {
-                let made = try HSMKey.generate(kind, entry.kid, in: name, rsaBits: rsaBits, pin: secret)
+                let threads = QueueThreads.shared
+                let made = try HSMKey.generate(kind, entry.kid, in: name, rsaBits: rsaBits, pin: secret, on: threads)
                 (entry.key, entry.pin) = (key, pin)
+                entry.published = EvaluationTime(milliseconds: WallClock.milliseconds())
                 return SigningKey(made)
             } catch { throw HSMKey.fault(error, key, of: subject) }
         }
@@ -126,6 +129,7 @@ package struct FreshKeys {
     ///
     /// - Parameter directory: the config directory.
     package func write(to directory: String) throws(CommandFault) {
+        guard !contents.isEmpty else { return }
         let folder = "\(directory)/\(Self.folder)"
         try Folder.make(folder, mode: 0o700)
         var written: [String] = []

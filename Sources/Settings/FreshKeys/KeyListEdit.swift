@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import JSON
@@ -79,6 +80,7 @@ extension SigningKeyEntry {
         }
         var json = JSONTree(["kid": kid, "algorithm": algorithm.rawValue, "key": key.text])
         if !pin.isEmpty { json["pin"] = .string("${file:\(pin)}") }
+        if let published { json["published"] = .string(TimeText.rfc3339(published.milliseconds)) }
         json["state"] = .string(state.rawValue)
         return json
     }

@@ -2,6 +2,10 @@
 package enum AbsentKeys: Sendable {
     /// The program does not start.
     case refused
+    /// A worker goes on without a key whose token does not answer.
+    case silent
+    /// A rotation goes on without a key whose token is away.
+    case away
     /// A replay that mints nothing goes on without it: requests that need the key are deferred.
     case tolerated
 }
@@ -16,10 +20,10 @@ struct AbsentKeyFiles {
     init() {}
 
     /// - Parameter configuration: the absent keys are removed from its lists.
-    init(leaving configuration: inout Configuration) {
-        signing = configuration.signingKeys.filter { $0.state != .revoked && $0.source.isAbsent }.map(\.kid)
-        sealing = configuration.sealingKeys.filter { $0.source.isAbsent }.map(\.id)
-        challenges = configuration.challengeKeys.filter { $0.source.isAbsent }.map(\.id)
+    init(leaving configuration: inout Configuration, where isAbsent: (KeySource) -> Bool) {
+        signing = configuration.signingKeys.filter { $0.state != .revoked && isAbsent($0.source) }.map(\.kid)
+        sealing = configuration.sealingKeys.filter { isAbsent($0.source) }.map(\.id)
+        challenges = configuration.challengeKeys.filter { isAbsent($0.source) }.map(\.id)
         configuration.signingKeys.removeAll { signing.contains($0.kid) }
         configuration.sealingKeys.removeAll { sealing.contains($0.id) }
         configuration.challengeKeys.removeAll { challenges.contains($0.id) }

@@ -1,3 +1,4 @@
+internal import AppAttest
 package import AppCheck
 internal import Crypto
 
@@ -5,7 +6,8 @@ internal import Crypto
 package struct ExchangeKeys: Sendable {
     /// The keys as the pipeline uses them.
     package let rings: KeyRings
-    /// The time of each file's last change by `kid`, in milliseconds since 1970; none for a key without a file.
+    /// The time of each file's last change by `kid`, or what worker.json says of a key without a file, in milliseconds since
+    /// 1970.
     package let signingFilesModifiedAt: [String: Int64]
     /// The secrets behind the rings, in the order of the configuration: a reload compares them.
     package let sealing: [NamedSecret]
@@ -13,12 +15,15 @@ package struct ExchangeKeys: Sendable {
 
     /// Keys whose files a replay does not have, each with its kind: `sealing key k1`.
     package let absent: [String]
+    /// Signing keys whose tokens were away.
+    package let silent: [SilentKey]
 
     /// A warning about the absent keys; nil = none is absent.
     package var absenceWarning: String? {
         guard !absent.isEmpty else { return nil }
         let names = absent.prefix(3).joined(separator: ", ") + (absent.count > 3 ? " and \(absent.count - 3) more" : "")
-        return "the files of \(names) are absent: requests that need them are deferred"
+        return
+            "\(names) cannot be read here (programs run with --run-programs alone): requests that need them are deferred"
     }
 
     /// Reads every key file of the configuration except those of revoked keys.
@@ -28,11 +33,23 @@ package struct ExchangeKeys: Sendable {
     package static func load(
         _ configuration: Configuration,
         absentKeys: AbsentKeys = .refused,
+        runsPrograms: Bool = true,
         after running: ExchangeKeys? = nil
     ) throws(ConfigurationFault) -> ExchangeKeys {
-        var configuration = configuration
-        let absent = absentKeys == .refused ? AbsentKeyFiles() : AbsentKeyFiles(leaving: &configuration)
-        let (tokens, modifiedAt) = try signing(configuration, absent: absent.signing, after: running)
+        var (configuration, absent) = (configuration, AbsentKeyFiles())
+        if absentKeys == .tolerated {
+            absent = AbsentKeyFiles(leaving: &configuration) { $0.isAbsent(runsPrograms: runsPrograms) }
+        }
+        if !runsPrograms { try refusePrograms(configuration) }
+        let (tokens, modifiedAt, silent) = try signing(
+            configuration,
+            absent: absent.signing,
+            isSpared: { kid, isSilence in
+                let isOld = running?.silent.contains { $0.kid == kid } ?? false
+                return absentKeys == .away || isSilence && (absentKeys == .silent || isOld)
+            },
+            after: running
+        )
         let sealing = try secrets(configuration.sealingKeys, "sealing key")
         let challenges = try secrets(configuration.challengeKeys, "challenge key")
         return ExchangeKeys(
@@ -44,36 +61,65 @@ package struct ExchangeKeys: Sendable {
             signingFilesModifiedAt: modifiedAt,
             sealing: sealing,
             challenges: challenges,
-            absent: absent.names
+            absent: absent.names,
+            silent: silent
         )
+    }
+
+    /// - Throws: where a program would write a key: one may have been sent the configuration.
+    package static func refusePrograms(_ configuration: Configuration) throws(ConfigurationFault) {
+        var rest = configuration
+        let written = AbsentKeyFiles(leaving: &rest) { if case .program = $0 { true } else { false } }
+        guard let name = written.names.first else { return }
+        throw ConfigurationFault("worker.json: \(name) is written by a program: --run-programs runs it.")
     }
 
     /// The signing keys alone.
     ///
-    /// - Parameter absent: `kid`s that are not in the configuration any more.
+    /// - Parameters:
+    ///   - absent: `kid`s that are not in the configuration any more.
+    ///   - isSpared: whether a key may be left out whose token is away, or only does not answer.
+    ///   - triesLast: whether to log in where one more wrong PIN locks the token.
     package static func signing(
         _ configuration: Configuration,
         absent: [String] = [],
-        after running: ExchangeKeys? = nil
-    ) throws(ConfigurationFault) -> (ring: TokenKeyRing, modifiedAt: [String: Int64]) {
-        var keys: [TokenKey] = []
+        isSpared: (_ kid: String, _ isSilence: Bool) -> Bool = { _, _ in false },
+        after running: ExchangeKeys? = nil,
+        triesLast: Bool = false
+    ) throws(ConfigurationFault) -> (ring: TokenKeyRing, modifiedAt: [String: Int64], silent: [SilentKey]) {
+        var (keys, silent) = ([TokenKey](), [SilentKey]())
         var modifiedAt: [String: Int64] = [:]
+        let limit = configuration.engine.hsmTimeout
         for entry in configuration.signingKeys where entry.state != .revoked {
             let name = "signing key \(entry.kid.printable)"
-            let (signer, time) = try read(entry, name, after: running)
+            let (signer, time): (SigningKey, Int64?)
+            modifiedAt[entry.kid] = entry.published?.milliseconds
+            do throws(ConfigurationFault) {
+                // The start waits for one key of a module that does not answer.
+                if let key = entry.key, silent.contains(where: { $0.module == key.module }) {
+                    throw HSMKey.fault(.silent, key, of: name)
+                }
+                (signer, time) = try read(entry, name, within: limit, after: running, triesLast: triesLast)
+            } catch {
+                guard error.exitCode != ExitCode.usage, let key = entry.key, isSpared(entry.kid, error.isSilence)
+                else { throw error }
+                let open = { @Sendable in (try? HSMKey.open(key, pin: entry.pin, within: limit, of: name)) != nil }
+                silent.append(SilentKey(kid: entry.kid, module: key.module, opens: open))
+                continue
+            }
             let key = try signingKey(entry, signer, name)
             if let twin = keys.first(where: { $0.key.publicKey.parameters == key.key.publicKey.parameters }) {
                 throw KeyFault.fault(name, entry.source.name, "is key \(twin.kid) again; give each kid its own key")
             }
             keys.append(key)
-            modifiedAt[entry.kid] = time
+            modifiedAt[entry.kid] = time ?? modifiedAt[entry.kid]
         }
         let revoked = configuration.signingKeys.filter { $0.state == .revoked }
         for key in keys { try check(key, against: revoked) }
         do throws(KeyRingFault) {
-            let ring = try TokenKeyRing(keys, revoked: revoked.map(\.kid), absent: absent)
+            let ring = try TokenKeyRing(keys, revoked: revoked.map(\.kid), absent: absent + silent.map(\.kid))
             assert(absent.allSatisfy { ring[$0] == nil }, "a key whose file is absent signs nothing")
-            return (ring, modifiedAt)
+            return (ring, modifiedAt, silent)
         } catch {
             throw ConfigurationFault("worker.json: signingKeys: \(error).")
         }
@@ -118,14 +164,16 @@ package struct ExchangeKeys: Sendable {
     private static func read(
         _ entry: SigningKeyEntry,
         _ name: String,
-        after running: ExchangeKeys?
+        within limit: Duration,
+        after running: ExchangeKeys?,
+        triesLast: Bool
     ) throws(ConfigurationFault) -> (SigningKey, modifiedAt: Int64?) {
         if case .token(let key, let pin) = entry.source {
             let open = running?.rings.tokens.keys.first { other in
                 (other.key.held as? HSMKey).map { $0.name == key && !$0.isLost } ?? false
             }
             if let open { return (open.key, nil) }
-            return (SigningKey(try HSMKey.open(key, pin: pin, of: name)), nil)
+            return (SigningKey(try HSMKey.open(key, pin: pin, within: limit, of: name, triesLast: triesLast)), nil)
         }
         let input = try KeyInput(entry.source, of: name)
         do throws(SigningKeyFault) { return (try SigningKey(pem: input.bytes), input.modifiedAt) } catch {

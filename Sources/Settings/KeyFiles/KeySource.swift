@@ -22,11 +22,11 @@ enum KeySource: Equatable {
     var path: String? { if case .file(let path) = self { path } else { nil } }
 
     /// Whether a replay that mints nothing goes on without it. Such a replay asks no token.
-    var isAbsent: Bool {
+    func isAbsent(runsPrograms: Bool) -> Bool {
         switch self {
         // The paths are copied for the calls.
         case .file(let path): unsafe access(path, R_OK) != 0
-        case .program(let command): unsafe access(command[0], X_OK) != 0
+        case .program(let command): unsafe !runsPrograms || access(command[0], X_OK) != 0
         case .token: true
         }
     }
@@ -58,8 +58,9 @@ struct KeyInput {
             (bytes, modifiedAt) = (file.bytes, file.modifiedAt)
         case .program(let command):
             do throws(ProgramFault) { bytes = try ProgramOutput.run(arguments: command, takesErrors: false) } catch {
+                let sentence = "worker.json: \(key): \(command[0].printable) \(error.clause)."
                 // What it asks may be away for a while: a service manager tries again.
-                throw ConfigurationFault(ofWorld: "worker.json: \(key): \(command[0].printable) \(error.clause).")
+                throw error.isMistake ? ConfigurationFault(sentence) : ConfigurationFault(ofWorld: sentence)
             }
             modifiedAt = nil
         }
@@ -70,9 +71,17 @@ extension HSMKey {
     /// - Parameters:
     ///   - pin: the path of the PIN's file; empty = none.
     ///   - key: the key's name for the fault.
-    static func open(_ name: HSMKeyName, pin: String, of key: String) throws(ConfigurationFault) -> HSMKey {
+    static func open(
+        _ name: HSMKeyName,
+        pin: String,
+        within limit: Duration,
+        of key: String,
+        triesLast: Bool = false
+    ) throws(ConfigurationFault) -> HSMKey {
         let pin = try pin.isEmpty ? nil : Self.pin(pin, of: key)
-        do throws(HSMFault) { return try HSMKey(name, pin: pin) } catch { throw fault(error, name, of: key) }
+        do throws(HSMFault) {
+            return try HSMKey(name, pin: pin, limit: limit, triesLast: triesLast, on: QueueThreads.shared)
+        } catch { throw fault(error, name, of: key) }
     }
 
     static func pin(_ path: String, of key: String) throws(ConfigurationFault) -> Secret {
@@ -85,7 +94,7 @@ extension HSMKey {
     static func fault(_ fault: HSMFault, _ name: HSMKeyName, of key: String) -> ConfigurationFault {
         let sentence = "worker.json: \(key): \(name.text.printable) \(fault.description.printable)"
         // A service manager that starts again and again would lock the token.
-        guard fault.isFinal else { return ConfigurationFault(ofWorld: sentence + ".") }
-        return ConfigurationFault(sentence + "; correct the PIN's file.")
+        guard !fault.isFinal else { return ConfigurationFault(sentence + ".") }
+        return ConfigurationFault(ofWorld: sentence + ".", isSilence: fault == .silent)
     }
 }

@@ -19,10 +19,10 @@ package enum PublicationRule {
     /// One line for each active key that was probably not published long enough.
     ///
     /// The length of a key's publication cannot be proved. Two things can be checked: the age of its file (a key was
-    /// never published for longer; a copy looks younger) and, when a running worker reloads, whether the key was in the
+    /// never published for longer; a copy looks younger; worker.json has the time of a key without a file) and, when a running worker reloads, whether the key was in the
     /// set before. An active key has taken over from another one if a published key of its algorithm is older.
     ///
-    /// Nothing tells the age of a key without a file: at the start it is taken to be old enough.
+    /// A key without either is taken to be old enough at the start.
     ///
     /// - Parameters:
     ///   - memory: nil at the start.
@@ -42,8 +42,7 @@ package enum PublicationRule {
             guard others.contains(where: { keys.signingFilesModifiedAt[$0.kid] ?? now <= made }) else { return nil }
             let age = max(0, now - min(made, memory?.known[key.kid] ?? now))
             guard age < leadMilliseconds else { return nil }
-            let since = file == nil ? "it is listed for only \(span(age))" : "its file is only \(span(age)) old"
-            return "signing key \(key.kid.printable) is active, and \(since); \(advice)"
+            return "signing key \(key.kid.printable) is active, and is only \(span(age)) old; \(advice)"
         }
     }
 

@@ -19,19 +19,21 @@ package struct LoadedConfiguration: Sendable {
     /// - Throws: ``ConfigurationFault`` for the first thing that is wrong, key files included.
     package static func load(
         directory: String,
-        absentKeys: AbsentKeys = .refused
+        absentKeys: AbsentKeys = .refused,
+        runsPrograms: Bool = true
     ) throws(ConfigurationFault) -> LoadedConfiguration {
-        try load(ConfigurationFiles(directory: directory), absentKeys: absentKeys)
+        try load(ConfigurationFiles(directory: directory), absentKeys: absentKeys, runsPrograms: runsPrograms)
     }
 
     package static func load(
         _ files: ConfigurationFiles,
-        absentKeys: AbsentKeys = .refused
+        absentKeys: AbsentKeys = .refused,
+        runsPrograms: Bool = true
     ) throws(ConfigurationFault) -> LoadedConfiguration {
         var stamps = FileStamp.all(ownPaths(in: files.directory))
         let configuration = try Configuration.load(files)
         stamps.merge(FileStamp.all(namedPaths(configuration))) { first, _ in first }
-        let keys = try ExchangeKeys.load(configuration, absentKeys: absentKeys)
+        let keys = try ExchangeKeys.load(configuration, absentKeys: absentKeys, runsPrograms: runsPrograms)
         var loaded = LoadedConfiguration(configuration: configuration, keys: keys)
         loaded.stamps = stamps
         return loaded

@@ -44,7 +44,8 @@ package struct Reload {
             signingFilesModifiedAt: old.signingFilesModifiedAt,
             sealing: old.sealing,
             challenges: old.challenges,
-            absent: old.absent
+            absent: old.absent,
+            silent: old.silent
         )
         (postponed, revoked) = ([], kids.sorted())
         loaded = LoadedConfiguration(configuration: next, keys: keys)

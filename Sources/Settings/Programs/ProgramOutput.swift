@@ -1,3 +1,4 @@
+internal import Crypto
 // `environ` is a variable of C.
 @unsafe @preconcurrency internal import Glibc
 internal import Threads
@@ -5,17 +6,20 @@ internal import Threads
 /// Why a program gave no output: one clause about it, without what it printed but the first line of its standard error.
 package struct ProgramFault: Error, Equatable {
     package let clause: String
+    /// Whether the program was not run, since others may change it: another try does not help.
+    package let isMistake: Bool
 
-    package init(clause: String) { self.clause = clause }
+    package init(clause: String, isMistake: Bool = false) { (self.clause, self.isMistake) = (clause, isMistake) }
 
-    fileprivate init(startCode: Int32) { clause = "cannot be started: \(POSIXText.describe(startCode))" }
+    fileprivate init(startCode: Int32) { self.init(clause: "cannot be started: \(POSIXText.describe(startCode))") }
 }
 
 /// Runs programs and takes what they print. No shell is between.
 package enum ProgramOutput {
     /// Runs a program in a process group of its own until it ends, and returns its standard output.
     ///
-    /// It inherits the environment and no file; its standard input is empty. What it leaves running is killed.
+    /// It inherits the environment and no file but its own; its standard input is empty. What it leaves running in its group
+    /// is killed. Only what root and this process's user alone can change is run.
     ///
     /// - Parameters:
     ///   - arguments: the program's whole path, then its arguments.
@@ -31,7 +35,12 @@ package enum ProgramOutput {
     ) throws(ProgramFault) -> [UInt8] {
         let output = try OutputPipe(most: bytes)
         let errors = takesErrors ? try OutputPipe(most: mostErrorBytes) : nil
-        let child = try start(arguments, output, errors)
+        let program: Int32
+        do throws(CodeFault) { program = try CodeFile.open(arguments.first ?? "") } catch {
+            throw ProgramFault(clause: error.description, isMistake: error != .missing)
+        }
+        defer { close(program) }
+        let child = try start(program, arguments, output, errors)
         running.withLock { _ = $0.insert(child) }
         let deadline = ContinuousClock.now + limit
         var cause: String?
@@ -44,7 +53,7 @@ package enum ProgramOutput {
             // The child stays a zombie, so that its group's number is not given to others.
         } while cause == nil && hasNoEnd(child)
         running.withLock { _ = $0.remove(child) }
-        kill(-child, SIGKILL)
+        end(child)
         var status: Int32 = 0
         // An interrupted wait is repeated: no other thread waits for this child.
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -58,7 +67,12 @@ package enum ProgramOutput {
 
     /// Kills what is still running: a process that ends calls it, so that nothing stays behind.
     package static func finish() {
-        running.withLock { for child in $0 { kill(-child, SIGKILL) } }
+        running.withLock { for child in $0 { end(child) } }
+    }
+
+    /// Kills the group, and the program itself, which may have left it.
+    private static func end(_ child: pid_t) {
+        for number in [-child, child] { kill(number, SIGKILL) }
     }
 
     private static let running = Locked<Set<pid_t>>([])
@@ -88,7 +102,9 @@ package enum ProgramOutput {
     private typealias CloseFrom =
         @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
 
+    /// - Parameter program: judged and open: what runs is that file, whatever its path names by then.
     private static func start(
+        _ program: Int32,
         _ arguments: [String],
         _ output: OutputPipe,
         _ errors: OutputPipe?
@@ -106,7 +122,9 @@ package enum ProgramOutput {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writingEnd, 1)
         if let errors { unsafe posix_spawn_file_actions_adddup2(&actions, errors.writingEnd, 2) }
-        _ = unsafe closeFrom?(&actions, 3)
+        // A script's interpreter opens it by this number.
+        unsafe posix_spawn_file_actions_adddup2(&actions, program, 3)
+        _ = unsafe closeFrom?(&actions, 4)
         // The program's own threads block some signals and ignore others.
         unsafe sigemptyset(&none)
         unsafe sigfillset(&all)
@@ -118,7 +136,7 @@ package enum ProgramOutput {
         var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var child: pid_t = 0
-        let code = unsafe posix_spawn(&child, arguments.first ?? "", &actions, &attributes, &words, environ)
+        let code = unsafe posix_spawn(&child, "/proc/self/fd/3", &actions, &attributes, &words, environ)
         output.closeWriting()
         errors?.closeWriting()
         guard code == 0 else { throw ProgramFault(startCode: code) }

@@ -3,14 +3,16 @@ internal import Crypto
 internal import Settings
 
 extension LoadedConfiguration {
-    /// - Parameter now: milliseconds since 1970; stands in for a file whose time is unknown.
-    func signingKeyFacts(now: Int64) -> [WorkerSnapshot.SigningKey] {
-        keys.rings.tokens.keys.map { key in
-            WorkerSnapshot.SigningKey(
-                kid: key.kid,
-                algorithm: key.algorithm.rawValue,
-                state: key.state.rawValue,
-                published: keys.signingFilesModifiedAt[key.kid] ?? now
+    /// The keys and whether they sign now. One inside a token that is not open yet is away.
+    var signingKeyFacts: [WorkerSnapshot.SigningKey] {
+        configuration.signingKeys.filter { $0.state != .revoked }.map { entry in
+            let key = keys.rings.tokens[entry.kid]?.key
+            return WorkerSnapshot.SigningKey(
+                kid: entry.kid,
+                algorithm: entry.algorithm.rawValue,
+                state: entry.state.rawValue,
+                published: keys.signingFilesModifiedAt[entry.kid],
+                isAway: key.map { $0.held.map { !$0.isAvailable } } ?? true
             )
         }
     }

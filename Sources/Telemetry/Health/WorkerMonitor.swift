@@ -16,6 +16,7 @@ package final class WorkerMonitor: Sendable {
     private struct Known {
         var phase = Phase.starting
         var snapshot: WorkerSnapshot
+        var loaded: LoadedConfiguration
         var loops: [any WatchedLoop] = []
         var addLanes: (@Sendable (inout WorkerSnapshot) -> Void)?
         var fault: (sentence: String, at: Int64)?
@@ -43,7 +44,7 @@ package final class WorkerMonitor: Sendable {
             engine: engine
         )
         snapshot.anchors = loaded.configuration.anchorExpiries
-        known = Locked(Known(snapshot: snapshot))
+        known = Locked(Known(snapshot: snapshot, loaded: loaded))
         note(loaded)
     }
 
@@ -58,7 +59,7 @@ package final class WorkerMonitor: Sendable {
             let apps = loaded.configuration.registry.apps
             known.snapshot.apps = apps.map(\.appID)
             known.snapshot.appNames = apps.compactMap { app in app.displayName.map { (app.appID, $0) } }
-            known.snapshot.signingKeys = loaded.signingKeyFacts(now: now)
+            known.loaded = loaded
             (known.snapshot.isReloaded, known.snapshot.reloadedAt) = (true, now)
         }
     }
@@ -130,6 +131,7 @@ package final class WorkerMonitor: Sendable {
         snapshot.members = states.compactMap(\.member)
         snapshot.brokers = BrokerFigures(snapshot.members.map(\.statistics), topic: topic)
         known.addLanes?(&snapshot)
+        snapshot.signingKeys = known.loaded.signingKeyFacts
         snapshot.process = ProcessFigures.now(start: processStart)
         (snapshot.state, snapshot.reason) = Self.state(known.phase, states, snapshot.brokers)
         return snapshot

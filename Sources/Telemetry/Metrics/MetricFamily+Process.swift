@@ -18,7 +18,12 @@ extension MetricFamily {
     static let signingKeyPublished = gauge(
         "attest_signing_key_published_timestamp_seconds",
         ["kid", "algorithm", "state"],
-        "When the signing key's file was last written: it was not published before."
+        "When the signing key's file was last written, or `published` in worker.json: it was not published before."
+    )
+    static let signingKeyAway = gauge(
+        "attest_signing_key_away",
+        ["kid", "algorithm", "state"],
+        "1 while a signing key inside a token does not sign: exchanges that need it are deferred."
     )
     static let anchorExpiry = gauge(
         "attest_trust_anchor_expiry_timestamp_seconds",
@@ -48,8 +53,8 @@ extension MetricFamily {
     )
 
     static let ofProcess = [
-        buildInfo, reloadSuccessful, reloadTime, signingKeyPublished, anchorExpiry, residentMemory, memoryLimit,
-        processorSeconds, startTime, openFiles, abandonedClients, brokerThrottle,
+        buildInfo, reloadSuccessful, reloadTime, signingKeyPublished, signingKeyAway, anchorExpiry, residentMemory,
+        memoryLimit, processorSeconds, startTime, openFiles, abandonedClients, brokerThrottle,
     ]
 
     /// All families, in the order of a scrape.

@@ -32,8 +32,14 @@ struct MetricsPage {
         text.write(.reloadTime, [MetricSample(real: Double(snapshot.reloadedAt) / 1000)])
         text.write(
             .signingKeyPublished,
-            snapshot.signingKeys.map { key in
-                MetricSample([key.kid, key.algorithm, key.state], real: Double(key.published) / 1000)
+            snapshot.signingKeys.compactMap { key in
+                key.published.map { MetricSample([key.kid, key.algorithm, key.state], real: Double($0) / 1000) }
+            }
+        )
+        text.write(
+            .signingKeyAway,
+            snapshot.signingKeys.compactMap { key in
+                key.isAway.map { MetricSample([key.kid, key.algorithm, key.state], flag: $0) }
             }
         )
         text.write(

@@ -8,8 +8,10 @@ package struct WorkerSnapshot {
         let kid: String
         let algorithm: String
         let state: String
-        /// Milliseconds since 1970.
-        let published: Int64
+        /// Milliseconds since 1970; nil where nothing tells it.
+        let published: Int64?
+        /// Whether it does not sign; nil for a key of this process.
+        let isAway: Bool?
     }
 
     struct Anchor: Sendable {

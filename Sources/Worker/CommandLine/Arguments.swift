@@ -95,6 +95,9 @@ extension EngineUse {
 }
 
 extension Option {
+    /// One may have been sent a configuration.
+    static let runPrograms = flag("--run-programs", "run the programs that write keys of the configuration")
+
     static let engine = Option.value(
         "--engine",
         "NAME",

@@ -8,13 +8,14 @@ extension Command {
         options: [
             .value("--config", "DIR", "the configuration directory", .required),
             .value("--output", "FILE", "replace this file at once instead of printing; - prints"),
+            .flag("--try-pin", "log in to a token even where one more wrong PIN locks it"),
         ],
         notes: """
             The set has active and published keys. Serve it as v1/jwks and v1beta/jwks with a cache life of at most 6 h.
             """
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
-        let ring = try ExchangeKeys.signing(configuration).ring
+        let ring = try ExchangeKeys.signing(configuration, triesLast: arguments.has("--try-pin")).ring
         // An empty set, once served, would make every verifier refuse every token. With revoked keys that is intended.
         guard !ring.isEmpty else {
             throw ConfigurationFault("worker.json lists no signing key: make one with \(AttestWorker.name) new-keys.")

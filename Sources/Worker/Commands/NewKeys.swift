@@ -128,7 +128,7 @@ struct NewKeysCommand {
 
     func run() throws -> Int32 {
         // Loads the key files too: adding to a broken list would only hide its fault.
-        let loaded = try LoadedConfiguration.load(directory: directory)
+        let loaded = try LoadedConfiguration.load(directory: directory, absentKeys: .away)
         if let activated { try activate(activated, loaded) } else { try make(loaded.configuration) }
         return ExitCode.done
     }
@@ -182,11 +182,15 @@ struct NewKeysCommand {
                 "signing key \(id.printable) is revoked: make a new one with \(AttestWorker.name) new-keys."
             )
         }
+        guard !loaded.keys.silent.contains(where: { $0.kid == id }) else {
+            throw CommandFault("signing key \(id.printable) is away: activate it when its token signs.")
+        }
         if let key = tokens[id], key.state == .published, tokens.active(key.algorithm) != nil, !isEarly {
             let now = WallClock.milliseconds()
             guard let made = loaded.keys.signingFilesModifiedAt[id] else {
                 throw CommandFault(
-                    "signing key \(id.printable) has no file that tells its age: use --early once it was published for 7 h."
+                    "nothing tells the age of signing key \(id.printable): use --early once it was published for 7 h, or say in worker.json "
+                        + "when it was \"published\"."
                 )
             }
             let age = max(0, now - made)
@@ -212,7 +216,7 @@ struct NewKeysCommand {
         var edited = try KeyListEdit(old)
         try change(&edited)
         files.replacing[name] = edited.bytes
-        _ = try LoadedConfiguration.load(files)
+        _ = try LoadedConfiguration.load(files, absentKeys: .away)
         try NewFile.replace("\(directory)/\(name)", edited.bytes)
     }
 }

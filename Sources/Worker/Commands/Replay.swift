@@ -27,6 +27,7 @@ extension Command {
             .flag("--json", "one JSON object instead of the table: all that the page of --report shows"),
             .value("--diff", "RESULTS", "with --report or --json: compare with results.ndjson of an earlier replay"),
             .flag("--skip-bad-lines", "skip and count lines that are not records"),
+            .runPrograms,
         ],
         operands: .init(
             "[CAPTURE]...",
@@ -51,7 +52,8 @@ extension Command {
     ) { arguments, console in
         let loaded = try LoadedConfiguration.load(
             directory: try arguments.required("--config"),
-            absentKeys: arguments.has("--mint") ? .refused : .tolerated
+            absentKeys: arguments.has("--mint") ? .refused : .tolerated,
+            runsPrograms: arguments.has("--run-programs")
         )
         if let line = loaded.keys.absenceWarning { console.printError("warning: \(line)") }
         var configuration = loaded.configuration

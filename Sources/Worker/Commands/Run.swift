@@ -17,6 +17,7 @@ extension Command {
             directory: try arguments.required("--config"),
             instance: arguments.string("--instance"),
             engine: try arguments.engine(),
+            isCheck: arguments.has("--check"),
             console: console
         )
         switch arguments.string("--check") {

@@ -57,7 +57,8 @@ final class ConfigurationWatch {
         // Changes since the start, however long it took, are noticed by the first polls.
         files = FileWatch(running.paths(in: directory), read: running.stamps, isAsked: isAsked, elapsed: elapsed)
         let now = wallClock()
-        known = Dictionary(uniqueKeysWithValues: running.keys.rings.tokens.keys.map { ($0.kid, now) })
+        let kids = running.keys.rings.tokens.keys.map(\.kid) + running.keys.silent.map(\.kid)
+        known = Dictionary(uniqueKeysWithValues: kids.map { ($0, now) })
     }
 
     /// Checks for changes: cheap, to be called several times a second.
@@ -128,7 +129,8 @@ final class ConfigurationWatch {
     private func adopt(_ reload: Reload) {
         let now = wallClock()
         let keys = reload.loaded.keys
-        let active = running.keys.rings.tokens.keys.filter { $0.state == .active }.map(\.kid)
+        let active =
+            running.keys.rings.tokens.keys.filter { $0.state == .active }.map(\.kid) + running.keys.silent.map(\.kid)
         let warnings = PublicationRule.warnings(keys, memory: .init(known: known, active: Set(active)), now: now)
         let doubts = reload.loaded.warnings(after: running, now: now)
         let taken = reload.loaded.takenKeys(after: running)

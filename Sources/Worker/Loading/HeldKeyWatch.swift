@@ -14,6 +14,7 @@ final class HeldKeyWatch: @unchecked Sendable {
 
     private struct State {
         var ring: TokenKeyRing
+        var silent: [SilentKey]
         /// Keys that were told to be away, with the polls since.
         var away: [String: Int] = [:]
     }
@@ -21,11 +22,20 @@ final class HeldKeyWatch: @unchecked Sendable {
     private let state: Locked<State>
     // Set when the watch starts, then left alone until it goes: one that was never activated could not be released.
     private var timer: (any DispatchSourceTimer)?
+    private let reload: @Sendable () -> Void
     private let say: @Sendable (LogEvent) -> Void
 
-    init(_ ring: TokenKeyRing, say: @escaping @Sendable (LogEvent) -> Void) {
-        state = Locked(State(ring: ring))
-        self.say = say
+    /// - Parameters:
+    ///   - silent: keys that are not open yet.
+    ///   - reload: called when one of these signs: it opens them.
+    init(
+        _ ring: TokenKeyRing,
+        silent: [SilentKey] = [],
+        reload: @escaping @Sendable () -> Void = {},
+        say: @escaping @Sendable (LogEvent) -> Void
+    ) {
+        state = Locked(State(ring: ring, silent: silent))
+        (self.reload, self.say) = (reload, say)
     }
 
     deinit { timer?.cancel() }
@@ -39,26 +49,33 @@ final class HeldKeyWatch: @unchecked Sendable {
     }
 
     /// Watches the keys of a reload.
-    func use(_ ring: TokenKeyRing) { state.withLock { $0.ring = ring } }
+    func use(_ ring: TokenKeyRing, silent: [SilentKey] = []) {
+        state.withLock { ($0.ring, $0.silent) = (ring, silent) }
+    }
 
     func poll() {
-        let ring = state.withLock { state in
+        let keys = state.withLock { state in
+            let silent = state.silent.map { ($0.kid, $0 as any DistantKey) }
+            let keys =
+                state.ring.keys.filter { $0.state == .active }
+                .compactMap { key in key.key.held.map { (key.kid, $0 as any DistantKey) } } + silent
             // What is not in use any more is not told about.
-            state.away = state.away.filter { state.ring[$0.key]?.state == .active }.mapValues { $0 + 1 }
-            return state.ring
+            state.away = state.away.filter { away in keys.contains { $0.0 == away.key } }.mapValues { $0 + 1 }
+            return keys
         }
-        for key in ring.keys where key.state == .active {
-            guard let held = key.key.held else { continue }
-            let polls = state.withLock { $0.away[key.kid] }
-            if polls == nil, !held.isAvailable { tell(key, isAway: true, held.fault) }
-            if (polls ?? 0).isMultiple(of: Self.pollsPerTry), !held.isAvailable { held.revive() }
-            if held.isAvailable, state.withLock({ $0.away[key.kid] }) != nil { tell(key, isAway: false, nil) }
+        for (kid, key) in keys {
+            let polls = state.withLock { $0.away[kid] }
+            if polls == nil, !key.isAvailable { tell(kid, isAway: true, key.fault) }
+            if (polls ?? 0).isMultiple(of: Self.pollsPerTry), !key.isAvailable { key.revive() }
+            guard key.isAvailable, state.withLock({ $0.away[kid] }) != nil else { continue }
+            tell(kid, isAway: false, nil)
+            if key is SilentKey { reload() }
         }
     }
 
-    private func tell(_ key: TokenKey, isAway: Bool, _ fault: String?) {
-        state.withLock { $0.away[key.kid] = isAway ? 0 : nil }
-        let name = "signing key \(key.kid.printable)"
+    private func tell(_ kid: String, isAway: Bool, _ fault: String?) {
+        state.withLock { $0.away[kid] = isAway ? 0 : nil }
+        let name = "signing key \(kid.printable)"
         guard isAway else { return say(LogEvent(.info, .keyBack, "\(name) signs again")) }
         let why = fault.map { " \($0)" } ?? " does not sign"
         say(LogEvent(.error, .keyAway, "\(name)\(why.printable): exchanges that need it are deferred until it signs"))

@@ -17,6 +17,9 @@ package final class ReloadSignal: @unchecked Sendable {
         source.activate()
     }
 
+    /// Asks as the signal does.
+    func ask() { asked.store(true, ordering: .relaxed) }
+
     /// Whether the signal has come since the last call.
     package func take() -> Bool { asked.exchange(false, ordering: .relaxed) }
 

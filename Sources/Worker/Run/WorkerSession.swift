@@ -38,10 +38,18 @@ final class WorkerSession {
     var configuration: Configuration { loaded.configuration }
     var log: EventLog { shell.log }
 
-    /// - Parameter engine: instead of worker.json's `engine.use`.
-    init(directory: String, instance: String?, engine: EngineUse? = nil, console: Console) throws {
+    /// - Parameters:
+    ///   - engine: instead of worker.json's `engine.use`.
+    ///   - isCheck: each key must answer.
+    init(
+        directory: String,
+        instance: String?,
+        engine: EngineUse? = nil,
+        isCheck: Bool = false,
+        console: Console
+    ) throws {
         (self.directory, self.console) = (directory, console)
-        loaded = try LoadedConfiguration.load(.ofClient(directory))
+        loaded = try LoadedConfiguration.load(.ofClient(directory), absentKeys: isCheck ? .refused : .silent)
         try loaded.configuration.checkHasApp()
         var configuration = loaded.configuration
         if let engine { configuration.engine.use = engine }
@@ -73,6 +81,9 @@ final class WorkerSession {
         let begun = StopFlag()
         let name = "instance \(access.settings.instanceName)"
         try shell.attend(monitor, configuration, name: name, stop: stop(drivers, begun)) { reload in
+            let keys = loaded.keys
+            let held = HeldKeyWatch(keys.rings.tokens, silent: keys.silent, reload: reload.ask, say: log.log)
+            held.start()
             guard let partitions = try waitForBroker() else { return }
             begun.set()
             sayMode()
@@ -83,8 +94,6 @@ final class WorkerSession {
             let settings = configuration.liveSettings(loaded.keys.rings, signer: signer, partitions: partitions)
             let restored = RestoreCount()
             let loops = try join(drivers, settings, partitions.requests, restored)
-            let held = HeldKeyWatch(loaded.keys.rings.tokens, say: log.log)
-            held.start()
             let watch = watch(loops, reload, library, partitions, held)
             monitor.noteRunning(drivers, addLanes: rig.describe)
             do { try attend(loops, watch, restored) } catch {
@@ -188,12 +197,14 @@ final class WorkerSession {
                 let signer = keys.tokens.signer(library)
                 let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
                 loops.replace(settings) { missing in
-                    if missing == nil { held.use(keys.tokens) }
                     taken(missing?.description)
                 }
             },
             say: log.log,
-            reloaded: monitor.note
+            reloaded: { [monitor] loaded in
+                monitor.note(loaded)
+                if let keys = loaded?.keys { held.use(keys.rings.tokens, silent: keys.silent) }
+            }
         )
     }
 

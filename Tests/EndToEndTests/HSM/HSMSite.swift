@@ -69,6 +69,14 @@ final class HSMSite {
     func clear(_ name: String) throws { try FileManager.default.removeItem(atPath: folder + "/" + name) }
     func isSet(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + "/" + name) }
 
+    func use(pin: String) throws { try pin.write(toFile: folder + "/pin", atomically: false, encoding: .utf8) }
+
+    /// How often the token was asked for a login, by all processes.
+    var logins: Int {
+        let text = try? String(contentsOfFile: folder + "/logins", encoding: .utf8)
+        return text?.split(separator: "\n").count ?? 0
+    }
+
     /// Publishes exchanges, or what needs no token.
     func publish(_ records: Int, exchanges: Bool, seed: Int) throws {
         let verbs =

@@ -3,6 +3,7 @@ import BrokerKit
 import ChaosKit
 import Foundation
 import JSON
+import Settings
 import TestKit
 import Testing
 import Traffic
@@ -103,6 +104,96 @@ struct HSMTests {
         #expect(try Outcomes(of: site.workplace).counts == ["accepted": 180, "no-active-key": 60])
     }
 
+    @Test func `a signature that never returns holds up no other request, no start and no end`() throws {
+        let site = try HSMSite("hsm-hang")
+        try site.activate(site.kid)
+        let worker = try site.workplace.start("run", "--instance", "one")
+        try site.publish(60, exchanges: true, seed: 1)
+        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        worker.signal(SIGSTOP)
+        try site.publish(60, exchanges: true, seed: 2)
+        try site.publish(60, exchanges: false, seed: 3)
+        site.set("hang")
+        worker.signal(SIGCONT)
+        #expect(try site.workplace.hasOutcomes(180, of: [worker]), "\(worker.error)")
+        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 120, "no-active-key": 60])
+        #expect(worker.says("signing key \(site.kid) does not answer in time: exchanges"), "\(worker.error)")
+        for command in [["jwks"], ["run", "--check=config"]] {
+            let other = try site.workplace.start(command[0], Array(command.dropFirst()))
+            #expect(other.waitForEnd() == .exit(1), "\(other.error)")
+            #expect(
+                other.error.contains("signing key \(site.kid): ") && other.error.contains("does not answer in time")
+            )
+        }
+        end(worker)
+        let next = try site.workplace.start("run", "--instance", "one")
+        #expect(next.says("signing key \(site.kid) does not answer in time: exchanges"), "\(next.error)")
+        try site.workplace.rewrite("apps.json") { $0 + "\n" }
+        next.signal(SIGHUP)
+        #expect(next.says("the configuration is reloaded"), "\(next.error)")
+        try site.clear("hang")
+        #expect(next.says("signing key \(site.kid) signs again"), "\(next.error)")
+        #expect(next.says("the configuration is reloaded", times: 2, seconds: 30), "\(next.error)")
+        try site.publish(60, exchanges: true, seed: 4)
+        #expect(try site.workplace.hasOutcomes(240, of: [next]), "\(next.error)")
+        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 180, "no-active-key": 60])
+        end(next)
+        #expect(!(worker.error + next.error).contains("key.young"), "\(next.error)")
+        // Another key takes over without the token, which alone tells whether its own signs.
+        site.set("hang")
+        let fileKid = try Configuration.load(directory: site.workplace.config).signingKeys.first { $0.key == nil }?.kid
+        try site.workplace.done("new-keys", "--activate", try #require(fileKid))
+        let refused = try site.workplace.start("new-keys", "--activate", site.kid)
+        #expect(refused.waitForEnd() == .exit(1) && refused.error.contains("is away: activate it when its token signs"))
+        try site.clear("hang")
+        let early = try site.workplace.start("new-keys", "--activate", site.kid)
+        #expect(early.waitForEnd() == .exit(1) && early.error.contains("signing key \(site.kid) is only "))
+    }
+
+    @Test func `a PIN that the token refuses is tried once, by however many threads, and not where it is the last try`()
+        throws
+    {
+        let site = try HSMSite("hsm-pin")
+        try site.activate(site.kid)
+        let worker = try site.workplace.start("run", "--instance", "one")
+        try site.publish(60, exchanges: true, seed: 1)
+        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        worker.signal(SIGSTOP)
+        try site.publish(100, exchanges: true, seed: 2)
+        let before = site.logins
+        ["wrong-pin", "robbed"].forEach(site.set)
+        worker.signal(SIGCONT)
+        #expect(try site.workplace.hasOutcomes(160, of: [worker]), "\(worker.error)")
+        #expect(
+            worker.says("C_Login ends with CKR_PIN_INCORRECT; correct the PIN's file: exchanges"),
+            "\(worker.error)"
+        )
+        worker.signal(SIGHUP)
+        #expect(worker.says("the configuration is not reloaded"), "\(worker.error)")
+        #expect(site.logins == before + 1, "the threads of a batch, the tries since, the reload")
+        try site.clear("wrong-pin")
+        try site.use(pin: "12345")
+        worker.signal(SIGHUP)
+        #expect(eventually({ site.logins }, until: { $0 == before + 2 }), "another PIN is tried")
+        try site.use(pin: "1234")
+        site.set("last-try")
+        for (command, code) in [(["jwks"], 2), (["jwks", "--try-pin"], 0)] as [([String], Int32)] {
+            let other = try site.workplace.start(command[0], Array(command.dropFirst()))
+            #expect(other.waitForEnd() == .exit(code), "\(other.error)")
+            #expect(code == 0 || other.error.contains("one more wrong PIN locks its token"), "\(other.error)")
+            #expect(site.logins == before + (code == 0 ? 3 : 2))
+        }
+        try site.clear("last-try")
+        site.set("locked")
+        let locked = try site.workplace.start("run", "--instance", "two")
+        #expect(locked.waitForEnd() == .exit(2) && locked.error.contains("wrong PINs have locked its token"))
+        #expect(site.logins == before + 3)
+        try site.clear("locked")
+        worker.signal(SIGHUP)
+        #expect(worker.says("signing key \(site.kid) signs again"), "\(worker.error)")
+        end(worker)
+    }
+
     @Test(arguments: ["RS256", "ES256"])
     func `sessions that die, and a slow token, defer nothing and leave the group alone`(algorithm: String) throws {
         let site = try HSMSite("hsm-\(algorithm.lowercased())", algorithm: algorithm)
@@ -162,7 +253,7 @@ struct HSMTests {
             "\(worker.error)"
         )
         try site.clear("away")
-        try "4321".write(toFile: site.folder + "/pin", atomically: false, encoding: .utf8)
+        try site.use(pin: "4321")
         let other = try site.workplace.start("run", "--instance", "one")
         #expect(other.waitForEnd() == .exit(2))
         #expect(other.error.contains("C_Login ends with CKR_PIN_INCORRECT; correct the PIN's file"), "\(other.error)")

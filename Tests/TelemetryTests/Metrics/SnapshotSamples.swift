@@ -29,7 +29,10 @@ enum SnapshotSamples {
         snapshot.state = .running
         snapshot.build = .init(version: "1", librdkafka: "2", openSSL: "3", engine: "ifma")
         snapshot.apps = (0..<apps).map { "1:123456789012:ios:\(10_000_000_000_000 + $0)" }
-        snapshot.signingKeys = [.init(kid: "k\"1", algorithm: "RS256", state: "active", published: 1_700_000_000_123)]
+        snapshot.signingKeys = [
+            .init(kid: "k\"1", algorithm: "RS256", state: "active", published: 1_700_000_000_123, isAway: nil),
+            .init(kid: "t", algorithm: "ES256", state: "active", published: nil, isAway: true),
+        ]
         snapshot.anchors = [
             .init(list: "receipt", subject: "/CN=R", fingerprint: "0123456789abcdef", expires: 2_000_000_000)
         ]

@@ -24,6 +24,7 @@ extension Command {
             .value("--partitions", "N", "judge keys' partitions and rates as on a topic of N partitions"),
             .flag("--skip-bad-lines", "skip and count lines of the capture that are not records"),
             .flag("--json", "the report as one JSON object"),
+            .runPrograms,
         ],
         operands: Command.Operands(
             "FILE|BASE64|-",
@@ -63,9 +64,11 @@ struct InspectCommand {
     private let clientDataHash: [UInt8]?
     private let time: EvaluationTime?
     private let isJSON: Bool
+    private let runsPrograms: Bool
 
     init(_ arguments: Arguments) throws {
         configuration = try arguments.string("--config").map { try Configuration.load(directory: $0) }
+        runsPrograms = arguments.has("--run-programs")
         anchors = try configuration?.trustAnchors() ?? Self.appleAnchors()
         appIDs = arguments.strings("--app-id").map { AppID($0) }
         keyID = try Self.keyID(arguments)
@@ -85,6 +88,7 @@ struct InspectCommand {
         anchors = try configuration.trustAnchors()
         (appIDs, keyID, publicKey, clientData, clientDataHash) = ([], nil, nil, nil, nil)
         (self.time, isJSON, object) = (time, false, InspectedObject(receipt: receipt))
+        runsPrograms = false
     }
 
     func run(_ console: Console) throws -> Int32 {
@@ -162,6 +166,7 @@ struct InspectCommand {
             return InspectionView(kind: kind.rawValue, fields: fields, checks: report.checks, gaps: gaps(report))
         case .artifact:
             let expected = keyID ?? publicKey.map { KeyID(of: $0) }
+            if let configuration, !runsPrograms { try ExchangeKeys.refusePrograms(configuration) }
             return try ArtifactInspection(artifact: object.bytes, configuration: configuration, keyID: expected).view
         case .token: return try tokenView()
         }

@@ -27,7 +27,11 @@ struct InspectRecord {
             throw UsageFault("--config DIR is required with --input: the record is judged by a configuration.")
         }
         options = try Self.options(arguments, input)
-        loaded = try LoadedConfiguration.load(directory: directory, absentKeys: .tolerated)
+        loaded = try LoadedConfiguration.load(
+            directory: directory,
+            absentKeys: .tolerated,
+            runsPrograms: arguments.has("--run-programs")
+        )
         isJSON = arguments.has("--json")
     }
 
