@@ -225,6 +225,20 @@ struct NewKeysTests {
         #expect(throws: CommandFault.self) { try NewFile.replace("\(directory.path)/none/target", []) }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+    func `root's replacement of another user's file stays that user's`() throws {
+        let directory = try ConfigurationDirectory()
+        let path = directory.path + "/worker.json"
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: 65_534, .groupOwnerAccountID: 65_533, .posixPermissions: 0o640],
+            ofItemAtPath: path
+        )
+        try NewFile.replace(path, Array("new".utf8))
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.ownerAccountID] as? Int == 65_534 && attributes[.groupOwnerAccountID] as? Int == 65_533)
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
+    }
+
     @Test func `a rewritten worker.json is the same JSON, whatever its content`() throws {
         let texts = [
             #"{"a":[],"b":{},"c":[1,-2.50,1e3,true,false,null,"x\"\\\u0001/ü"],"long":{"k":["#

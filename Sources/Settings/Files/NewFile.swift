@@ -29,7 +29,7 @@ package enum NewFile {
 
     /// Replaces a file at once: a reader sees the old bytes or the new ones.
     ///
-    /// - Parameter mode: for a new file; an existing one keeps its mode. A link's target is replaced.
+    /// - Parameter mode: for a new file; an existing one keeps its mode, owner and group. A link's target is replaced.
     package static func replace(_ path: String, _ bytes: [UInt8], mode: UInt32 = 0o644) throws(CommandFault) {
         let target = LinkTarget.of(path)
         var status = stat()
@@ -39,7 +39,8 @@ package enum NewFile {
         // A process of the same number, as the first one of a container is, may have ended before it renamed its own.
         _ = unsafe unlink(temporary)
         try create(temporary, bytes, mode: isThere ? UInt32(status.st_mode & 0o777) : mode)
-        // Both paths are copied for the calls.
+        // The paths are copied for the calls. Only root can give a file away, and others write none but their own.
+        if isThere { _ = unsafe chown(temporary, status.st_uid, status.st_gid) }
         guard unsafe rename(temporary, target) == 0 else {
             let code = errno
             _ = unsafe unlink(temporary)
