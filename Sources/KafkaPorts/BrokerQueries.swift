@@ -9,12 +9,17 @@ package struct QueryID: Hashable, Sendable {
 package enum BrokerQuery: Sendable, Equatable {
     /// All topics with their partitions.
     case topics
-    /// The group's committed offsets of these partitions; waits for pending transactions.
-    case offsets([Int32])
+    /// The group's committed offsets of these partitions; waits for pending transactions, so many milliseconds at most.
+    /// One that stays open holds back the answer about all partitions of the question.
+    case offsets([Int32], limit: Int)
     /// The beginnings and ends of the ledger's and the requests' partitions, open transactions included.
     ///
     /// - Parameter again: asked with the others; if that fails, only the first of these is asked alone.
     case ends([Int32], again: [Int32])
+    /// The group's members.
+    case members
+    /// Aborts the transaction that is open under a transactional id, and fences its producer.
+    case abortTransaction(of: [UInt8])
 }
 
 package enum BrokerAnswer: Sendable, Equatable {
@@ -24,6 +29,9 @@ package enum BrokerAnswer: Sendable, Equatable {
     /// The leaders' answers, the ledger's first: everything read of it lies before the requests' ends. The fault is
     /// that of the leaders that have not answered.
     case ends(ledger: [Int32: Watermarks], requests: [Int32: Watermarks], KafkaFault?)
+    /// Static members by their instance, the others by their client's name.
+    case members(Set<[UInt8]>)
+    case aborted
 }
 
 /// Asks the brokers, on the loop's queue; no call waits. One query at a time is under way, the next ones wait in order.

@@ -96,6 +96,8 @@ package protocol TopicReading: AnyObject {
     func poll(most records: Int, waiting milliseconds: Int) throws(KafkaFault) -> LedgerChunk
     /// The offset before which everything readable was given: moves over markers and compacted records. nil = unknown yet.
     func position(of partition: Int32) -> Int64?
+    /// Whether the position is the end of the committed records, as the leader last said.
+    func isAtEnd(of partition: Int32) -> Bool
     /// Gives the client up: it ends in the background.
     func discard()
 }

@@ -13,6 +13,10 @@
         case seekNeverTakenOverAgain
         /// The ledgers of started partitions are read on.
         case ledgerReadOn
+        /// Offsets are asked for in one question only, which waits for the slowest of them.
+        case offsetsAskedTogether
+        /// A dead process's transaction is waited for until it times out.
+        case orphansLeftOpen
         /// The end of a ledger is asked for once.
         case ledgerEndAskedOnce
         /// A restore ends at the last stable offset.

@@ -22,7 +22,7 @@ struct QueryThreadTests {
             } answer: { [self] query throws(KafkaFault) in
                 asked.withLock { $0.append(query) }
                 mayAnswer.wait()
-                guard case .offsets(let partitions) = query else { throw KafkaFault(.timedOut, "no answer") }
+                guard case .offsets(let partitions, _) = query else { throw KafkaFault(.timedOut, "no answer") }
                 return .offsets(partitions.map { CommittedOffset(partition: $0, offset: 7) }, hasAny: true)
             }
         }
@@ -44,7 +44,7 @@ struct QueryThreadTests {
     @Test func `asking waits for nobody, queries go one by one in order, and each answer has its number`() {
         let broker = Broker()
         let thread = broker.thread()
-        let ids = [thread.ask(.topics), thread.ask(.offsets([3]))]
+        let ids = [thread.ask(.topics), thread.ask(.offsets([3], limit: 5_000))]
         #expect(thread.nextAnswer() == nil)
         #expect(
             eventually {
@@ -76,7 +76,7 @@ struct QueryThreadTests {
     @Test func `a forgotten query is not asked, and one under way goes on without an answer`() {
         let broker = Broker()
         let thread = broker.thread()
-        let ids = (0..<3 as Range<Int32>).map { thread.ask(.offsets([$0])) }
+        let ids = (0..<3 as Range<Int32>).map { thread.ask(.offsets([$0], limit: 5_000)) }
         #expect(
             eventually {
                 broker.questions
@@ -88,7 +88,7 @@ struct QueryThreadTests {
         thread.forget(ids[1])
         for _ in 0..<3 { broker.mayAnswer.signal() }
         #expect(broker.answers(thread, 1).map(\.id) == [ids[2]])
-        #expect(broker.asked.withLock { $0 } == [.offsets([0]), .offsets([2])])
+        #expect(broker.asked.withLock { $0 } == [.offsets([0], limit: 5_000), .offsets([2], limit: 5_000)])
         #expect(broker.wakes.withLock { $0 } == 1)
     }
 
@@ -105,7 +105,7 @@ struct QueryThreadTests {
         )
         thread.close()
         broker.mayAnswer.signal()
-        let id = thread.ask(.offsets([0]))
+        let id = thread.ask(.offsets([0], limit: 5_000))
         thread.forget(id)
         #expect(thread.nextAnswer() == nil && broker.questions == 1)
     }
@@ -143,7 +143,7 @@ struct MemberAssemblyTests {
             }
             #expect(Set(topics.map(\.name)).isSuperset(of: settings.topics.all))
             let none = (0..<2 as Range<Int32>).map { CommittedOffset(partition: $0, offset: nil) }
-            #expect(answer(ports.queries, .offsets([0, 1])) == .success(.offsets(none, hasAny: false)))
+            #expect(answer(ports.queries, .offsets([0, 1], limit: 5_000)) == .success(.offsets(none, hasAny: false)))
             let empty = Watermarks(low: 0, high: 0)
             #expect(
                 answer(ports.queries, .ends([0], again: [1]))

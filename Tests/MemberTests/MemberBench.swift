@@ -31,11 +31,31 @@ final class ScriptedConsumer: GroupConsumer {
     func discard() {}
 }
 
+/// A ledger of one partition whose committed records a test has written down.
+final class ScriptedLedger: TopicReading {
+    var chunks: [LedgerChunk] = []
+    var positions: [Int32: Int64] = [:]
+
+    func start(_ starts: [PartitionOffset]) { for start in starts { positions[start.partition] = start.offset } }
+    func stop(_ partitions: [Int32]) { for partition in partitions { positions[partition] = nil } }
+    func poll(most records: Int, waiting milliseconds: Int) -> LedgerChunk {
+        chunks.isEmpty ? LedgerChunk() : chunks.removeFirst()
+    }
+    func position(of partition: Int32) -> Int64? { positions[partition] }
+    func isAtEnd(of partition: Int32) -> Bool { true }
+    func discard() {}
+}
+
 /// Answers every question at once, and writes down jobs.
 final class ScriptedBrokers: BrokerQueries, WriterHost {
     private(set) var questions: [BrokerQuery] = []
     private(set) var jobs: [WriterJob] = []
     var outcomes: [WriterOutcome] = []
+    /// Partitions whose offset a transaction holds back.
+    var unstable: Set<Int32> = []
+    /// The end of each ledger; nil = its leader is absent.
+    var ledgerEnd: Int64?
+    var members: Set<[UInt8]> = []
     private var answers: [(id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)] = []
 
     func ask(_ query: BrokerQuery) -> QueryID {
@@ -43,10 +63,20 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
         let id = QueryID(questions.count)
         switch query {
         case .topics: answers.append((id, .success(.topics([]))))
-        case .offsets(let partitions):
+        case .offsets(let partitions, _) where !unstable.isDisjoint(with: partitions):
+            answers.append((id, .failure(.timedOut("a transaction is open"))))
+        case .offsets(let partitions, _):
             let offsets = partitions.map { CommittedOffset(partition: $0, offset: nil) }
             answers.append((id, .success(.offsets(offsets, hasAny: true))))
-        case .ends: answers.append((id, .failure(.timedOut("the ledger's leader is absent"))))
+        case .ends(let partitions, _):
+            guard let ledgerEnd else {
+                answers.append((id, .failure(.timedOut("the ledger's leader is absent"))))
+                break
+            }
+            let ends = Dictionary(uniqueKeysWithValues: partitions.map { ($0, Watermarks(low: 0, high: ledgerEnd)) })
+            answers.append((id, .success(.ends(ledger: ends, requests: [:], nil))))
+        case .members: answers.append((id, .success(.members(members))))
+        case .abortTransaction: answers.append((id, .success(.aborted)))
         }
         return id
     }
@@ -68,6 +98,7 @@ final class MemberBench {
     let member: KafkaMember
     let consumer = ScriptedConsumer()
     let brokers = ScriptedBrokers()
+    let ledger = ScriptedLedger()
     var now = Moment(milliseconds: 1_000)
 
     init(_ delivery: OutputWriter.Settings.Delivery = .transaction) throws {
@@ -80,7 +111,7 @@ final class MemberBench {
         )
         let ports = MemberPorts(
             makeConsumer: { [consumer] in consumer },
-            makeReader: { () throws(KafkaFault) in throw .invalid("no ledger is read here") },
+            makeReader: { [ledger] in ledger },
             queries: brokers,
             writer: brokers
         )

@@ -16,7 +16,7 @@ struct PartitionTests {
     ]
 
     private static let events: [Partition.Event] = [
-        .offsetsKnown, .restore, .ledgerProgress(.given(target: 5)), .start, .commitFirst(id, until: at), .hold,
+        .announced, .restore, .ledgerProgress(.given(target: 5)), .start, .commitFirst(id, until: at), .hold,
         .startCommitted, .sought, .notSought(at), .rewind, .offsetGone, .damaged,
         .takenOverAgain, .gone,
     ]
@@ -24,7 +24,7 @@ struct PartitionTests {
     private static let table = StateTable(
         """
                           | assigned | asked     | restoring  | committing | starting | reading   | rewinding | held     | revoked
-        offsetsKnown      | asked    | ✗         | ✗          | ✗          | ✗        | ✗         | ✗         | ✗        | ·
+        announced         | asked    | ✗         | ✗          | ✗          | ✗        | ✗         | ✗         | ✗        | ·
         restore           | ✗        | restoring | ✗          | ✗          | ✗        | ✗         | ✗         | ✗        | ·
         ledgerProgress    | ✗        | ✗         | restoring  | ✗          | ✗        | ✗         | ✗         | ✗        | ·
         start             | ✗        | ✗         | starting   | ✗          | ✗        | ✗         | ✗         | ✗        | ·
@@ -72,7 +72,7 @@ struct PartitionTests {
     private func started(at offset: Int64?) -> Partition {
         var partition = Partition(1)
         partition.found(CommittedOffset(partition: 1, offset: offset, metadata: PartitionPositions.metadata))
-        for event in [Partition.Event.offsetsKnown, .restore, .start] { partition.take(event) }
+        for event in [Partition.Event.announced, .restore, .start] { partition.take(event) }
         return partition
     }
 
@@ -174,7 +174,7 @@ struct PartitionTests {
         #expect(table.numbers == [2, 5, 9])
         for number in [2, 5, 9] as [Int32] { #expect(table[number]?.number == number) }
         for number in [-1, 0, 3, 7, 10, .max] as [Int32] { #expect(table[number] == nil) }
-        table.take(.offsetsKnown, 5)
+        table.take(.announced, 5)
         #expect(table.those { $0 == .asked }.map(\.number) == [5])
     }
 

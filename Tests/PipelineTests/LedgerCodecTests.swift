@@ -152,11 +152,12 @@ struct LedgerCodecTests {
                     streamTime: EvaluationTime(milliseconds: 1),
                     appliedOffset: 2,
                     group: [0xFF, 0x61],
-                    delivery: .atLeastOnceUncommitted
+                    delivery: .atLeastOnceUncommitted,
+                    writer: [0x62, 0xFE]
                 )
             ),
             key: [4],
-            value: [0xA5, 0, 1, 1, 1, 2, 2, 3, 0x42, 0xFF, 0x61, 4, 2]
+            value: [0xA6, 0, 1, 1, 1, 2, 2, 3, 0x42, 0xFF, 0x61, 4, 2, 7, 0x42, 0x62, 0xFE]
         ),
         Case(
             name: "a transaction's mark of an empty group",

@@ -68,7 +68,15 @@ struct RecordSamples {
         case 12: chance(2) ? .banLifted(digest()) : .ban(digest(), ban())
         case 0: .challenge(digest(), ConsumedID(expiresAt: time(), request: digest()))
         case 1: .token(digest(), ConsumedID(expiresAt: time(), request: digest()))
-        case 2: .mark(PartitionMark(streamTime: time(), appliedOffset: number(), group: random.bytes(3)))
+        case 2:
+            .mark(
+                PartitionMark(
+                    streamTime: time(),
+                    appliedOffset: number(),
+                    group: random.bytes(3),
+                    writer: chance(2) ? random.bytes(5) : nil
+                )
+            )
         case 3: .rate(app: id(4).shown, RateCount(start: time(), count: 7))
         case 4: .sealingKey(UInt32(truncatingIfNeeded: number()), since: time())
         case 5: chance(2) ? .keyForgotten(KeyID(digest())) : .challengeForgotten(digest())

@@ -78,7 +78,7 @@ struct ClientReaderTests {
         try SimpleMember.run([member], steps: 100)
         _ = try member.consumer.commit([PartitionOffset(partition: 1, offset: 2)])
         #expect(
-            try Self.answer(process, world, .offsets([0, 1]))
+            try Self.answer(process, world, .offsets([0, 1], limit: 5_000))
                 == .offsets(
                     [
                         CommittedOffset(partition: 0, offset: nil),
@@ -91,7 +91,7 @@ struct ClientReaderTests {
         try producer.begin()
         let budget = CallBudget(until: process.now + 1_000)
         try producer.sendOffsets([PartitionOffset(partition: 0, offset: 1)], member.consumer.token(), budget)
-        #expect(throws: KafkaFault.self) { try Self.answer(process, world, .offsets([0])) }
+        #expect(throws: KafkaFault.self) { try Self.answer(process, world, .offsets([0], limit: 5_000)) }
     }
 
     @Test func `a query without an answer fails after five seconds, and the next one is asked`() throws {

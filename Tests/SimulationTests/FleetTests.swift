@@ -26,7 +26,8 @@ struct FleetTests {
     /// Those of transactions, and of calls that wait: without transactions nothing fences a process that sleeps in one.
     private static let onlyExactlyOnce: Set<FaultKind> = [
         .indefiniteCommitted, .indefiniteLost, .indefiniteDelayed, .fencedProducer, .transactionTimeout,
-        .unstableOffsets, .slowMarkers, .concurrentTransactions, .slowCall, .pauseInCall, .restoreWaited,
+        .unstableOffsets, .leftOpen, .orphanAborted, .slowMarkers, .concurrentTransactions, .slowCall, .pauseInCall,
+        .restoreWaited,
         .hiddenRepeat, .lateRefused, .polledInCommit, .revokedInCommit, .lostInCommit, .faultInCommit,
         .abortable, .fencedGeneration, .ackWithoutOffset, .offsetsUnanswered, .initUnanswered, .initArrivedLate,
         .lostBeforeEvent,
@@ -132,6 +133,32 @@ struct FleetTests {
             #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
         }
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
+    }
+
+    /// Its own partitions wait for their heir, which ends the transaction; the heir's others go on.
+    @Test func `a process that dies inside a transaction holds back its own partitions for a moment, and no other`()
+        throws
+    {
+        let campaign = try FleetCampaign(try Self.imitated.get())
+        let seeds = Self.seeds(30, per: 100)
+        for seed in 1...seeds {
+            let complaints = try campaign.run(seed, change: SimulationPlan.orphaned).complaints
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+        }
+        for kind in [FaultKind.leftOpen, .orphanAborted] { #expect(campaign.counts.counts[kind] ?? 0 > seeds / 3) }
+    }
+
+    /// Writers that sleep past their session are fenced by their heirs, and come back.
+    @Test func `a living process rides out that its heirs have ended its transaction`() throws {
+        let campaign = try FleetCampaign(try Self.imitated.get())
+        for seed in 1...Self.seeds(30, per: 100) {
+            let complaints = try campaign.run(seed) {
+                SimulationPlan.orphaned(&$0)
+                ($0.endsInTransaction, $0.sleepInOutput, $0.workers, $0.chaosSteps) = (false, 0.05, 3, 2_000)
+            }.complaints
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+        }
+        #expect(campaign.counts.counts[.orphanAborted] ?? 0 > 0)
     }
 
     @Test func `the receipts among the requests meet every state`() throws {

@@ -43,6 +43,10 @@ import Testing
         case aside
         /// Static members that the group often fences for joining too late, whose transactions last.
         case fenced
+        /// Ledgers are made again as they are restored, and the library often ignores a pause.
+        case recreated
+        /// No faults but a process that dies inside a transaction.
+        case orphaned
 
         func change(_ plan: inout SimulationPlan) {
             switch self {
@@ -52,6 +56,8 @@ import Testing
                 plan.call = FaultChances()
                 plan.call.client.offsetCommitUnanswered = 0.2
             case .fenced: (plan.isStatic, plan.call.client.fencedMember) = (true, 0.2)
+            case .recreated: (plan.world, plan.call.client.pauseIgnored) = (.ledgerRecreated, 0.3)
+            case .orphaned: SimulationPlan.orphaned(&plan)
             }
         }
     }

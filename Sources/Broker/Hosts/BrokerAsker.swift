@@ -7,15 +7,18 @@ internal import Threads
 final class BrokerAsker: @unchecked Sendable {
     private let topics: (ledger: String, requests: String)
     private let properties: KafkaProperties
+    private let group: String
     private var owner = Owner("BrokerAsker")
     /// The present consumer's; set on the loop's queue.
     private let inquiry = Locked<GroupInquiry?>(nil)
     /// Kept until it has answered: a client for each try would pile up behind a silent broker.
     private var ends: PartitionEnds?
+    /// The group has had an offset of the requests. It keeps those that have members.
+    private var groupHasOffsets = false
 
     /// - Parameter properties: of clients without a group.
-    init(_ topics: (ledger: String, requests: String), _ properties: KafkaProperties) {
-        (self.topics, self.properties) = (topics, properties)
+    init(_ topics: (ledger: String, requests: String), _ properties: KafkaProperties, group: String) {
+        (self.topics, self.properties, self.group) = (topics, properties, group)
     }
 
     /// Asks this consumer from now on.
@@ -25,8 +28,10 @@ final class BrokerAsker: @unchecked Sendable {
         owner.check()
         return switch query {
         case .topics: .topics(try consumer().topics(timeoutMilliseconds: Self.limit))
-        case .offsets(let partitions): try offsets(partitions, consumer())
+        case .offsets(let partitions, let limit): try offsets(partitions, limit, consumer())
         case .ends(let partitions, let again): try ends(partitions, again)
+        case .members: .members(try Admin(properties).group(group, timeoutMilliseconds: Self.limit).ids)
+        case .abortTransaction(let id): try abortTransaction(of: id)
         }
     }
 
@@ -38,13 +43,34 @@ final class BrokerAsker: @unchecked Sendable {
         return inquiry
     }
 
-    private func offsets(_ partitions: [Int32], _ consumer: GroupInquiry) throws(KafkaFault) -> BrokerAnswer {
-        let own = try consumer.committed(partitions, timeoutMilliseconds: Self.limit)
-        if own.allSatisfy({ $0.offset != nil }) { return .offsets(own, hasAny: true) }
+    private func offsets(
+        _ partitions: [Int32],
+        _ limit: Int,
+        _ consumer: GroupInquiry
+    ) throws(KafkaFault) -> BrokerAnswer {
+        let own = try consumer.committed(partitions, timeoutMilliseconds: limit)
+        groupHasOffsets = groupHasOffsets || own.contains { $0.offset != nil }
+        // Else an open transaction of any partition would hold back the answer about one that has no offset.
+        if groupHasOffsets { return .offsets(own, hasAny: true) }
         let found = try consumer.topics(timeoutMilliseconds: Self.limit).first { $0.name == topics.requests }
         let numbers = Array(0..<Int32(clamping: found?.partitions ?? 0))
-        let all = try consumer.committed(numbers, timeoutMilliseconds: Self.limit)
-        return .offsets(own, hasAny: all.contains { $0.offset != nil })
+        let all = try consumer.committed(numbers, timeoutMilliseconds: limit)
+        groupHasOffsets = all.contains { $0.offset != nil }
+        return .offsets(own, hasAny: groupHasOffsets)
+    }
+
+    /// Taking an id over ends what is open under it. A fencing means that another heir was as fast.
+    private func abortTransaction(of id: [UInt8]) throws(KafkaFault) -> BrokerAnswer {
+        // The library takes a C string.
+        guard let id = String(validating: id, as: UTF8.self), !id.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            throw .invalid("a mark names a transactional id that is not a text")
+        }
+        do throws(KafkaFault) {
+            let producer = try TransactionalProducer(properties, transactionalID: id)
+            try producer.initTransactions(timeoutMilliseconds: Self.limit)
+        } catch { if !error.isFenced { throw error } }
+        return .aborted
     }
 
     private func ends(_ partitions: [Int32], _ again: [Int32]) throws(KafkaFault) -> BrokerAnswer {

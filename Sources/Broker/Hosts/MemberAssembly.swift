@@ -44,7 +44,8 @@ package struct MemberAssembly {
 
     /// Each consumer that is made is the one that queries ask from then on.
     package func ports(writer: any WriterHost) throws(KafkaFault) -> MemberPorts {
-        let asker = BrokerAsker((ledger, settings.topics.requests), try settings.readerProperties())
+        let properties = try settings.readerProperties()
+        let asker = BrokerAsker((ledger, settings.topics.requests), properties, group: settings.group ?? "")
         let queries = QueryThread(wake: wake) { query throws(KafkaFault) in try asker.answer(query) }
         return MemberPorts(
             makeConsumer: { () throws(KafkaFault) in

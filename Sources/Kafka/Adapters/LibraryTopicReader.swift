@@ -20,5 +20,7 @@ package final class LibraryTopicReader: TopicReading {
 
     package func position(of partition: Int32) -> Int64? { reader?.position(of: partition) }
 
+    package func isAtEnd(of partition: Int32) -> Bool { reader?.isAtEnd(of: partition) ?? false }
+
     package func discard() { reader = nil }
 }

@@ -8,6 +8,8 @@ package struct GroupDescription: Sendable, Equatable {
     package var members: Int
     /// The members' names: a static one, or else the client's, and the host. Foreign text.
     package var names: [String] = []
+    /// The static members by their instance, the others by their client's name.
+    package var ids: Set<[UInt8]> = []
 
     package var isEmpty: Bool { members == 0 }
 }
@@ -42,22 +44,25 @@ extension Admin {
         }
         let state = unsafe rd_kafka_ConsumerGroupDescription_state(group)
         let members = unsafe rd_kafka_ConsumerGroupDescription_member_count(group)
-        return GroupDescription(
+        var description = GroupDescription(
             state: unsafe String(cString: rd_kafka_consumer_group_state_name(state)),
-            members: Int(members),
-            names: (0..<members).compactMap {
-                unsafe Self.name(of: rd_kafka_ConsumerGroupDescription_member(group, $0))
-            }
+            members: Int(members)
         )
+        for place in 0..<members {
+            guard let member = unsafe rd_kafka_ConsumerGroupDescription_member(group, place) else { continue }
+            let (id, host) = unsafe Self.name(of: member)
+            if let id { description.ids.insert(Array(id.utf8)) }
+            let name = id ?? "unnamed"
+            description.names.append(host.isEmpty ? name : "\(name) on \(host.drop { $0 == "/" })")
+        }
+        return description
     }
 
-    private static func name(of member: OpaquePointer?) -> String? {
-        guard let member = unsafe member else { return nil }
+    private static func name(of member: OpaquePointer) -> (id: String?, host: String) {
         // The event's own texts.
         let fixed = unsafe rd_kafka_MemberDescription_group_instance_id(member).map { unsafe String(cString: $0) }
         let client = unsafe rd_kafka_MemberDescription_client_id(member).map { unsafe String(cString: $0) }
         let host = unsafe rd_kafka_MemberDescription_host(member).map { unsafe String(cString: $0) } ?? ""
-        let name = fixed.flatMap { $0.isEmpty ? nil : $0 } ?? client ?? "unnamed"
-        return host.isEmpty ? name : "\(name) on \(host.hasPrefix("/") ? String(host.dropFirst()) : host)"
+        return (fixed.flatMap { $0.isEmpty ? nil : $0 } ?? client, host)
     }
 }

@@ -21,6 +21,8 @@ package final class TopicReader {
     private var seen: [Int32: Int64] = [:]
     /// Partitions of which neither a record nor word of the end has come.
     private var unheard: Set<Int32> = []
+    /// The last stable end of each partition that the library has reported.
+    private var stableEnds: [Int32: Int64] = [:]
     /// A fault that came after records that were handed out first.
     private var pendingFault: KafkaFault?
     /// Records and bytes read since the leaders' threads were last woken.
@@ -109,7 +111,7 @@ package final class TopicReader {
             }
             reading.insert(partition)
             unheard.insert(partition)
-            seen[partition] = start.offset >= 0 ? start.offset : nil
+            (seen[partition], stableEnds[partition]) = (start.offset >= 0 ? start.offset : nil, nil)
         }
     }
 
@@ -231,6 +233,7 @@ package final class TopicReader {
         guard reading.contains(partition) else { return nil }
         guard code != RD_KAFKA_RESP_ERR__PARTITION_EOF else {
             unsafe advance(partition, to: message.pointee.offset)
+            unsafe stableEnds[partition] = message.pointee.offset
             return nil
         }
         let text = unsafe String(cString: rd_kafka_message_errstr(message))
@@ -248,6 +251,11 @@ package final class TopicReader {
         let reported = code == RD_KAFKA_RESP_ERR_NO_ERROR ? list.offsets().first?.offset ?? -1 : -1
         let position = max(reported, seen[partition] ?? -1)
         return position >= 0 ? position : nil
+    }
+
+    /// Whether everything up to the last stable offset has been handed out, as the leader last said.
+    package func isAtEnd(of partition: Int32) -> Bool {
+        stableEnds[partition].map { $0 == seen[partition] } ?? false
     }
 
     /// The oldest offset, and the next record's: records of open transactions included.

@@ -71,15 +71,42 @@ extension KafkaMember {
             // First ends what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
             output.isTakingOver = true
             ports.writer.submit(.takeOver(membership.counts))
-        case .askingOffsets: membership.query = ports.queries.ask(.offsets(partitions.numbers))
+        case .askingOffsets: askOffsets()
         default: break
         }
+    }
+
+    /// Goes on asking for offsets that were held back, while other partitions start. The ends of those go first.
+    func advanceOffsets(at now: Moment) {
+        guard membership.state == .owning, !isQuerying, membership.pause.isOver(at: now),
+            partitions.all.contains(where: \.awaitsOffset), !partitions.all.contains(where: { $0.state == .asked })
+        else { return }
+        askOffsets()
+    }
+
+    private func askOffsets() {
+        let missing = withoutOffset
+        let asked = membership.offsets.next(of: missing.isEmpty ? partitions.numbers : missing)
+        #if DEBUG
+            if settings.has(.offsetsAskedTogether) {
+                return membership.query = ports.queries.ask(.offsets(partitions.numbers, limit: 5_000))
+            }
+        #endif
+        membership.query = ports.queries.ask(.offsets(asked, limit: membership.offsets.limit))
+    }
+
+    /// Partitions whose ledger is known here were ours, and nobody else's transaction holds them back: they come first.
+    private var withoutOffset: [Int32] {
+        let missing = partitions.all.filter(\.awaitsOffset).map(\.number)
+        return missing.filter { ledgers.ends[$0] != nil } + missing.filter { ledgers.ends[$0] == nil }
     }
 
     func takeAnswers(at now: Moment) throws {
         while let (id, answer) = ports.queries.nextAnswer() {
             if id == reader?.query {
                 try takeEnds(answer, at: now)
+            } else if id == orphans.query {
+                takeOrphan(answer, at: now)
             } else if id == membership.query {
                 membership.query = nil
                 do throws(KafkaFault) { try take(answer.get(), at: now) } catch { try noteUnanswered(error, at: now) }
@@ -90,7 +117,10 @@ extension KafkaMember {
     private func take(_ answer: BrokerAnswer, at now: Moment) throws(KafkaFault) {
         switch (answer, membership.state) {
         case (.topics(let topics), .askingTopics): try noteTopics(topics, at: now)
-        case (.offsets(let offsets, let hasAny), .askingOffsets): try own(offsets, hasAny)
+        case (.offsets(let offsets, let hasAny), .askingOffsets), (.offsets(let offsets, let hasAny), .owning):
+            for offset in offsets { partitions.with(offset.partition) { $0.found(offset) } }
+            groupHasOffsets = hasAny
+            if membership.state == .askingOffsets { try own() }
         default: break
         }
     }
@@ -99,7 +129,19 @@ extension KafkaMember {
     private func noteUnanswered(_ fault: KafkaFault, at now: Moment) throws {
         let fault = consumer.explained(fault)
         guard fault.isRecoverable else { return try rideOut(fault) }
+        let isHeldBack = fault.isTimeout && asksOffsetsAlone
+        if isHeldBack, membership.offsets.noteTimeout(of: withoutOffset) { return }
         retryLater(fault, at: now)
+        guard isHeldBack, membership.state == .askingOffsets else { return }
+        // No offset can be had: the ledgers tell who holds them back.
+        do throws(KafkaFault) { try own() } catch { note(error) }
+    }
+
+    private var asksOffsetsAlone: Bool {
+        #if DEBUG
+            if settings.has(.offsetsAskedTogether) { return false }
+        #endif
+        return membership.state == .askingOffsets || membership.state == .owning
     }
 
     /// The old count would refuse keys that have moved, and write to output partitions that do not exist.
@@ -118,15 +160,13 @@ extension KafkaMember {
         membership.take(.topicsKnown)
     }
 
-    /// The loop hears of the partitions once the group's offsets are known, and every commit is fenced by this moment.
-    private func own(_ offsets: [CommittedOffset], _ hasAny: Bool) throws(KafkaFault) {
-        for offset in offsets { partitions.with(offset.partition) { $0.found(offset) } }
-        groupHasOffsets = hasAny
+    /// The loop hears of the partitions once an offset is known, or none can be had, and every commit is fenced by this moment.
+    private func own() throws(KafkaFault) {
         let token = try consumer.token()
         try assignPaused(partitions.starts)
         membership.token = token
         membership.take(.offsetsKnown)
-        partitions.takeAll(.offsetsKnown)
+        partitions.takeAll(.announced)
         // Not new where all of them were the loop's already.
         let isNew = partitions.isEmpty || !partitions.all.allSatisfy(\.reported.isTaken)
         changes.append(.assigned(partitions.numbers, of: announcement, isNew: isNew))

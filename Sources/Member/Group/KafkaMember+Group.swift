@@ -41,6 +41,7 @@ extension KafkaMember {
             return
         }
         forgetQueries()
+        orphans = Orphans()
         membership.take(.assigned)
         pending.drop()
         partitions.replace(assigned)
@@ -66,8 +67,8 @@ extension KafkaMember {
     /// Late answers to these, and damage that was found, belong to an assignment that is over.
     func forgetQueries() {
         damaged.removeAll()
-        if let query = membership.query { ports.queries.forget(query) }
-        membership.query = nil
+        for query in [membership.query, orphans.query] { if let query { ports.queries.forget(query) } }
+        (membership.query, orphans.query) = (nil, nil)
         closeReader()
     }
 

@@ -1,4 +1,5 @@
 package import KafkaPorts
+internal import Pipeline
 package import Streams
 
 extension KafkaMember {
@@ -69,7 +70,7 @@ extension KafkaMember {
         }
     }
 
-    private var reading: [Int32] {
+    var reading: [Int32] {
         partitions.those { if case .restoring(.reading) = $0 { true } else { false } }.map(\.number)
     }
 
@@ -77,7 +78,7 @@ extension KafkaMember {
 
     /// Asks for the ends that are missing, and once more where nothing comes any more.
     func advanceRestore(at now: Moment) throws {
-        guard var reader, reader.query == nil, reader.pause.isOver(at: now) else { return }
+        guard !isQuerying, var reader, reader.pause.isOver(at: now) else { return }
         let (unasked, reading) = (unasked, reading)
         reader.asksAgain = !reading.isEmpty && reader.isStill(at: now) && mayAskAgain
         guard !unasked.isEmpty || reader.asksAgain else { return }
@@ -144,9 +145,8 @@ extension KafkaMember {
             reader?.lasts[number] = last
             reader?.unmet.insert(number)
         }
-        guard start < ends.high else { return finish(number, at: ends.high) }
         partitions.take(.ledgerProgress(.reading(next: start, target: ends.high)), number)
-        starts.append(PartitionOffset(partition: number, offset: start))
+        if start < ends.high { starts.append(PartitionOffset(partition: number, offset: start)) }
     }
 
     private func finish(_ number: Int32, at target: Int64) {
@@ -186,12 +186,11 @@ extension KafkaMember {
     }
 
     private func readOn(_ records: Int, _ wait: Int, at now: Moment) throws -> StoredRecords {
-        guard let port = reader?.port else { return StoredRecords() }
         var chunk = StoredRecords()
         do throws(KafkaFault) {
-            chunk = wanted(try port.poll(most: records, waiting: wait))
+            if let port = reader?.port { chunk = wanted(try port.poll(most: records, waiting: wait)) }
             reader?.records += chunk.count
-            try advance(port, at: now)
+            try advance(at: now)
         } catch {
             guard error.isDamage, let number = error.partition,
                 case .restoring(.reading(let next, _)) = partitions[number]?.state
@@ -205,15 +204,19 @@ extension KafkaMember {
     }
 
     /// Moves the positions; partitions that have reached their targets are given.
-    private func advance(_ port: any TopicReading, at now: Moment) throws(KafkaFault) {
+    private func advance(at now: Moment) throws(KafkaFault) {
+        let port = reader?.port
         var (given, lost): ([Int32], Set<Int32>) = ([], [])
         for number in reading {
-            guard let position = port.position(of: number),
-                case .restoring(.reading(let next, let target)) = partitions[number]?.state
+            guard let partition = partitions[number], case .restoring(.reading(let next, let target)) = partition.state
             else { continue }
+            // One with nothing to read is not begun.
+            let position = port?.position(of: number) ?? next
             if position != next { reader?.moved = now }
+            let isAtEnd = position >= target || port?.isAtEnd(of: number) ?? false
+            reader?.note(number, moves: position != next || !isAtEnd, at: now)
             partitions.take(.ledgerProgress(.reading(next: position, target: target)), number)
-            guard position >= target else { continue }
+            guard position >= target, partition.isOffsetKnown else { continue }
             guard reader?.unmet.contains(number) == false else {
                 lost.insert(number)
                 continue
@@ -224,7 +227,7 @@ extension KafkaMember {
         #if DEBUG
             if settings.has(.ledgerReadOn) { return }
         #endif
-        if !given.isEmpty { try port.stop(given) }
+        if !given.isEmpty { try port?.stop(given) }
         if !lost.isEmpty { readWhole(lost) }
     }
 
@@ -238,6 +241,7 @@ extension KafkaMember {
             if place.partition != last.partition { last = (place.partition, target(of: place.partition)) }
             guard offset < last.target else { continue }
             places.append(place)
+            if place.key.count == 1 { noteMark(place, chunk.records.bytes) }
             if reader?.meets(offset, of: place.partition) == false { lost.insert(place.partition) }
         }
         if !lost.isEmpty { readWhole(lost) }
@@ -245,6 +249,13 @@ extension KafkaMember {
             if settings.has(.ledgerReadOn) { return chunk.records }
         #endif
         return StoredRecords(bytes: chunk.records.bytes, places: places)
+    }
+
+    /// Whose transaction may be open behind it, the newest mark tells; one of another group says nothing.
+    private func noteMark(_ place: StoredRecords.Place, _ bytes: [UInt8]) {
+        let change = try? LedgerCodec.decode(key: Array(bytes[place.key]), value: place.value.map { Array(bytes[$0]) })
+        guard case .mark(let mark) = change else { return }
+        ledgers.writers[place.partition] = mark.position.group == group ? mark.position.writer : nil
     }
 
     private func target(of number: Int32) -> Int64 {

@@ -4,6 +4,7 @@ package import Streams
 
 extension KafkaMember {
     package var group: [UInt8] { Array(settings.group.utf8) }
+    package var transactionalID: [UInt8]? { isAtomic ? Array(settings.stableID.utf8) : nil }
 
     /// Decides by the positions where a partition starts, once its ledger is whole; see ``PartitionPositions``.
     ///

@@ -21,6 +21,7 @@ package final class KafkaMember {
     var pending: PendingEvents
     var ledgers = KnownLedgers()
     var reader: LedgerReader?
+    var orphans = Orphans()
     var fences = FenceCounter.ofMember
     var seeks = SeekBackoff()
     /// The times at which the group was last served, and partitions were last sought.
@@ -98,14 +99,25 @@ package final class KafkaMember {
 
     /// Whether an answer or an outcome is awaited: the driver then sleeps on its queue instead of waiting in a poll.
     package var isAwaiting: Bool {
-        output.isAwaited || membership.query != nil || membership.isArriving || reader?.query != nil || awaitsCommit
-            || pausesRestore
+        output.isAwaited || isQuerying || membership.isArriving || awaitsCommit || pausesRestore
     }
 
-    /// The ends of ledgers are asked for again after a pause, and nothing is read meanwhile: a poll has nothing to wait for.
+    /// Whether the brokers are being asked something: one question at a time.
+    var isQuerying: Bool { membership.query != nil || reader?.query != nil || orphans.query != nil }
+
+    /// Ends of ledgers, or offsets, are asked for again after a pause, and nothing is read meanwhile: a poll has nothing to
+    /// wait for.
     private var pausesRestore: Bool {
-        reader != nil && partitions.all.contains { $0.state == .restoring(.endsUnknown) }
-            && !partitions.all.contains { if case .restoring(.reading) = $0.state { true } else { false } }
+        guard reader != nil else { return false }
+        var pauses = false
+        for partition in partitions.all {
+            switch partition.state {
+            case .restoring(.reading(let next, let target)) where next < target: return false
+            case .restoring(.endsUnknown), .restoring(.reading): pauses = true
+            default: break
+            }
+        }
+        return pauses
     }
 
     /// Looking for an answer at once fills the room for records.
@@ -139,6 +151,8 @@ package final class KafkaMember {
         try advanceArrival(at: now)
         try checkDeadlines(at: now)
         try advanceRestore(at: now)
+        advanceOrphans(at: now)
+        advanceOffsets(at: now)
         try seek(at: now)
     }
 

@@ -29,6 +29,7 @@ package final class MemberStreams: RequestSource, GroupMember, RecordTransaction
     }
 
     package var group: [UInt8]? { core.group }
+    package var transactionalID: [UInt8]? { core.transactionalID }
     package var isAwaiting: Bool { core.isAwaiting }
     package var assigned: [Int32]? { core.assigned }
     package var holds: [Int32: String] { core.holds }

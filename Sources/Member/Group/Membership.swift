@@ -18,7 +18,7 @@ struct Membership {
         /// Ends what a predecessor left open under our name first: it would hold back the offsets and the ledger's end.
         case takingOver
         case askingOffsets
-        /// The loop knows the partitions. With the token, the broker rejects commits of an earlier assignment.
+        /// The loop knows the partitions, and starts those whose offset is known. With the token, the broker rejects commits of an earlier assignment.
         case owning
         /// The loop may still commit under the last token, and then gives the partitions back.
         case leaving
@@ -42,6 +42,7 @@ struct Membership {
     /// The question that is under way.
     var query: QueryID?
     var pause = RetryPause()
+    var offsets = OffsetQuestions()
 
     static func cell(_ state: State, _ event: Event) -> Cell<State> {
         switch (event, state) {
@@ -82,6 +83,7 @@ struct Membership {
         case .owning: generation += 1
         case .joining: (token, isLost) = (nil, false)
         case .answering: isLost = false
+        case .askingOffsets: offsets = OffsetQuestions()
         default: break
         }
         assert(next != .joining || token == nil, "a token outlives no membership")

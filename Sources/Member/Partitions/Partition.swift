@@ -19,10 +19,11 @@ enum Cell<State: Equatable>: Equatable {
 ///        └── every state but revoked       every state ─▶ revoked ─▶ (gone)
 struct Partition: Equatable {
     enum State: Equatable {
-        /// The group has our answer; where reading starts is being asked for.
+        /// The group has our answer; no offset of ours is known yet.
         case assigned
         /// The loop knows of it, and says whether it still has the ledger.
         case asked
+        /// The ledger is read; it is given once the offset is known, too.
         case restoring(Restoring)
         /// The offset where reading starts is being committed first.
         case committing(CommitID, until: Moment)
@@ -45,7 +46,7 @@ struct Partition: Equatable {
     }
 
     enum Event: Equatable {
-        case offsetsKnown
+        case announced
         /// The loop is ready for the ledger's records.
         case restore
         case ledgerProgress(Restoring)
@@ -71,6 +72,8 @@ struct Partition: Equatable {
     private(set) var committed: Int64?
     /// Whether a worker of this version committed it.
     private(set) var isOwn = false
+    /// Whether the brokers have said what is committed, since the partition was taken over.
+    private(set) var isOffsetKnown = false
     /// The offset after the last record handed out; nil = start at the oldest record, wherever it is.
     private(set) var next: Int64?
     /// Everything before it was read, and since ``next`` there were only markers; nil = not known.
@@ -95,7 +98,7 @@ struct Partition: Equatable {
         case (.gone, _): .becomes(.revoked)
         case (_, .revoked): .ignored
         case (.takenOverAgain, _): .becomes(.assigned)
-        case (.offsetsKnown, .assigned): .becomes(.asked)
+        case (.announced, .assigned): .becomes(.asked)
         case (.restore, .asked): .becomes(.restoring(.endsUnknown))
         case (.ledgerProgress(let progress), .restoring): .becomes(.restoring(progress))
         case (.start, .restoring): .becomes(.starting(since: nil))
@@ -118,7 +121,9 @@ struct Partition: Equatable {
         switch Self.cell(state, event) {
         case .ignored: break
         case .impossible: preconditionFailure("partition \(number) is \(state): \(event) comes only in other states")
-        case .becomes(let next): state = next
+        case .becomes(let next):
+            state = next
+            if next == .assigned { isOffsetKnown = false }
         }
     }
 }
@@ -129,8 +134,11 @@ extension Partition {
     /// The group's committed offset, when the partition is taken over.
     mutating func found(_ offset: CommittedOffset) {
         (committed, next, end, isRead) = (offset.offset, offset.offset, nil, false)
-        isOwn = offset.metadata == PartitionPositions.metadata
+        (isOwn, isOffsetKnown) = (offset.metadata == PartitionPositions.metadata, true)
     }
+
+    /// Whether the partition cannot start before its offset is known.
+    var awaitsOffset: Bool { !isOffsetKnown && state != .held && state != .revoked }
 
     /// Sets the place where reading starts: everything before it is answered or gone. nil = at the oldest record.
     mutating func begin(at offset: Int64?) {

@@ -7,6 +7,8 @@ struct KnownLedgers {
     private(set) var ends: [Int32: Int64] = [:]
     /// The offset of the last record that is known, where there is one.
     private(set) var lasts: [Int32: Int64] = [:]
+    /// The transactional id in the newest mark that was read of each partition; nothing where it has none.
+    var writers: [Int32: [UInt8]] = [:]
 
     mutating func note(_ end: Int64, last: Int64?, of partition: Int32) {
         ends[partition] = end
@@ -48,6 +50,8 @@ struct LedgerReader {
     var lasts: [Int32: Int64] = [:]
     /// Partitions whose last known record must come first.
     var unmet: Set<Int32> = []
+    /// The time from which each partition has stood where its committed records end.
+    private var still: [Int32: Moment] = [:]
     /// nil = no partition is being read yet.
     var port: (any TopicReading)?
     var query: QueryID?
@@ -72,6 +76,17 @@ struct LedgerReader {
         lasts[partition] = offset
         return isExpected
     }
+
+    mutating func note(_ partition: Int32, moves: Bool, at now: Moment) {
+        still[partition] = moves ? nil : still[partition] ?? now
+    }
+
+    /// Whether something open has held a partition back for longer than a commit takes.
+    func stands(_ partition: Int32, at now: Moment) -> Bool {
+        still[partition].map { now - $0 >= Self.patience } ?? false
+    }
+
+    private static let patience: Int64 = 1_500
 
     func close() { port?.discard() }
 

@@ -66,6 +66,7 @@ extension LedgerCodec {
         var mark = PartitionMark(streamTime: try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
         if let offset = mark.position.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is not an offset") }
         if fields.has(3) { mark.position.group = try fields.bytes(3) }
+        if fields.has(7) { mark.position.writer = try fields.bytes(7) }
         guard let delivery = try fields.optionalNumber(4) else { return mark }
         guard let known = UInt8(exactly: delivery).flatMap({ PositionMark.Delivery(rawValue: $0) }) else {
             throw Fault(reason: "field 4 is not a kind of delivery")

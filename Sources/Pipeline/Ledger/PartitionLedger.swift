@@ -112,10 +112,11 @@ package struct PartitionMark: Hashable, Sendable {
         streamTime: EvaluationTime? = nil,
         appliedOffset: Int64? = nil,
         group: [UInt8]? = nil,
-        delivery: PositionMark.Delivery? = nil
+        delivery: PositionMark.Delivery? = nil,
+        writer: [UInt8]? = nil
     ) {
         self.streamTime = streamTime
-        position = PositionMark(appliedOffset: appliedOffset, group: group, delivery: delivery)
+        position = PositionMark(appliedOffset: appliedOffset, group: group, delivery: delivery, writer: writer)
     }
 }
 

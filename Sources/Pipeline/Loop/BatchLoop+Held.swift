@@ -26,11 +26,11 @@ extension BatchLoop {
     /// Stream time and offset share a record of the ledger topic: both are written each time, since compaction keeps
     /// only the last record.
     func mark(_ positions: [PartitionPosition], after records: [DecodedRecord], in overlay: inout LedgerOverlay) {
-        let (group, isAtomic) = (member?.group, streams.transaction.isAtomic)
+        let (group, writer, isAtomic) = (member?.group, member?.transactionalID, streams.transaction.isAtomic)
         guard group != nil || !isAtomic else { return }
         for position in positions {
             let known = ledgers[position.partition]
-            var mark = PartitionMark(group: group, delivery: delivery(of: position.partition))
+            var mark = PartitionMark(group: group, delivery: delivery(of: position.partition), writer: writer)
             // At-least-once delivery reads applied requests again, and skips them.
             let applied = isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
             mark.position.appliedOffset = applied

@@ -17,11 +17,17 @@ package struct PositionMark: Hashable, Sendable {
     package var group: [UInt8]?
     /// nil = an older version's mark.
     package var delivery: Delivery?
+    /// The transactional id of the worker that wrote the mark, in UTF-8; nil = it has none, or is of an older version.
+    package var writer: [UInt8]?
 
-    package init(appliedOffset: Int64? = nil, group: [UInt8]? = nil, delivery: Delivery? = nil) {
-        self.appliedOffset = appliedOffset
-        self.group = group
-        self.delivery = delivery
+    package init(
+        appliedOffset: Int64? = nil,
+        group: [UInt8]? = nil,
+        delivery: Delivery? = nil,
+        writer: [UInt8]? = nil
+    ) {
+        (self.appliedOffset, self.group) = (appliedOffset, group)
+        (self.delivery, self.writer) = (delivery, writer)
     }
 
     /// Requests before this offset were applied and answered, though their offset may not have been committed. If a

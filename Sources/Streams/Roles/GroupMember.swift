@@ -5,6 +5,8 @@
 package protocol GroupMember: AnyObject {
     /// The group whose positions are committed, as written in marks; nil = no mark names one.
     var group: [UInt8]? { get }
+    /// The id of its transactions, as written in marks; nil = it has none.
+    var transactionalID: [UInt8]? { get }
     /// Whether an answer is awaited that wakes the loop's driver: polls do not wait then.
     var isAwaiting: Bool { get }
 
@@ -52,4 +54,5 @@ package protocol GroupMember: AnyObject {
 
 extension GroupMember {
     package var isAwaiting: Bool { false }
+    package var transactionalID: [UInt8]? { nil }
 }

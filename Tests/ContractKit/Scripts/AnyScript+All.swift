@@ -15,6 +15,7 @@ extension AnyScript {
         AnyScript(OvertakenBatch.self), AnyScript(FullQueue.self), AnyScript(FlushInPart.self),
         AnyScript(DiscardedRecords.self), AnyScript(SessionExpires.self), AnyScript(StaticMemberReturns.self),
         AnyScript(NameUsedTwice.self), AnyScript(RemovedMember.self), AnyScript(PendingOffsets.self),
+        AnyScript(HeirAborts.self),
         AnyScript(MetadataOfOffsets.self), AnyScript(AbortOfTransaction.self), AnyScript(TransactionTimeOut.self),
         AnyScript(LateCopy.self), AnyScript(CompactedLedger.self), AnyScript(ReaderWithoutTrace.self),
         AnyScript(MemberResumes.self), AnyScript(OrderAtLeastOnce.self), AnyScript(InterruptedRestore.self),

@@ -54,7 +54,7 @@ package enum QueryWithoutAnswer: ContractScript {
 }
 
 package enum PendingOffsets: ContractScript {
-    package enum Outcome: Hashable, Sendable { case waitsThenNew, early, old }
+    package enum Outcome: Hashable, Sendable { case waitsThenNew, early, old, otherWaits }
 
     package static let number = "Q2"
     package static let title = "offsets wait for a pending transaction"
@@ -70,8 +70,15 @@ package enum PendingOffsets: ContractScript {
         let (producer, token) = (try ScriptedProducer(world, "one"), try member.consumer.token())
         try producer.transact(1, offset: 2, token)
         try producer.open(1)
+        try producer.sendOffset(1, token, partition: 1)
+        try producer.commit()
+        try producer.open(1)
         try producer.sendOffset(4, token)
-        let id = ports.queries.ask(.offsets([0]))
+        // Alone, the offset of another partition is known.
+        guard case .success(.offsets(let other, _)) = try world.answer(ports.queries, .offsets([1], limit: 5_000)),
+            other.first?.offset == 1
+        else { return .otherWaits }
+        let id = ports.queries.ask(.offsets([0, 1], limit: 20_000))
         var answer: Result<BrokerAnswer, KafkaFault>?
         func poll() { if let next = ports.queries.nextAnswer(), next.id == id { answer = next.answer } }
         try world.during(milliseconds: 1_000, poll)
@@ -83,6 +90,39 @@ package enum PendingOffsets: ContractScript {
         }
         guard case .success(.offsets(let offsets, _))? = answer, offsets.first?.offset == 4 else { return .old }
         return .waitsThenNew
+    }
+}
+
+package enum HeirAborts: ContractScript {
+    package enum Outcome: Hashable, Sendable { case abortedAndFenced, unstable, committed, notFenced }
+
+    package static let number = "Q6"
+    package static let title = "an heir ends what another id has left open"
+    package static let worlds: Set<WorldKind> = [.model, .real]
+    package static let needs: Set<Ability> = [.transactions, .fencing]
+    package static let allowed: Set<Outcome> = [.abortedAndFenced]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        try world.publish(5, to: 0, of: .requests)
+        let heir = try world.process("heir", isStatic: false)
+        let member = try ScriptedMember(heir.makeConsumer())
+        try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
+        let (producer, token) = (try ScriptedProducer(world, "dead"), try member.consumer.token())
+        try producer.transact(1, offset: 2, token)
+        try producer.open(1)
+        try producer.sendOffset(4, token)
+        guard case .success(.members(let ids)) = try world.answer(heir.queries, .members),
+            try ids == [Array(world.transactionalID("heir").utf8)]
+        else { throw Standstill("the group has one member, which is known by its id") }
+        let dead = try Array(world.transactionalID("dead").utf8)
+        guard case .success(.aborted) = try world.answer(heir.queries, .abortTransaction(of: dead)),
+            case .success(.offsets(let offsets, _)) = try world.answer(heir.queries, .offsets([0], limit: 5_000))
+        else { return .unstable }
+        guard offsets.first?.offset == 2 else { return .committed }
+        do { try producer.commit() } catch let fault as KafkaFault {
+            return fault.isFatal ? .abortedAndFenced : .notFenced
+        }
+        return .notFenced
     }
 }
 

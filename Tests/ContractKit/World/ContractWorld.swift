@@ -9,6 +9,8 @@ package protocol ContractWorld: AnyObject {
     var partitions: Int32 { get }
     /// What a process of that name has: each consumer that it makes is the one that its queries ask.
     func process(_ name: String, isStatic: Bool) throws -> MemberPorts
+    /// Of a process of that name; as a member of the group it has the same one.
+    func transactionalID(_ name: String) throws -> String
     /// Of a process of that name; not initialised yet.
     func producer(_ name: String, _ settings: ProducerSettings) throws -> any TransactionProducer
     /// A member of the group as production has it, whose transactions may take so long.

@@ -36,6 +36,12 @@ package final class LibraryWorld: ContractWorld {
         return try MemberAssembly(settings, wake: {}).ports(writer: NoWriter())
     }
 
+    package func transactionalID(_ name: String) throws -> String {
+        var settings = settings
+        settings.instanceName = name
+        return try settings.stableID()
+    }
+
     package func producer(_ name: String, _ more: ProducerSettings) throws -> any TransactionProducer {
         var settings = settings
         settings.instanceName = name

@@ -61,6 +61,8 @@ package final class ModelWorld: ContractWorld {
         newProcess(name, isStatic: isStatic).ports(settings(name))
     }
 
+    package func transactionalID(_ name: String) -> String { name }
+
     package func producer(_ name: String, _ more: ProducerSettings) throws -> any TransactionProducer {
         let process = newProcess(name, isStatic: false)
         if more.queue != nil { process.chances.client.queueFull = 0.5 }

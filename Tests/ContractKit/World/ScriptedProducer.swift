@@ -68,10 +68,15 @@ package final class ScriptedProducer {
         }
     }
 
-    package func sendOffset(_ offset: Int64, _ token: any MemberToken, metadata: [UInt8] = []) throws {
+    package func sendOffset(
+        _ offset: Int64,
+        _ token: any MemberToken,
+        partition: Int32 = 0,
+        metadata: [UInt8] = []
+    ) throws {
         try retrying("the offsets are in the transaction") { () throws(KafkaFault) in
             let budget = CallBudget(until: world.now + 60_000)
-            let offsets = [PartitionOffset(partition: 0, offset: offset, metadata: metadata)]
+            let offsets = [PartitionOffset(partition: partition, offset: offset, metadata: metadata)]
             try producer.sendOffsets(offsets, token, budget)
         }
     }
@@ -122,7 +127,7 @@ extension ContractWorld {
 
     /// The group's committed offset of partition 0, by stable offsets; a fault where a transaction holds it back.
     func committedOffset(_ queries: any BrokerQueries) throws -> Result<Int64?, KafkaFault> {
-        try answer(queries, .offsets([0])).map { answer in
+        try answer(queries, .offsets([0], limit: 5_000)).map { answer in
             guard case .offsets(let offsets, _) = answer else { return nil }
             return offsets.first?.offset
         }
@@ -135,7 +140,11 @@ extension ContractWorld {
         defer { consumer.discard() }
         var found: [CommittedOffset] = []
         try until("offsets are known", progress: { 0 }) {
-            guard case .success(.offsets(let offsets, _)) = try answer(ports.queries, .offsets(Array(0..<partitions)))
+            guard
+                case .success(.offsets(let offsets, _)) = try answer(
+                    ports.queries,
+                    .offsets(Array(0..<partitions), limit: 5_000)
+                )
             else { return false }
             found = offsets
             return true

@@ -116,8 +116,9 @@ final class SimulatedQueries: BrokerQueries {
 
     /// nil = not yet.
     private func tried(_ asked: inout Asked) -> Result<BrokerAnswer, KafkaFault>? {
-        let isOver = broker.now - (asked.since ?? broker.now) >= Self.waits
-        let timeout = KafkaFault.timedOut("no broker has answered in \(Self.waits) ms")
+        let limit = if case .offsets(_, let limit) = asked.query { Int64(limit) } else { Self.waits }
+        let isOver = broker.now - (asked.since ?? broker.now) >= limit
+        let timeout = KafkaFault.timedOut("no broker has answered in \(limit) ms")
         if asked.isUnanswered { return isOver ? .failure(timeout) : nil }
         if process.strikes(.retriable, process.chances.retriable) {
             return .failure(KafkaFault(.transport, "the connection broke"))
@@ -127,7 +128,7 @@ final class SimulatedQueries: BrokerQueries {
             hasOtherTopics = broker.shownPartitions != startedPartitions
             if hasOtherTopics { process.mayEnd = true }
             return .success(.topics(broker.topicDescriptions))
-        case .offsets(let partitions):
+        case .offsets(let partitions, _):
             guard let offsets = offsets(partitions) else { return isOver ? .failure(timeout) : nil }
             return .success(offsets)
         case .ends(let partitions, let again):
@@ -137,7 +138,23 @@ final class SimulatedQueries: BrokerQueries {
                 return nil
             }
             return .success(ends(all, ledger))
+        case .members: return .success(.members(Set(broker.group.names.map { Array($0.utf8) })))
+        case .abortTransaction(let id): return abort(String(decoding: id, as: UTF8.self), timeout)
         }
+    }
+
+    private func abort(_ name: String, _ timeout: KafkaFault) -> Result<BrokerAnswer, KafkaFault>? {
+        if process.strikes(.initUnanswered, process.chances.client.initUnanswered) {
+            // It is under way, and fences whichever producer has the id when it arrives.
+            broker.arriveLater(after: 1 + Int64(process.random.below(5_000))) { [broker] in
+                broker.counts.add(.initArrivedLate)
+                broker.abort(name)
+            }
+            return .failure(timeout)
+        }
+        guard !broker.isEnding(name) || process.chances.retriable == 0 || !process.chance(0.3) else { return nil }
+        broker.abort(name)
+        return .success(.aborted)
     }
 
     /// Stable ones. - Returns: nil while a transaction holds one back.

@@ -132,6 +132,13 @@ final class SimulatedReader: TopicReading {
 
     func position(of partition: Int32) -> Int64? { partitions[partition]?.position }
 
+    func isAtEnd(of partition: Int32) -> Bool {
+        partitions[partition]?.position == Int64(broker.log(.ledger, partition).lastStable)
+    }
+
+    /// Whether a partition's leader answers few polls.
+    func isSlow(_ partition: Int32) -> Bool { partitions[partition].map { $0.pace > 1 } ?? false }
+
     func discard() {
         guard !isDiscarded else { return }
         isDiscarded = true

@@ -36,7 +36,9 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
 
     private func fatal(_ kind: FaultKind, _ fault: KafkaFault) -> KafkaFault {
         broker.counts.add(kind)
-        if kind == .fencedProducer || kind == .fatal { process.mayEnd = true }
+        // A process rides out what its heirs do.
+        let isHeir = kind == .fencedProducer && broker.fencedByHeirs.remove(name) != nil
+        if !isHeir, kind == .fencedProducer || kind == .fatal { process.mayEnd = true }
         fatalFault = fault.with(isFatal: true, requiresAbort: false)
         return fatalFault ?? fault
     }

@@ -63,6 +63,8 @@ package final class SimulatedBroker: @unchecked Sendable {
     var producers: [String: Producer] = [:]
     var transactions: [Transaction] = []
     var delayed: [DelayedEnd] = []
+    /// Producers that an heir has fenced, and that do not know it yet.
+    var fencedByHeirs: Set<String> = []
     /// Copies of requests that were answered already, still on their way.
     var late: [LateRequest] = []
     /// Requests of given-up calls, and when they arrive.

@@ -10,6 +10,8 @@ package enum FaultKind: String, CaseIterable, Sendable {
     case revoked, lost, restoreInterrupted, restoreWaited, startedWhileRestoring, restoredTail, announcedAnew
     case slowLedger, restoredFurther
     case unstableOffsets, hiddenRepeat, lateRefused
+    /// A process dies inside a transaction of one partition, and an heir ends it.
+    case leftOpen, orphanAborted
     /// While a transaction was written away from the loop's thread.
     case polledInCommit, revokedInCommit, lostInCommit, faultInCommit
     case slowMarkers, concurrentTransactions, compaction, redelivered, appliedSkipped, halfFlushed

@@ -5,11 +5,14 @@ internal import Streams
 extension SimulatedFleet {
     /// Some time passes, perhaps something happens, one process moves.
     func step() {
-        let isQuiet = chance(isChaotic ? 0.1 : 0.3)
+        let isQuiet = chance(isChaotic ? 0.1 : plan.quiet)
         pass(Int64(random.below(isQuiet ? 2_000 : 20)))
         if isChaotic {
             if chance(0.25) { _ = broker.offerOne() }
             if chance(plan.mischief) { mischief() }
+            if plan.sleepInOutput > 0, chance(plan.sleepInOutput), let victim = workers.first(where: isWriting) {
+                suspend(victim)
+            }
             meetWorld()
             for restart in restarts where restart.at <= broker.now { start(restart.name) }
             restarts.removeAll { $0.at <= broker.now }
@@ -55,6 +58,7 @@ extension SimulatedFleet {
         defer { worker.isBusy = false }
         noteWait(for: worker)
         noteForgotten(of: worker)
+        noteUnstarted(of: worker)
         for partition in worker.member.resumed where worker.loop.held[partition] != nil {
             broker.violations.append("\(worker.name) reads partition \(partition), which it holds")
         }
@@ -92,7 +96,7 @@ extension SimulatedFleet {
     }
 
     @discardableResult
-    private func remove(_ worker: SimulatedWorker) -> SimulatedWorker {
+    func remove(_ worker: SimulatedWorker) -> SimulatedWorker {
         if workers.contains(where: { $0 === worker }) { noteEnd(of: worker) }
         workers.removeAll { $0 === worker }
         worker.member.kill()
@@ -131,6 +135,10 @@ extension SimulatedFleet {
         }
     }
 
+    private func isWriting(_ worker: SimulatedWorker) -> Bool {
+        worker.member.isWriting && !worker.isBusy && worker.pausedUntil <= broker.now
+    }
+
     /// Stops a process past the session's time-out, or past the transaction's too; it then continues where it was.
     private func suspend(_ worker: SimulatedWorker) {
         let isLong = chance(0.5)
@@ -153,6 +161,7 @@ extension SimulatedFleet {
         case 0, 1, 2:
             guard let victim else { return }
             counts.add(.crash)
+            if chance(0.5) { _ = leaveOpen(victim) }
             restart(remove(victim))
         // Without transactions nothing fences a process that sleeps in the middle of a write.
         case 3, 4: if let victim, plan.delivery == .exactlyOnce || !victim.member.isWriting { suspend(victim) }

@@ -29,6 +29,12 @@ package struct SimulationPlan: Sendable {
     package var commitsOffsetsAside = false
     /// After so many moves of a process its certificates are renewed; 0 = never.
     package var movesToRenewal = 0
+    /// The share of calm steps in which much time passes.
+    package var quiet = 0.3
+    /// Of one step: a process that is writing falls asleep, past its session.
+    package var sleepInOutput = 0.0
+    /// Whether a process dies inside a transaction, and another one joins, as the world becomes calm.
+    package var endsInTransaction = false
     /// What happens to all of a fleet; nil = nothing does.
     package var world: FaultKind?
     #if DEBUG
@@ -39,6 +45,14 @@ package struct SimulationPlan: Sendable {
     /// One worker, one record at a time, no trouble: what everything else is compared with.
     package static func calm(delivery: Delivery = .exactlyOnce) -> SimulationPlan {
         SimulationPlan(seed: 1, workers: 1, isStatic: true, delivery: delivery, batchRecords: 1, chaosSteps: 0)
+    }
+
+    /// Nothing happens, until a process dies inside a transaction that the broker does not end soon.
+    package static func orphaned(_ plan: inout SimulationPlan) {
+        (plan.call, plan.mischief, plan.world, plan.quiet) = (FaultChances(), 0, nil, 0)
+        (plan.limits.slowMarkers, plan.limits.transactionTimeout) = (0, 60_000)
+        plan.workers = max(2, plan.workers)
+        plan.endsInTransaction = true
     }
 
     /// Everything that may happen, as the seed says.
@@ -163,6 +177,11 @@ package final class SimulatedFleet {
 
     private func calmDown() {
         isChaotic = false
+        if plan.endsInTransaction, let victim = workers.first(where: leaveOpen) {
+            remove(victim)
+            deaths += 1
+            start(newName())
+        }
         broker.offerAll()
         for worker in workers {
             worker.pausedUntil = 0
@@ -289,6 +308,7 @@ package final class SimulatedWorker {
     /// In the middle of a call while others continue.
     var isBusy = false
     /// Its moves since the group waits for its answer, and since it has partitions that it does nothing about.
+    var watch = StartWatch()
     var heldUp = 0
     var heldUpSince: Int64 = 0
     var isHeldUpNoted = false

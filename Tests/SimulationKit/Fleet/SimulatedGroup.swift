@@ -105,6 +105,9 @@ package struct SimulatedGroup: Sendable {
         assignment.contains { members[$0.key]?.name == name && $0.value.contains(partition) }
     }
 
+    /// Of the members that there are.
+    package var names: Set<String> { Set(members.values.map(\.name)) }
+
     /// Whether a rebalance waits for a member, which knows of it.
     package func waits(for id: Int) -> Bool { deadline != nil && members[id]?.hasJoined == false }
 
