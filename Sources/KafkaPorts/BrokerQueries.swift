@@ -9,6 +9,8 @@ package struct QueryID: Hashable, Sendable {
 package enum BrokerQuery: Sendable, Equatable {
     /// All topics with their partitions.
     case topics
+    /// The same, and the numbers of partitions that the newest marks of the ledger name.
+    case topicsAndMarks
     /// The group's committed offsets of these partitions; waits for pending transactions, so many milliseconds at most.
     /// One that stays open holds back the answer about all partitions of the question.
     case offsets([Int32], limit: Int)
@@ -24,6 +26,8 @@ package enum BrokerQuery: Sendable, Equatable {
 
 package enum BrokerAnswer: Sendable, Equatable {
     case topics([TopicDescription])
+    /// - Parameter marked: nil = some mark cannot be read at the moment.
+    case topicsAndMarks([TopicDescription], marked: Set<Int32>?)
     /// - Parameter hasAny: whether the group has an offset of any partition of the requests.
     case offsets([CommittedOffset], hasAny: Bool)
     /// The leaders' answers, the ledger's first: everything read of it lies before the requests' ends. The fault is

@@ -37,6 +37,10 @@
         case waitsForDestroy
         /// The group's offset is believed, whatever the ledger's mark says.
         case rowsLeftOut
+        /// A mark's number of partitions is not compared with the topics'.
+        case partitionCountIgnored
+        /// A partition without a mark starts whatever the marks of the others name.
+        case unmarkedPartitionTrusted
         /// A producer goes on although copies of its requests may be on their way.
         case producerKeptAfterRepeat
         /// An output whose outcome is unknown counts as aborted.

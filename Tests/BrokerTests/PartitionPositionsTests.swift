@@ -42,6 +42,22 @@ struct PartitionPositionsTests {
         PositionMark(appliedOffset: applied)
     }
 
+    /// A partition in order but for the number of partitions.
+    private static func placed(on partitions: Int32, marked: Int32?, others: Int32? = nil) -> PartitionPositions {
+        var mark = mark(500)
+        mark.partitions = marked
+        var positions = found(500, mark: mark)
+        (positions.partitions, positions.otherPartitions) = (partitions, others)
+        return positions
+    }
+
+    /// A partition that was added.
+    private static var added: PartitionPositions {
+        var positions = found(nil, isEmpty: true, others: true)
+        (positions.partitions, positions.otherPartitions) = (4, 3)
+        return positions
+    }
+
     struct Start: CustomTestStringConvertible, Sendable {
         let row: String
         let found: PartitionPositions
@@ -183,6 +199,8 @@ struct PartitionPositionsTests {
             hasCommitted: false
         ),
         Start(row: "14, just not", found: found(1_000, mark: mark(1_000)), offset: 1_000),
+        Start(row: "as many partitions as the mark names", found: placed(on: 4, marked: 4), offset: 500),
+        Start(row: "a mark that names no number", found: placed(on: 4, marked: nil), offset: 500),
     ]
 
     @Test(arguments: starts)
@@ -315,7 +333,27 @@ struct PartitionPositionsTests {
         ),
     ]
 
-    @Test(arguments: holds)
+    private static let moving = "Runbook"
+
+    static let misplaced: [Hold] = [
+        Hold(row: "added", found: placed(on: 4, marked: 3), names: ["placed on 3 partitions", "have 4", moving]),
+        Hold(
+            row: "one of one",
+            found: placed(on: 2, marked: 1),
+            names: ["placed on 1 partition and", "have 2", moving]
+        ),
+        Hold(row: "the topics were made with fewer", found: placed(on: 3, marked: 4), names: ["have 3", moving]),
+        Hold(
+            row: "another partition's mark",
+            found: placed(on: 4, marked: nil, others: 3),
+            names: ["on 3 partitions", moving]
+        ),
+        Hold(row: "the new one", found: added, names: ["placed on 3 partitions", "have 4", moving]),
+        Hold(row: "a move that has not ended", found: placed(on: 4, marked: 0), names: ["not all of them are here"]),
+        Hold(row: "a ledger that was moved", found: placed(on: 4, marked: -4), names: ["moved to another one"]),
+    ]
+
+    @Test(arguments: holds + misplaced)
     func `contradicting positions hold the partition, and the message names the remedy`(item: Hold) {
         guard case .hold(let sentence) = item.found.decision else {
             Issue.record("it starts: \(item.found.decision)")

@@ -83,6 +83,69 @@ struct KafkaMemberTests {
         #expect(bench.brokers.questions.count > asked)
     }
 
+    struct Placement: Sendable {
+        /// The partition's own mark names so many partitions; nil = none, or an older version's mark.
+        var own: Int32?
+        var isMarked = true
+        /// The numbers that all newest marks name; nil = they cannot be read.
+        var marked: Set<Int32>?
+        var isHeld: Bool
+    }
+
+    @Test(arguments: [
+        Placement(own: 3, marked: [3], isHeld: false), Placement(own: 3, marked: nil, isHeld: false),
+        Placement(own: nil, marked: [3], isHeld: false), Placement(own: nil, marked: [], isHeld: false),
+        Placement(own: nil, isMarked: false, marked: [], isHeld: false),
+        Placement(own: nil, isMarked: false, marked: nil, isHeld: false),
+        // Partitions were added: of this one, which has a mark; of others, where this is the new one, or an older version's.
+        Placement(own: 2, marked: [2], isHeld: true), Placement(own: 2, marked: nil, isHeld: true),
+        Placement(own: 4, marked: [4], isHeld: true), Placement(own: 0, marked: [0], isHeld: true),
+        Placement(own: nil, isMarked: false, marked: [2], isHeld: true), Placement(own: nil, marked: [2], isHeld: true),
+        Placement(own: 3, marked: [2, 3], isHeld: true), Placement(own: -3, marked: [-3], isHeld: true),
+    ])
+    func `a partition is held where marks name another number of partitions than the topics have`(
+        placement: Placement
+    ) throws {
+        let bench = try MemberBench(partitions: 3)
+        bench.brokers.marked = placement.marked
+        try bench.own()
+        let mark = PositionMark(
+            appliedOffset: placement.own == nil ? nil : 0,
+            group: placement.own == nil ? nil : Array("group".utf8),
+            delivery: placement.own == nil ? nil : .transaction,
+            partitions: placement.own
+        )
+        let event = try bench.member.ledgerIsWhole(
+            0,
+            // Nothing is known of a partition with an older version's mark and no offset but that it is new.
+            mark: placement.isMarked && placement.own != nil ? mark : nil,
+            isEmpty: true,
+            of: bench.member.announcement,
+            at: bench.now
+        )
+        switch event {
+        case .held(0, let sentence, _)?:
+            #expect(placement.isHeld, "\(sentence)")
+            #expect(sentence.contains("Runbook"), "\(sentence)")
+        case .started?: #expect(!placement.isHeld)
+        default: Issue.record("\(String(describing: event))")
+        }
+    }
+
+    @Test func `marks are asked for until all of them are known, and then no more`() throws {
+        let bench = try MemberBench(partitions: 3)
+        func asked() throws -> [BrokerQuery] {
+            let before = bench.brokers.questions.count
+            try bench.arrive()
+            return Array(bench.brokers.questions[before...])
+        }
+        #expect(try asked().first == .topicsAndMarks)
+        bench.brokers.marked = [3]
+        #expect(try asked().first == .topicsAndMarks)
+        #expect(try asked().first == .topics)
+        #expect(bench.member.marked == [3])
+    }
+
     @Test(arguments: [GroupEvent.revoked([0]), .lost([0])])
     func `damage of partitions that were taken away is forgotten`(event: GroupEvent) throws {
         let bench = try MemberBench()

@@ -56,6 +56,8 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
     /// The end of each ledger; nil = its leader is absent.
     var ledgerEnd: Int64?
     var members: Set<[UInt8]> = []
+    /// The numbers of partitions that the ledger's marks name.
+    var marked: Set<Int32>?
     private var answers: [(id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)] = []
 
     func ask(_ query: BrokerQuery) -> QueryID {
@@ -63,6 +65,7 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
         let id = QueryID(questions.count)
         switch query {
         case .topics: answers.append((id, .success(.topics([]))))
+        case .topicsAndMarks: answers.append((id, .success(.topicsAndMarks([], marked: marked))))
         case .offsets(let partitions, _) where !unstable.isDisjoint(with: partitions):
             answers.append((id, .failure(.timedOut("a transaction is open"))))
         case .offsets(let partitions, _):
@@ -101,14 +104,16 @@ final class MemberBench {
     let ledger = ScriptedLedger()
     var now = Moment(milliseconds: 1_000)
 
-    init(_ delivery: OutputWriter.Settings.Delivery = .transaction) throws {
-        let settings = MemberSettings(
+    /// - Parameter partitions: of the topics at the start; nil = any.
+    init(_ delivery: OutputWriter.Settings.Delivery = .transaction, partitions: Int32? = nil) throws {
+        var settings = MemberSettings(
             delivery: delivery,
             group: "group",
             stableID: "one",
             requests: "requests",
             ledger: "ledger"
         )
+        settings.partitions = partitions
         let ports = MemberPorts(
             makeConsumer: { [consumer] in consumer },
             makeReader: { [ledger] in ledger },

@@ -153,11 +153,14 @@ struct LedgerCodecTests {
                     appliedOffset: 2,
                     group: [0xFF, 0x61],
                     delivery: .atLeastOnceUncommitted,
-                    writer: [0x62, 0xFE]
+                    writer: [0x62, 0xFE],
+                    partitions: 24
                 )
             ),
             key: [4],
-            value: [0xA6, 0, 1, 1, 1, 2, 2, 3, 0x42, 0xFF, 0x61, 4, 2, 7, 0x42, 0x62, 0xFE]
+            value: [
+                0xA7, 0, 1, 1, 1, 2, 2, 3, 0x42, 0xFF, 0x61, 4, 2, 7, 0x42, 0x62, 0xFE, 8, 0x18, 0x18,
+            ]
         ),
         Case(
             name: "a transaction's mark of an empty group",

@@ -2,6 +2,7 @@ import AppAttest
 import Crypto
 import DeviceLab
 import Pipeline
+import Streams
 
 /// Random records of the ledger topic, and what could go wrong with their bytes.
 struct RecordSamples {
@@ -63,20 +64,19 @@ struct RecordSamples {
         )
     }
 
+    private mutating func mark() -> PartitionMark {
+        var mark = PartitionMark(streamTime: time(), appliedOffset: number(), group: random.bytes(3))
+        mark.position.partitions = chance(3) ? nil : Int32.random(in: -100...100, using: &random)
+        mark.position.writer = chance(2) ? random.bytes(5) : nil
+        return mark
+    }
+
     mutating func change() -> LedgerChange {
         switch Int.random(in: 0..<13, using: &random) {
         case 12: chance(2) ? .banLifted(digest()) : .ban(digest(), ban())
         case 0: .challenge(digest(), ConsumedID(expiresAt: time(), request: digest()))
         case 1: .token(digest(), ConsumedID(expiresAt: time(), request: digest()))
-        case 2:
-            .mark(
-                PartitionMark(
-                    streamTime: time(),
-                    appliedOffset: number(),
-                    group: random.bytes(3),
-                    writer: chance(2) ? random.bytes(5) : nil
-                )
-            )
+        case 2: .mark(mark())
         case 3: .rate(app: id(4).shown, RateCount(start: time(), count: 7))
         case 4: .sealingKey(UInt32(truncatingIfNeeded: number()), since: time())
         case 5: chance(2) ? .keyForgotten(KeyID(digest())) : .challengeForgotten(digest())

@@ -152,7 +152,40 @@ struct OperatorActionTests {
         }
     }
 
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
+    func `partitions that were added hold all of them, with a mark or without, and nothing more is answered`(
+        delivery: SimulationPlan.Delivery
+    ) throws {
+        for seed in 1...8 as ClosedRange<UInt64> {
+            let world = try World(seed, delivery)
+            let broker = world.fleet.broker
+            // One partition's requests come after the growth only: as a new partition it has neither mark nor offset.
+            broker.perform(.ledgerEmptied, on: 1, fresh: [])
+            broker.setOffset(nil, of: 1)
+            broker.addPartition()
+            broker.add(world.late)
+            #expect(world.fleet.run(), "seed \(seed)")
+            #expect(world.fleet.held == Set(broker.partitions), "seed \(seed)")
+            for sentence in world.fleet.holds.values { #expect(sentence.contains("were placed on 3 partitions")) }
+            #expect(World.answers(world.fleet) == world.answered, "seed \(seed)")
+        }
+    }
+
     #if DEBUG
+        @Test(arguments: [MemberSabotage.partitionCountIgnored, .unmarkedPartitionTrusted])
+        func `without the numbers in marks, requests are judged by ledgers that lack their keys`(
+            bug: MemberSabotage
+        ) throws {
+            let world = try World(3, .exactlyOnce) { $0.memberSabotage = bug }
+            let broker = world.fleet.broker
+            broker.perform(.ledgerEmptied, on: 1, fresh: [])
+            broker.setOffset(nil, of: 1)
+            broker.addPartition()
+            broker.add(world.late)
+            _ = world.fleet.run()
+            #expect(!world.fleet.held.contains(1))
+        }
+
         @Test func `without rows of the table, requests are answered twice or lost`() throws {
             var (twice, started) = (0, 0)
             for action in [OperatorAction.offsetsExpired, .offsetMovedBack, .groupRenamed, .ledgerEmptied] {

@@ -22,6 +22,8 @@ import Pipeline
             Planted(.revokedTakenOverAgain, .exactlyOnce, 8, "has not given"),
             Planted(.waitsForDestroy, .exactlyOnce, 11, "never ends"),
             Planted(.rowsLeftOut, .exactlyOnce, 30, "written on"),
+            Planted(.partitionCountIgnored, .exactlyOnce, 10, "several numbers"),
+            Planted(.unmarkedPartitionTrusted, .exactlyOnce, 22, "several numbers"),
             Planted(.producerKeptAfterRepeat, .exactlyOnce, 11, "answered twice"),
             Planted(.unknownTakenForAborted, .exactlyOnce, 13, "answered twice"),
             Planted(.abortBeforeSettled, .exactlyOnce, 6, "txn_req_cnt"),
@@ -45,7 +47,7 @@ import Pipeline
             Planted(.supersededReceiptCounts, .receipts, 3, "differently"),
             Planted(.skippedCounterStays, .window, 12, "accepted at"),
             Planted(.unseenCounterOpens, .replaced, 2, "was used before"),
-            Planted(.lowerCounterKept, .atLeastOnce, 205, "remembers"),
+            Planted(.lowerCounterKept, .atLeastOnce, 643, "remembers"),
         ]
     }
 #endif

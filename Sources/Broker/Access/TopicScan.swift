@@ -2,7 +2,7 @@ package import Kafka
 package import KafkaPorts
 package import Settings
 
-/// Reads partitions of one topic from their beginnings to their ends: committed records only, without a group.
+/// Reads partitions of one topic from their beginnings, or other places, to their ends, without a group.
 package final class TopicScan {
     /// No partition moved for longer than the scan waits; a transaction may be open there.
     package struct Standstill: Error {
@@ -22,6 +22,8 @@ package final class TopicScan {
     /// - Parameters:
     ///   - partitions: the topic's.
     ///   - chosen: the partitions to read; nil = all of them.
+    ///   - starts: where to begin in chosen partitions; at the beginning of the others.
+    ///   - takesUncommitted: whether records of open and of aborted transactions come too.
     ///   - timeBudget: after this long without progress the scan gives up.
     ///   - doubt: after this long without progress the broker is asked whether it is there; nil = never.
     package init(
@@ -29,6 +31,8 @@ package final class TopicScan {
         topic: String,
         partitions: Int32,
         only chosen: Set<Int32>? = nil,
+        from starts: [Int32: Int64] = [:],
+        takesUncommitted: Bool = false,
         timeBudget: Duration,
         doubt: Duration? = nil
     ) throws(KafkaFault) {
@@ -36,9 +40,11 @@ package final class TopicScan {
         self.timeBudget = timeBudget
         self.doubt = doubt
         wanted = self.partitions.filter { chosen?.contains($0) ?? true }
-        reader = try TopicReader(properties, topic: topic)
+        reader = try TopicReader(properties, topic: topic, takesUncommitted: takesUncommitted)
         // The beginning by its symbol, not its number: retention may delete the oldest records in between.
-        try reader.start(wanted.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+        try reader.start(
+            wanted.map { PartitionOffset(partition: $0, offset: starts[$0] ?? PartitionOffset.beginning) }
+        )
     }
 
     /// The present ends of all partitions, chosen or not.

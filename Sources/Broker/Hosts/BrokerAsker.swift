@@ -1,6 +1,7 @@
 internal import Kafka
 internal import KafkaPorts
 internal import Pipeline
+internal import Streams
 internal import Threads
 
 /// Answers a member's queries with librdkafka's clients, one query at a time, on one queue.
@@ -28,6 +29,7 @@ final class BrokerAsker: @unchecked Sendable {
         owner.check()
         return switch query {
         case .topics: .topics(try consumer().topics(timeoutMilliseconds: Self.limit))
+        case .topicsAndMarks: try topicsAndMarks(consumer())
         case .offsets(let partitions, let limit): try offsets(partitions, limit, consumer())
         case .ends(let partitions, let again): try ends(partitions, again)
         case .members: .members(try Admin(properties).group(group, timeoutMilliseconds: Self.limit).ids)
@@ -41,6 +43,26 @@ final class BrokerAsker: @unchecked Sendable {
     private func consumer() throws(KafkaFault) -> GroupInquiry {
         guard let inquiry = inquiry.withLock({ $0 }) else { throw KafkaFault(.state, "there is no consumer to ask") }
         return inquiry
+    }
+
+    /// A ledger partition without a leader must not keep the others from starting: what its mark says then counts where
+    /// it is taken over.
+    private func topicsAndMarks(_ consumer: GroupInquiry) throws(KafkaFault) -> BrokerAnswer {
+        let found = try consumer.topics(timeoutMilliseconds: Self.limit)
+        guard let ledger = found.first(where: { $0.name == topics.ledger }) else {
+            return .topicsAndMarks(found, marked: nil)
+        }
+        do throws(KafkaFault) {
+            let marks = try LedgerMarks.newest(
+                properties,
+                topic: ledger.name,
+                partitions: Int32(clamping: ledger.partitions)
+            )
+            return .topicsAndMarks(found, marked: Set(marks.values.compactMap(\.position.partitions)))
+        } catch {
+            guard error.isRecoverable else { throw error }
+            return .topicsAndMarks(found, marked: nil)
+        }
     }
 
     private func offsets(

@@ -11,6 +11,8 @@ package struct KeyExport {
     /// The keys by partition. If producers disagree about partitions a key may be on two; each then has its line.
     private var keys: [StoredKeys]
     private let hasWindows: Bool
+    /// Why workers judge by none of these keys; nil = nothing is against it.
+    package let misplacement: String?
 
     /// Reads the ledger up to the ends that it has now.
     ///
@@ -21,7 +23,7 @@ package struct KeyExport {
         let partitions = try access.partitionCount()
         try access.require(chosen, of: partitions)
         var keys = [StoredKeys](repeating: StoredKeys(), count: Int(partitions))
-        var records = 0
+        var (records, marks) = (0, [Int32: PartitionMark]())
         var decoder = LedgerDecoder()
         try LedgerReader(access, partitions: partitions, only: chosen).read { record in
             records += 1
@@ -31,11 +33,14 @@ package struct KeyExport {
             case .keyForgotten(let id): keys[Int(record.partition)].remove(id)
             case .ban(let id, let ban): keys[Int(record.partition)].set(ban, id)
             case .banLifted(let id): keys[Int(record.partition)].set(nil, id)
+            case .mark(let mark): marks[record.partition] = mark
+            case .markForgotten: marks[record.partition] = nil
             default: break
             }
         }
         try decoder.finish()
         (self.keys, hasWindows) = (keys, access.hasWindows)
+        misplacement = KeyPlacement.contradiction(marks.values.otherPartitions(than: partitions), partitions)
     }
 
     /// Bans that have no line: of keys that the ledger does not have, and of installations.

@@ -104,7 +104,12 @@ package struct KeyImport {
     /// Marks the keys of partitions without a worker so far as imported: a worker that finds keys and no offset would
     /// take the offset for lost. The marks come with the first of the keys.
     private func firstMarks() throws -> [LedgerRecord] {
-        let mark = PartitionMark(appliedOffset: 0, group: Array(try access.groupID().utf8), delivery: .transaction)
+        let mark = PartitionMark(
+            appliedOffset: 0,
+            group: Array(try access.groupID().utf8),
+            delivery: .transaction,
+            partitions: partitions
+        )
         let (key, value) = LedgerCodec.encode(.mark(mark))
         return try access.requestOffsets(partitions: partitions)
             .filter { $0.committed == nil && !written.contains($0.partition) }
@@ -117,7 +122,7 @@ package struct KeyImport {
     private mutating func readLedger() throws -> [Int64] {
         var (strays, banHomes): ([KeyID: Int32], [Digest: Int32]) = ([:], [:])
         for id in wanted.ids where wanted.ban(of: id) != nil { banHomes[BanID.key(id)] = home(of: id) }
-        var decoder = LedgerDecoder()
+        var (decoder, marks) = (LedgerDecoder(), [Int32: PartitionMark]())
         let ends = try LedgerReader(access, partitions: partitions).readSettled { record in
             if record.value != nil { written.insert(record.partition) }
             switch try decoder.change(of: record) {
@@ -130,10 +135,13 @@ package struct KeyImport {
             case .keyForgotten(let id):
                 if strays[id] == record.partition { strays[id] = nil }
                 if record.partition == home(of: id) { present.remove(id) }
+            case .mark(let mark): marks[record.partition] = mark
+            case .markForgotten: marks[record.partition] = nil
             default: break
             }
         }
         try decoder.finish()
+        try access.require(marks.values, toName: partitions)
         if let (id, partition) = strays.first {
             throw CommandFault(
                 "the ledger has key \(id.text) on partition \(partition), but worker.json's partitioner puts it on "

@@ -65,11 +65,31 @@ package final class LedgerAccess {
         guard requests == ledger else {
             throw CommandFault(
                 "\(topics.requests) has \(Counted.text(Int(requests), "partition")) and \(topic) has \(ledger): a key's "
-                    + "record is on the partition of its requests, so both need the same number; recreate the ledger with "
-                    + "create-topics."
+                    + "record is on the partition of its requests, so both need the same number, and keys do not move with "
+                    + "added partitions: \(KeyPlacement.remedy)."
             )
         }
         return ledger
+    }
+
+    /// - Throws: ``CommandFault`` where a mark names another number of partitions: keys lie where no request of theirs
+    ///   comes.
+    func require(_ marks: some Collection<PartitionMark>, toName partitions: Int32) throws(CommandFault) {
+        let other = marks.otherPartitions(than: partitions)
+        if let sentence = KeyPlacement.contradiction(other, partitions) { throw CommandFault("\(sentence).") }
+    }
+
+    /// The same, for commands that read the ledger for nothing else. Without the right to read it nothing is required: the
+    /// workers hold such partitions.
+    package func requireMarks(toName partitions: Int32) throws {
+        let marks: [Int32: PartitionMark]
+        do throws(KafkaFault) {
+            marks = try LedgerMarks.newest(properties, topic: topic, partitions: partitions)
+        } catch {
+            guard error.isRefusal else { throw CommandFault("the ledger cannot be read: \(error.message).") }
+            return
+        }
+        try require(marks.values, toName: partitions)
     }
 
     /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.

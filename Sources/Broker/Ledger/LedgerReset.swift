@@ -26,6 +26,7 @@ package struct LedgerReset {
     package let scope: ResetScope
     private let writer: LedgerWriter?
     private var live: [LiveLedgerKeys]
+    private let partitions: Int32
     private let ends: [Int64]
     package let rows: [Row]
 
@@ -38,8 +39,10 @@ package struct LedgerReset {
         self.access = access
         self.scope = scope
         group = try access.groupID()
-        let partitions = try access.partitionCount()
+        partitions = try access.partitionCount()
         try access.require(scope.partitions, of: partitions)
+        // New offsets do not bring keys to where their requests now come.
+        if scope.keepsLedger { try access.requireMarks(toName: partitions) }
         try access.requireEmptyGroup()
         writer = writes ? try LedgerWriter(access) : nil
         try writer?.open()
@@ -52,7 +55,7 @@ package struct LedgerReset {
             // Whatever the record says, and whether this version can read it or not.
             guard let key = record.key, scope.contains(record.partition) else { return }
             live[Int(record.partition)].note(key, isLive: record.value != nil)
-            if key == Self.markKey { marks[record.partition] = Self.mark(record) }
+            if key == LedgerMarks.key { marks[record.partition] = LedgerMarks.mark(record) }
         }
         rows = try access.requestOffsets(partitions: partitions).filter { scope.contains($0.partition) }.compactMap {
             found in
@@ -61,15 +64,6 @@ package struct LedgerReset {
             return Row(offsets: found, target: target, live: live[Int(found.partition)].count, mark: mark)
         }
         self.live = live
-    }
-
-    private static let markKey = LedgerCodec.encode(.markForgotten).key
-
-    /// An unreadable mark counts as none.
-    private static func mark(_ record: TopicRecord) -> PartitionMark? {
-        let change = try? LedgerCodec.decode(key: record.key ?? [], value: record.value)
-        guard case .mark(let mark)? = change else { return nil }
-        return mark
     }
 
     package var isDone: Bool {
@@ -85,7 +79,8 @@ package struct LedgerReset {
             streamTime: row.mark?.streamTime,
             appliedOffset: row.target,
             group: Array(group.utf8),
-            delivery: .transaction
+            delivery: .transaction,
+            partitions: partitions
         )
     }
 

@@ -68,6 +68,7 @@ package final class Requeue {
         let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
         partitions = try counts.count(of: access.topics.requests)
         let own = try counts.count(of: letters)
+        try access.requireMarks(toName: partitions)
         if writes { producer = try Self.takeOver(access) }
         letterPartitions = own
         let ends = try CommandFault.explaining(Self.trouble) {

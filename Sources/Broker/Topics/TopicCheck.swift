@@ -2,7 +2,9 @@ internal import AppAttest
 package import AppCheck
 internal import Kafka
 internal import KafkaPorts
+internal import Pipeline
 package import Settings
+internal import Streams
 
 /// The facts about a topic that the check uses. `settings` is nil where they could not be read.
 struct TopicFacts: Sendable, Equatable {
@@ -86,11 +88,13 @@ package enum TopicCheck {
         guard !missing.isEmpty else { return [] }
         let count = facts[topics.requests].map { String($0.partitions) } ?? "N"
         let names = missing.joined(separator: ", ")
+        let isLost = missing == [topics.outputs[.ledger]]
         return [
             TopicFinding(
                 severity: .problem,
                 message: "no such topic: \(names); create the missing ones with attest-worker create-topics "
-                    + "--config DIR --partitions \(count), or let the worker's user see them",
+                    + "--config DIR --partitions \(count), or let the worker's user see them"
+                    + (isLost ? "; a new ledger knows no key: see Runbook, The ledger is lost" : ""),
                 mayPass: true
             )
         ]
@@ -103,7 +107,8 @@ package enum TopicCheck {
         return [
             problem(
                 "the topics' partition counts differ (\(list)): an output goes to its request's partition, so "
-                    + "\(topics.alignedText) need the same number; recreate those that differ with attest-worker create-topics"
+                    + "\(topics.alignedText) need the same number, and keys do not move with added partitions: "
+                    + KeyPlacement.remedy
             )
         ]
     }
@@ -114,7 +119,7 @@ package enum TopicCheck {
         guard let topic = topics.aligned.first(where: { counts[$0].map { $0 != started } ?? false }) else { return nil }
         let count = Counted.text(Int(counts[topic] ?? 0), "partition")
         return "topic \(topic) has \(count), but the worker was started with \(started): keys "
-            + "now belong to other partitions; stop all workers, give \(topics.alignedText) the same number, start again"
+            + "now belong to other partitions, and do not move there: \(KeyPlacement.remedy)"
     }
 
     private static func writersTime(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {

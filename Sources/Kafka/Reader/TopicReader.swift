@@ -2,7 +2,8 @@ internal import CRdkafka
 package import KafkaPorts
 internal import Threads
 
-/// Reads chosen partitions of one topic, committed records only, without a group: it can neither join nor commit.
+/// Reads chosen partitions of one topic without a group: it can neither join nor commit. Only committed records, unless it
+/// is asked for all of them.
 ///
 /// Made for restoring a compacted topic: take ``watermarks(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
 /// until ``position(of:)`` reaches it. That ends even if the last offsets are aborted, compacted away or markers.
@@ -30,12 +31,22 @@ package final class TopicReader {
     /// Records and bytes of the last poll: about what the next one will need.
     private var lastPacked = (records: 0, bytes: 0)
 
-    /// - Parameter properties: librdkafka's settings; those of producers, and the group, are left out.
+    /// - Parameters:
+    ///   - properties: librdkafka's settings; those of producers, and the group, are left out.
+    ///   - takesUncommitted: whether records of open and of aborted transactions come too.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
-    package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
+    package init(
+        _ properties: KafkaProperties,
+        topic: String,
+        takesUncommitted: Bool = false
+    ) throws(KafkaFault) {
+        let level = takesUncommitted ? "read_uncommitted" : "read_committed"
         guard !topic.isEmpty else { throw .invalid("the topic name is empty") }
         let complete = properties.withoutGroup()
-            .completed(defaults: Self.defaults + Self.fetchLimit(properties), forced: Self.forced)
+            .completed(
+                defaults: Self.defaults + Self.fetchLimit(properties),
+                forced: Self.forced + [("isolation.level", level)]
+            )
         handle = try ClientHandle(.consumer, complete, context: CallbackContext())
         // The topic object keeps the client's default settings; null only for a broken client.
         guard let topicPointer = unsafe rd_kafka_topic_new(handle.pointer, topic, nil) else {
@@ -74,8 +85,7 @@ package final class TopicReader {
 
     private static let forced =
         [
-            ("isolation.level", "read_committed"), ("enable.auto.commit", "false"),
-            ("enable.auto.offset.store", "false"),
+            ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
             // The end of a partition gives the position if no readable record is at the end.
             ("enable.partition.eof", "true"),
             // The library itself needs about 210 B a record in addition to the payload: some tens of MiB in all,

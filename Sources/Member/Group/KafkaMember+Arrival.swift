@@ -66,7 +66,9 @@ extension KafkaMember {
         guard !output.isBusy else { return }
         switch membership.state {
         case .askingTopics where settings.partitions == nil: try noteTopics([], at: now)
-        case .askingTopics: membership.query = ports.queries.ask(.topics)
+        case .askingTopics:
+            let asksMarks = marked == nil && settings.guardsPositions
+            membership.query = ports.queries.ask(asksMarks ? .topicsAndMarks : .topics)
         case .takingOver:
             // First ends what a predecessor left open under our name: it would hold back the offsets and the ledger's end.
             output.isTakingOver = true
@@ -117,6 +119,9 @@ extension KafkaMember {
     private func take(_ answer: BrokerAnswer, at now: Moment) throws(KafkaFault) {
         switch (answer, membership.state) {
         case (.topics(let topics), .askingTopics): try noteTopics(topics, at: now)
+        case (.topicsAndMarks(let topics, let marked), .askingTopics):
+            self.marked = marked
+            try noteTopics(topics, at: now)
         case (.offsets(let offsets, let hasAny), .askingOffsets), (.offsets(let offsets, let hasAny), .owning):
             for offset in offsets { partitions.with(offset.partition) { $0.found(offset) } }
             groupHasOffsets = hasAny

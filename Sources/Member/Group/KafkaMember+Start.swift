@@ -79,6 +79,12 @@ extension KafkaMember {
         (positions.mark, positions.ledgerIsEmpty) = (mark, ledgerIsEmpty)
         positions.ends = partition.requestEnds.map { ($0.low, $0.high) }
         positions.groupHasOffsets = groupHasOffsets
+        positions.partitions = settings.partitions
+        positions.otherPartitions = marked?.filter { $0 != settings.partitions }.min()
+        #if DEBUG
+            if settings.has(.partitionCountIgnored) { positions.partitions = nil }
+            if settings.has(.unmarkedPartitionTrusted), mark?.partitions == nil { positions.otherPartitions = nil }
+        #endif
         return positions.decision
     }
 

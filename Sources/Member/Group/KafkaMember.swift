@@ -33,6 +33,9 @@ package final class KafkaMember {
     var damaged: [PartitionDamage] = []
     /// Whether the group had committed an offset of any partition when ours were taken over.
     var groupHasOffsets = true
+    /// The numbers of partitions that the ledger's marks named when this process first had partitions: it ends where the
+    /// topics' number changes, and so does each member that started under another one. nil = not known yet.
+    var marked: Set<Int32>?
     /// The error counts of consumers that were replaced.
     var pastErrors: [String: Int] = [:]
     #if DEBUG

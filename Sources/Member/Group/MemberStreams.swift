@@ -30,6 +30,7 @@ package final class MemberStreams: RequestSource, GroupMember, RecordTransaction
 
     package var group: [UInt8]? { core.group }
     package var transactionalID: [UInt8]? { core.transactionalID }
+    package var partitionCount: Int32? { core.settings.partitions }
     package var isAwaiting: Bool { core.isAwaiting }
     package var assigned: [Int32]? { core.assigned }
     package var holds: [Int32: String] { core.holds }

@@ -113,10 +113,17 @@ package struct PartitionMark: Hashable, Sendable {
         appliedOffset: Int64? = nil,
         group: [UInt8]? = nil,
         delivery: PositionMark.Delivery? = nil,
-        writer: [UInt8]? = nil
+        writer: [UInt8]? = nil,
+        partitions: Int32? = nil
     ) {
         self.streamTime = streamTime
-        position = PositionMark(appliedOffset: appliedOffset, group: group, delivery: delivery, writer: writer)
+        position = PositionMark(
+            appliedOffset: appliedOffset,
+            group: group,
+            delivery: delivery,
+            writer: writer,
+            partitions: partitions
+        )
     }
 }
 

@@ -30,7 +30,12 @@ extension BatchLoop {
         guard group != nil || !isAtomic else { return }
         for position in positions {
             let known = ledgers[position.partition]
-            var mark = PartitionMark(group: group, delivery: delivery(of: position.partition), writer: writer)
+            var mark = PartitionMark(
+                group: group,
+                delivery: delivery(of: position.partition),
+                writer: writer,
+                partitions: member?.partitionCount
+            )
             // At-least-once delivery reads applied requests again, and skips them.
             let applied = isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
             mark.position.appliedOffset = applied
@@ -56,7 +61,8 @@ extension BatchLoop {
             streamTime: known?.mark?.streamTime,
             appliedOffset: max(first, known?.appliedOffset ?? 0),
             group: group,
-            delivery: .atLeastOnceUncommitted
+            delivery: .atLeastOnceUncommitted,
+            partitions: member?.partitionCount
         )
     }
 

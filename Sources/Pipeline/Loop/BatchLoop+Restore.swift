@@ -70,7 +70,8 @@ extension BatchLoop {
 
     /// A ledger has records that this version cannot read.
     private static func sentence(_ fault: LedgerFault, _ partition: Int32) -> String {
-        "\(fault); run the version that wrote it, or forget it with attest-worker reset --config DIR --partitions \(partition)"
+        "\(fault); run the version that wrote it, or forget the partition's keys with attest-worker "
+            + "reset --config DIR --partitions \(partition)"
     }
 
     private func apply(_ records: StoredRecords, of restoration: Restoration) {

@@ -25,6 +25,10 @@ package struct PartitionPositions: Sendable {
     package var ledgerIsEmpty: Bool
     /// `group.id` in UTF-8.
     package var group: [UInt8]
+    /// How many partitions the requests have; nil = any number will do.
+    package var partitions: Int32?
+    /// Another number, which some partition's mark names; nil = none does.
+    package var otherPartitions: Int32?
     /// The oldest request, and the end after those of open transactions too; nil = the leader has not answered. A
     /// position outside this range shows when it is read.
     package var ends: (low: Int64, high: Int64)?
@@ -40,11 +44,19 @@ package struct PartitionPositions: Sendable {
     }
 
     package var decision: Decision {
+        if let sentence = misplacement { return .hold(sentence) }
         if let mark, let owner = mark.group, owner != group { return .hold(ofAnotherGroup(mark, owner)) }
         guard let committed else { return withoutOffset() }
         guard let mark, mark.group != nil, let applied = mark.appliedOffset else { return ofOlderVersion(committed) }
         if committed == applied { return begin(committed) }
         return committed > applied ? ahead(committed, of: applied) : behind(committed, mark, applied)
+    }
+
+    /// A partition that was added has no mark, and keys that now belong to it lie on others.
+    private var misplacement: String? {
+        guard let partitions else { return nil }
+        return KeyPlacement.contradiction(mark?.partitions, partitions)
+            ?? KeyPlacement.contradiction(otherPartitions, partitions)
     }
 
     private func withoutOffset() -> Decision {
@@ -149,7 +161,7 @@ extension PartitionPositions {
         let known = applied.map { "its last mark is of offset \($0)" } ?? "it has no mark"
         return "the group is at offset \(committed) and the ledger has no state for it (\(known)): it was emptied, "
             + "truncated or recreated; restore the keys with attest-worker import-keys --config DIR, then "
-            + reset("committed")
+            + "\(reset("committed")); used challenges and tokens stay forgotten (Runbook, The ledger is lost)"
     }
 
     private func movedBack(_ committed: Int64, _ applied: Int64) -> String {

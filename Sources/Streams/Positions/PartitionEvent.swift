@@ -65,7 +65,7 @@ package struct PartitionDamage: Sendable, Equatable {
         let way =
             isLedger
             ? "export the other partitions with attest-worker export-keys --config DIR --partitions, recreate the ledger topic, and fill it "
-                + "with attest-worker import-keys --config DIR"
+                + "with attest-worker import-keys --config DIR: that forgets its keys, and used challenges and tokens"
             : "skip them with attest-worker reset --config DIR --offsets-only --partitions \(partition) --to-offset N"
         return "\(cause): bytes on the broker's disk are damaged; restore the replica from another one, or \(way)"
     }

@@ -19,15 +19,19 @@ package struct PositionMark: Hashable, Sendable {
     package var delivery: Delivery?
     /// The transactional id of the worker that wrote the mark, in UTF-8; nil = it has none, or is of an older version.
     package var writer: [UInt8]?
+    /// How many partitions the requests had when keys were placed; nil = an older version's mark. 0 = the keys of a move
+    /// are not all here yet; -N = there were N, and the keys were moved to another ledger.
+    package var partitions: Int32?
 
     package init(
         appliedOffset: Int64? = nil,
         group: [UInt8]? = nil,
         delivery: Delivery? = nil,
-        writer: [UInt8]? = nil
+        writer: [UInt8]? = nil,
+        partitions: Int32? = nil
     ) {
         (self.appliedOffset, self.group) = (appliedOffset, group)
-        (self.delivery, self.writer) = (delivery, writer)
+        (self.delivery, self.writer, self.partitions) = (delivery, writer, partitions)
     }
 
     /// Requests before this offset were applied and answered, though their offset may not have been committed. If a

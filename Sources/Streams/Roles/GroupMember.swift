@@ -7,6 +7,8 @@ package protocol GroupMember: AnyObject {
     var group: [UInt8]? { get }
     /// The id of its transactions, as written in marks; nil = it has none.
     var transactionalID: [UInt8]? { get }
+    /// How many partitions the requests have, as written in marks; nil = not known.
+    var partitionCount: Int32? { get }
     /// Whether an answer is awaited that wakes the loop's driver: polls do not wait then.
     var isAwaiting: Bool { get }
 
@@ -53,6 +55,7 @@ package protocol GroupMember: AnyObject {
 }
 
 extension GroupMember {
+    package var partitionCount: Int32? { nil }
     package var isAwaiting: Bool { false }
     package var transactionalID: [UInt8]? { nil }
 }

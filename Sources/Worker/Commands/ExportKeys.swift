@@ -21,6 +21,7 @@ extension Command {
         let keys = try ProgressMeter.during("export-keys", unit: "ledger record", console: console) { done in
             try KeyExport(try LedgerAccess(configuration), only: chosen, progress: done)
         }
+        if let misplacement = keys.misplacement { console.printError("warning: \(misplacement)") }
         let (keysLeft, installationsLeft) = keys.bansLeftOut
         if keysLeft + installationsLeft > 0 {
             console.printError(

@@ -1,5 +1,6 @@
 internal import Broker
 internal import Kafka
+internal import Pipeline
 internal import Settings
 internal import Streams
 
@@ -24,7 +25,8 @@ struct GatewayPartitions: Equatable, Sendable {
             let other = try counts.count(of: topic)
             guard other == requests else {
                 throw CommandFault(
-                    "\(topics.requests) has \(Int(requests).counted("partition")) and \(topic) has \(other): give them the same number."
+                    "\(topics.requests) has \(Int(requests).counted("partition")) and \(topic) has \(other); they need the same number, "
+                        + "and keys do not move with added partitions: \(KeyPlacement.remedy)."
                 )
             }
         }

@@ -92,6 +92,7 @@ final class TopicsWatch: Sendable {
             case .partitions(let found):
                 let sentence =
                     "the topics have \(found.text), \(expected.text) at the start: start the gateway again"
+                    + (found.requests == expected.requests ? "" : "; workers judge nothing: \(KeyPlacement.remedy)")
                 // Partitions are only ever added: this needs no second poll.
                 state.wrong = (sentence, 2)
             }

@@ -91,7 +91,8 @@ struct RefreshBroker {
         let (requests, receipts) = (try counts.count(of: topics.requests), try counts.count(of: receipts))
         guard requests == receipts else {
             throw CommandFault(
-                "\(topics.requests) has \(Int(requests).counted("partition")) and \(self.receipts) has \(receipts): give them the same number."
+                "\(topics.requests) has \(Int(requests).counted("partition")) and \(self.receipts) has \(receipts): name a new receipts "
+                    + "topic with that number; a key's receipt comes there when it attests again."
             )
         }
         return requests

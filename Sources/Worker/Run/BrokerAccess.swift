@@ -2,7 +2,9 @@ internal import AppCheck
 internal import Broker
 internal import Kafka
 internal import KafkaPorts
+internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// The broker that a configuration names, or the one inside this process.
 final class BrokerAccess {
@@ -104,6 +106,14 @@ final class BrokerAccess {
             guard !error.isTimeout, !error.isRetriable else { throw error }
             return [TopicCheck.problem("no transaction can begin: \(error.message)")]
         }
+    }
+
+    /// A number of partitions that marks of the ledger name and the topics do not have; nil = there is none.
+    func otherPartitions(than partitions: TopicPartitions) throws -> Int32? {
+        guard !isEmbedded, let ledger = topics.outputs[.ledger] else { return nil }
+        let properties = KafkaProperties(settings.properties).completed(defaults: [("log_level", "0")])
+        return try LedgerMarks.newest(properties, topic: ledger, partitions: partitions.requests).values
+            .otherPartitions(than: partitions.requests)
     }
 
     /// How many partitions the topics have now.

@@ -1,4 +1,5 @@
 internal import Broker
+internal import Pipeline
 internal import Settings
 internal import Telemetry
 
@@ -15,6 +16,10 @@ extension WorkerSession {
         }
         try refuse(findings, print) { $0.severity == .problem }
         let partitions = try CommandFault.explaining("cannot query the broker") { try access.partitions() }
+        let other = try CommandFault.explaining("the ledger's marks cannot be read") {
+            try access.otherPartitions(than: partitions)
+        }
+        if let sentence = KeyPlacement.contradiction(other, partitions.requests) { throw CommandFault("\(sentence).") }
         sayInOrder(findings, partitions, print)
         try sayDoubts()
     }

@@ -124,10 +124,11 @@ final class SimulatedQueries: BrokerQueries {
             return .failure(KafkaFault(.transport, "the connection broke"))
         }
         switch asked.query {
-        case .topics:
+        case .topics, .topicsAndMarks:
             hasOtherTopics = broker.shownPartitions != startedPartitions
             if hasOtherTopics { process.mayEnd = true }
-            return .success(.topics(broker.topicDescriptions))
+            guard asked.query == .topicsAndMarks else { return .success(.topics(broker.topicDescriptions)) }
+            return .success(.topicsAndMarks(broker.topicDescriptions, marked: broker.markedPartitions))
         case .offsets(let partitions, _):
             guard let offsets = offsets(partitions) else { return isOver ? .failure(timeout) : nil }
             return .success(offsets)

@@ -1,3 +1,4 @@
+internal import Pipeline
 internal import Streams
 
 /// What may differ from a calm run where the world has taken records away, and what may not.
@@ -7,13 +8,14 @@ extension FleetCheck {
         let broker = fleet.broker
         return broker.recreatedRequests.contains(partition) || broker.overtaken.contains(partition)
             || broker.cutLedgers[partition] != nil || broker.isDamaged(partition)
+            || (broker.hasGrown && fleet.held.contains(partition))
     }
 
     /// Positions contradict each other where the ledger was cut, or the requests are others; damage stays.
     func mayBeHeld(_ partition: Int32) -> Bool {
         let broker = fleet.broker
         return broker.isDamaged(partition) || broker.recreatedRequests.contains(partition)
-            || broker.cutLedgers[partition] != nil
+            || broker.cutLedgers[partition] != nil || broker.hasGrown
     }
 
     func mayBeUnanswered(_ place: RecordPlace) -> Bool {
@@ -44,7 +46,25 @@ extension FleetCheck {
     }
 }
 
+extension FleetCheck {
+    /// Keys that were placed under one number of partitions are not judged under another. Without transactions a mark of a
+    /// process that lost its partitions may arrive late.
+    mutating func checkPartitionCounts() {
+        guard fleet.plan.delivery == .exactlyOnce else { return }
+        let marks = fleet.broker.visible(.ledger).values.joined().filter { $0.key == [4] }
+        let counts = marks.compactMap { record -> Int32? in
+            guard case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: record.value) else { return nil }
+            return mark.position.partitions
+        }
+        guard Set(counts).count > 1 else { return }
+        complaints.append("marks name several numbers of partitions: \(Set(counts).sorted())")
+    }
+}
+
 extension SimulatedBroker {
+    /// Whether partitions were added.
+    var hasGrown: Bool { shownPartitions != partitions.count }
+
     /// Whether a process may remember more than the topic has.
     func hasLostMemories(_ partition: Int32) -> Bool {
         cutLedgers[partition] != nil || recreatedRequests.contains(partition)

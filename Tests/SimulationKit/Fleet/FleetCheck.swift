@@ -121,6 +121,7 @@ package struct FleetCheck {
         checkLedgers()
         checkMemories()
         checkCutLedgers()
+        checkPartitionCounts()
         if fleet.settings.hasReceipts { try checkReceipts() }
         let results = reading.outputs.values.joined().filter { $0.stream == .results }
         complaints += Self.replyComplaints(fleet, Array(results), partitions: FleetTraffic.replyPartitions)

@@ -66,9 +66,27 @@ extension SimulatedBroker {
     /// The ledger's last mark; nil = none.
     package func markedOffset(_ partition: Int32) -> Int64? { lastMark(partition)?.position.appliedOffset }
 
+    /// The numbers of partitions that the newest marks name, those of open and of aborted transactions too.
+    var markedPartitions: Set<Int32> {
+        Set(
+            partitions.compactMap { partition in
+                let last = log(.ledger, partition).entries.last { !$0.isRemoved && $0.record?.key == [4] }
+                return last.flatMap { Self.mark(of: $0.record) }?.position.partitions
+            }
+        )
+    }
+
+    /// All topics get one more partition; no request comes there.
+    package func addPartition() { shownPartitions += 1 }
+
     private func lastMark(_ partition: Int32) -> PartitionMark? {
-        let last = log(.ledger, partition).visible.last { $0.key == [4] }
-        guard let last, case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: last.value) else { return nil }
+        Self.mark(of: log(.ledger, partition).visible.last { $0.key == [4] })
+    }
+
+    private static func mark(of record: OutboundRecord?) -> PartitionMark? {
+        guard let record, case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: record.value) else {
+            return nil
+        }
         return mark
     }
 

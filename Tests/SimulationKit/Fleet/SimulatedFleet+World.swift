@@ -17,7 +17,7 @@ extension SimulatedFleet {
         // Forward and back, but not before the requests were written: those would be refused.
         case .clockStep: broker.clockStep = Int64.random(in: 0...600_000, using: &random)
         case .machineSleep: return suspendAll()
-        case .partitionsAdded: broker.shownPartitions += 1
+        case .partitionsAdded: broker.addPartition()
         case .ledgerRecreated, .ledgerTruncated:
             guard let partition = victim else { return false }
             return broker.cutLedger(partition, isWhole: kind == .ledgerRecreated)

@@ -41,7 +41,8 @@ struct TopicsWatchTests {
         watch.note(.partitions(GatewayPartitions(requests: 12, replies: nil)), at: 1)
         #expect(
             watch.hindrance(now: 2)
-                == "the topics have 12 partitions, 6 partitions at the start: start the gateway again"
+                == "the topics have 12 partitions, 6 partitions at the start: start the gateway again; workers judge nothing: "
+                + KeyPlacement.remedy
         )
         watch.note(.present, at: 3)
         #expect(watch.hindrance(now: 4) != nil, "no answer about partitions")

@@ -56,7 +56,9 @@ struct OperatorAction {
     func write(_ console: Console) throws -> Int32 {
         let topic = configuration.topics.requests
         let access = try LedgerAccess(configuration)
-        let commands = placed(try access.partitionCount())
+        let count = try access.partitionCount()
+        try access.requireMarks(toName: count)
+        let commands = placed(count)
         // Before the commands: no result of theirs comes earlier.
         let wait =
             try isAwaited
