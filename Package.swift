@@ -277,7 +277,7 @@ let tests: [Target] = [
         dependencies: [
             "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
             "AppCheck",
-            "AppAttest", "Crypto", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit",
+            "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit",
         ],
         swiftSettings: whole
     ),

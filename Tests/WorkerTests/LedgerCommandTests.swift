@@ -3,7 +3,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("import-keys, export-keys and reset, before they contact a broker")
+@Suite("import-keys, export-keys, move and reset, before they contact a broker")
 struct LedgerCommandTests {
     private static let broker = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
 
@@ -30,6 +30,8 @@ struct LedgerCommandTests {
             (["export-keys"], "--config DIR is required"),
             (["export-keys", "--config", "DIR", "--ouput", "x"], "did you mean --output?"),
             (["export-keys", "--config", "DIR", "x"], "unexpected argument 'x'"),
+            (["move", "--config", "DIR"], "--to NEW is required"),
+            (["move", "--config", "DIR", "--to", "DIR", "--leave"], "unknown option --leave"),
             (["reset"], "--config DIR is required"),
             (["reset", "--config", "DIR", "--yes=1"], "--yes takes no value"),
             (["reset", "--config", "DIR", "--to-begining"], "did you mean --to-beginning?"),
@@ -46,7 +48,7 @@ struct LedgerCommandTests {
 
     private static let commands = [
         ["import-keys", "--config", "DIR", "--input", "DIR/KEYS"], ["reset", "--config", "DIR"],
-        ["export-keys", "--config", "DIR"],
+        ["export-keys", "--config", "DIR"], ["move", "--config", "DIR", "--to", "DIR"],
     ]
 
     @Test(arguments: commands)

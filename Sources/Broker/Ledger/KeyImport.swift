@@ -77,8 +77,7 @@ package struct KeyImport {
         try writer.write(from: ends, progress: progress) {
             if let mark = marks.popFirst() { return mark }
             guard let (id, part) = due.popFirst() else { return nil }
-            let (key, value) = LedgerCodec.encode(change(of: id, part))
-            return LedgerRecord(partition: home(of: id), key: key, value: value)
+            return LedgerRecord(change(of: id, part), on: home(of: id))
         }
     }
 
@@ -110,10 +109,9 @@ package struct KeyImport {
             delivery: .transaction,
             partitions: partitions
         )
-        let (key, value) = LedgerCodec.encode(.mark(mark))
         return try access.requestOffsets(partitions: partitions)
             .filter { $0.committed == nil && !written.contains($0.partition) }
-            .map { LedgerRecord(partition: $0.partition, key: key, value: value) }
+            .map { LedgerRecord(.mark(mark), on: $0.partition) }
     }
 
     private func home(of id: KeyID) -> Int32 { partitioner.partition(of: id.recordKey, count: partitions) }

@@ -58,10 +58,15 @@ package final class LedgerAccess {
         throw CommandFault("\(topics.requests) has \(count), numbered from 0: there is no \(unknown).")
     }
 
+    /// How many partitions requests and ledger have.
+    func partitionCounts() throws -> (requests: Int32, ledger: Int32) {
+        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
+        return (try counts.count(of: topics.requests), try counts.count(of: topic))
+    }
+
     /// The partition count of requests and ledger, which must agree.
     package func partitionCount() throws -> Int32 {
-        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
-        let (requests, ledger) = (try counts.count(of: topics.requests), try counts.count(of: topic))
+        let (requests, ledger) = try partitionCounts()
         guard requests == ledger else {
             throw CommandFault(
                 "\(topics.requests) has \(Counted.text(Int(requests), "partition")) and \(topic) has \(ledger): a key's "
@@ -81,7 +86,9 @@ package final class LedgerAccess {
 
     /// The same, for commands that read the ledger for nothing else. Without the right to read it nothing is required: the
     /// workers hold such partitions.
-    package func requireMarks(toName partitions: Int32) throws {
+    ///
+    /// - Parameter moved: the number of a moved ledger that is taken into use again; nil = it must not be.
+    package func requireMarks(toName partitions: Int32, orMovedFrom moved: Int32? = nil) throws {
         let marks: [Int32: PartitionMark]
         do throws(KafkaFault) {
             marks = try LedgerMarks.newest(properties, topic: topic, partitions: partitions)
@@ -89,7 +96,7 @@ package final class LedgerAccess {
             guard error.isRefusal else { throw CommandFault("the ledger cannot be read: \(error.message).") }
             return
         }
-        try require(marks.values, toName: partitions)
+        try require(marks.values.filter { $0.position.partitions != moved.map(-) }, toName: partitions)
     }
 
     /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.

@@ -25,9 +25,8 @@ package struct LedgerReset {
     package let group: String
     package let scope: ResetScope
     private let writer: LedgerWriter?
-    private var live: [LiveLedgerKeys]
     private let partitions: Int32
-    private let ends: [Int64]
+    private let content: LedgerContent
     package let rows: [Row]
 
     /// Reads group and ledger.
@@ -42,28 +41,18 @@ package struct LedgerReset {
         partitions = try access.partitionCount()
         try access.require(scope.partitions, of: partitions)
         // New offsets do not bring keys to where their requests now come.
-        if scope.keepsLedger { try access.requireMarks(toName: partitions) }
+        if scope.keepsLedger { try access.requireMarks(toName: partitions, orMovedFrom: partitions) }
         try access.requireEmptyGroup()
         writer = writes ? try LedgerWriter(access) : nil
         try writer?.open()
-        var live = [LiveLedgerKeys](repeating: LiveLedgerKeys(), count: Int(partitions))
-        var marks: [Int32: PartitionMark] = [:]
-        var records = 0
-        ends = try LedgerReader(access, partitions: partitions, only: scope.partitions).readSettled { record in
-            records += 1
-            progress(records)
-            // Whatever the record says, and whether this version can read it or not.
-            guard let key = record.key, scope.contains(record.partition) else { return }
-            live[Int(record.partition)].note(key, isLive: record.value != nil)
-            if key == LedgerMarks.key { marks[record.partition] = LedgerMarks.mark(record) }
-        }
+        let content = try LedgerContent(access, partitions: partitions, only: scope.partitions, progress: progress)
         rows = try access.requestOffsets(partitions: partitions).filter { scope.contains($0.partition) }.compactMap {
             found in
-            let mark = marks[found.partition]
+            let mark = content.marks[found.partition]
             guard let target = try scope.offset(of: found, mark: mark) else { return nil }
-            return Row(offsets: found, target: target, live: live[Int(found.partition)].count, mark: mark)
+            return Row(offsets: found, target: target, live: content.live[Int(found.partition)].count, mark: mark)
         }
-        self.live = live
+        self.content = content
     }
 
     package var isDone: Bool {
@@ -94,30 +83,14 @@ package struct LedgerReset {
         try access.setRequestOffsets(
             rows.map { PartitionOffset(partition: $0.offsets.partition, offset: $0.target) }
         )
-        try writer.write(from: ends, progress: progress, scope.keepsLedger ? marks() : tombstones())
+        let records = scope.keepsLedger ? marks() : content.tombstones()
+        try writer.write(from: content.ends, progress: progress) { records.next() }
         return writer.written
     }
 
-    private func marks() -> () -> LedgerRecord? {
+    private func marks() -> AnyIterator<LedgerRecord> {
         var rest = rows[...]
-        return {
-            guard let row = rest.popFirst() else { return nil }
-            let (key, value) = LedgerCodec.encode(.mark(newMark(row)))
-            return LedgerRecord(partition: row.offsets.partition, key: key, value: value)
-        }
-    }
-
-    private func tombstones() -> () -> LedgerRecord? {
-        var partition = 0
-        var keys = live[0].iterator()
-        return {
-            while true {
-                if let key = keys.next() { return LedgerRecord(partition: Int32(partition), key: key, value: nil) }
-                guard partition + 1 < live.count else { return nil }
-                partition += 1
-                keys = live[partition].iterator()
-            }
-        }
+        return AnyIterator { rest.popFirst().map { LedgerRecord(.mark(newMark($0)), on: $0.offsets.partition) } }
     }
 }
 

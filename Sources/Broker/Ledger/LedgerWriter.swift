@@ -1,5 +1,6 @@
 internal import Kafka
 internal import KafkaPorts
+package import Pipeline
 internal import Settings
 
 /// A record for the ledger topic; a nil value is a tombstone.
@@ -10,6 +11,11 @@ package struct LedgerRecord: Equatable {
 
     package init(partition: Int32, key: [UInt8], value: [UInt8]?) {
         (self.partition, self.key, self.value) = (partition, key, value)
+    }
+
+    package init(_ change: LedgerChange, on partition: Int32) {
+        let (key, value) = LedgerCodec.encode(change)
+        self.init(partition: partition, key: key, value: value)
     }
 }
 

@@ -7,8 +7,13 @@ package enum KeyPlacement {
     package static func contradiction(_ marked: Int32?, _ partitions: Int32) -> String? {
         guard let marked, marked != partitions else { return nil }
         switch marked {
-        case 0: return "keys were being moved into this ledger, and not all of them are here: \(remedy)"
-        case ..<0: return "the keys of this ledger were moved to another one: \(remedy)"
+        case 0:
+            return "keys are moved into this ledger, and not all of them are here: run attest-worker move again \(page)"
+        case ..<0:
+            let back =
+                "; to go back, if no worker has used it: attest-worker reset --config DIR --offsets-only --to-applied"
+            return "the keys of this ledger were moved to another one: use the configuration that names it"
+                + (marked == -partitions ? back : "") + " \(page)"
         default:
             return
                 "the ledger's keys were placed on \(marked) \(marked == 1 ? "partition" : "partitions") and the topics have "
@@ -18,5 +23,6 @@ package enum KeyPlacement {
     }
 
     /// The way to another number of partitions that forgets nothing.
-    package static let remedy = "see Runbook, Moving to another cluster"
+    package static let remedy = "move the keys with attest-worker move --config DIR --to NEW \(page)"
+    private static let page = "(Runbook, Another number of partitions)"
 }

@@ -78,7 +78,13 @@ struct PositionProgramTests {
             Issue.record("\(marks)")
             return
         }
-        #expect(mark.position == PositionMark(appliedOffset: 1, group: group, delivery: .transaction))
+        let position = PositionMark(
+            appliedOffset: 1,
+            group: group,
+            delivery: .transaction,
+            partitions: workplace.partitions
+        )
+        #expect(mark.position == position)
     }
 
     @Test func `deleted offsets hold their partitions until a reset takes the ledger's`() throws {

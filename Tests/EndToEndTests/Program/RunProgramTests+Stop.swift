@@ -21,7 +21,7 @@ extension RunProgramTests {
         let lines = worker.error.split(separator: "\n")
         let said = "has 5 partitions, but the worker was started with 3: "
         #expect(lines.count { $0.contains(said) } == 1 && lines.last?.contains(said) == true, "\(worker.error)")
-        #expect(worker.error.contains("and do not move there: see Runbook"))
+        #expect(worker.error.contains("and do not move there: move the keys"))
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 

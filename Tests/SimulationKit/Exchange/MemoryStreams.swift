@@ -32,9 +32,9 @@ package final class MemoryStreams: RequestSource, RecordTransaction {
     /// Appends a record to the requests topic.
     package func add(_ record: InboundRecord) { input[record.partition, default: []].append(record) }
 
-    /// Appends a record to the ledger topic's first partition, for the next loop to restore.
-    package func addLedger(key: [UInt8], value: [UInt8]?) {
-        ledger.append(StoredRecord(partition: 0, key: key, value: value))
+    /// Appends a record to the ledger topic, for the next loop to restore.
+    package func addLedger(key: [UInt8], value: [UInt8]?, on partition: Int32 = 0) {
+        ledger.append(StoredRecord(partition: partition, key: key, value: value))
     }
 
     /// The offset that the next record of a partition has.

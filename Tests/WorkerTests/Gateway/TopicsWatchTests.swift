@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Pipeline
 internal import Settings
 internal import Testing
 

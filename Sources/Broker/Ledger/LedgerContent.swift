@@ -1,0 +1,43 @@
+internal import Crypto
+internal import Kafka
+internal import Pipeline
+internal import Settings
+
+/// The keys of a ledger's records that have a value, and its marks, whether this version can read the records or not.
+struct LedgerContent {
+    private(set) var live: [LiveLedgerKeys]
+    private(set) var marks: [Int32: PartitionMark] = [:]
+    /// The ends of all partitions.
+    private(set) var ends: [Int64] = []
+
+    /// Reads the ledger until no transaction is open.
+    init(
+        _ access: LedgerAccess,
+        partitions: Int32,
+        only chosen: Set<Int32>? = nil,
+        progress: (Int) -> Void = { _ in }
+    ) throws {
+        var live = [LiveLedgerKeys](repeating: LiveLedgerKeys(), count: Int(partitions))
+        var (marks, records) = ([Int32: PartitionMark](), 0)
+        ends = try LedgerReader(access, partitions: partitions, only: chosen).readSettled { record in
+            records += 1
+            progress(records)
+            guard let key = record.key, chosen?.contains(record.partition) ?? true else { return }
+            live[Int(record.partition)].note(key, isLive: record.value != nil)
+            if key == LedgerMarks.key { marks[record.partition] = LedgerMarks.mark(record) }
+        }
+        (self.live, self.marks) = (live, marks)
+    }
+
+    var isEmpty: Bool { live.allSatisfy { $0.count == 0 } }
+
+    mutating func forget(_ key: [UInt8], on partition: Int32) { live[Int(partition)].note(key, isLive: false) }
+
+    /// A tombstone for each record that is left.
+    func tombstones() -> AnyIterator<LedgerRecord> {
+        var rest = live.enumerated().lazy.flatMap { partition, keys in
+            keys.iterator().lazy.map { LedgerRecord(partition: Int32(partition), key: $0, value: nil) }
+        }.makeIterator()
+        return AnyIterator { rest.next() }
+    }
+}

@@ -1,0 +1,162 @@
+internal import AppAttest
+internal import Kafka
+internal import KafkaPorts
+internal import Pipeline
+package import Settings
+internal import Streams
+
+/// `move`: a ledger into that of other topics, which may have another number of partitions, or be on another cluster.
+///
+/// First marks hold each partition of the new ledger; then marks hold those of the old one; then the records are written,
+/// and the new ledger's own marks last. So at no moment is a key judged by two ledgers, or by one that lacks records. After
+/// a crash the same command finishes the work.
+package final class LedgerMove {
+    package struct Row: Equatable {
+        package var offsets: RequestOffsets
+        /// Requests that no worker has judged.
+        package var unread: Int
+    }
+
+    package let source: LedgerAccess
+    package let target: LedgerAccess
+    package let partitions: Int32
+    package private(set) var ledger: MovedLedger
+    package private(set) var rows: [Row] = []
+    package let isDone: Bool
+    private let ends: [Int64]
+    private let present: LedgerContent
+
+    /// Reads both ledgers and judges whether the move may be made; writes nothing.
+    package init(_ source: Configuration, to target: Configuration, progress: (Int) -> Void) throws {
+        guard let old = source.partitioner.partitioner, let new = target.partitioner.partitioner else {
+            throw ConfigurationFault("worker.json: partitioner is unchecked, so the partition of a key is unknown.")
+        }
+        (self.source, self.target) = (try LedgerAccess(source), try LedgerAccess(target))
+        let partitions = try self.target.partitionCount()
+        let counts = try self.source.partitionCounts()
+        try self.source.requireEmptyGroup()
+        try self.target.requireEmptyGroup()
+        var (ledger, decoder, records) = (
+            MovedLedger(KeyHomes(old, counts.ledger), to: KeyHomes(new, partitions)), LedgerDecoder(), 0
+        )
+        ends = try LedgerReader(self.source, partitions: counts.ledger).readSettled { record in
+            records += 1
+            progress(records)
+            if let change = try decoder.change(of: record) { ledger.take(change, of: record.partition) }
+        }
+        try decoder.finish()
+        ledger.join()
+        (self.ledger, self.partitions) = (ledger, partitions)
+        let present = try LedgerContent(self.target, partitions: partitions)
+        self.present = present
+        isDone = ledger.newMarks(Array(try self.target.groupID().utf8), isWhole: true).allSatisfy { record in
+            present.marks[record.partition].map { LedgerRecord(.mark($0), on: record.partition) } == record
+        }
+        guard !isDone else { return }
+        try requireTarget()
+        rows = try judged(counts.requests)
+    }
+
+    package var unread: Int { rows.reduce(0) { $0 + $1.unread } }
+
+    /// The new ledger must be empty, or an earlier attempt's; and that of no other move than the old one's.
+    private func requireTarget() throws {
+        let isBegun = present.marks.values.contains { $0.position.partitions == 0 }
+        guard present.isEmpty || isBegun else {
+            throw CommandFault("\(target.topic) has records already: name new topics in the configuration of --to.")
+        }
+        guard try target.requestOffsets(partitions: partitions).allSatisfy({ $0.committed == nil }) else {
+            throw CommandFault(
+                "group \(try target.groupID()) has read \(target.topics.requests) already: name new topics in the "
+                    + "configuration of --to."
+            )
+        }
+        let named = ledger.marks.values.compactMap(\.position.partitions)
+        if named.contains(0) || !isBegun && named.contains(where: { $0 < 0 }) {
+            throw CommandFault("\(KeyPlacement.contradiction(named.min(), partitions) ?? "").")
+        }
+    }
+
+    // MARK: The requests
+
+    /// A ledger that lost records, or that belongs to another group, is not moved: nothing would show it afterwards.
+    private func judged(_ partitions: Int32) throws -> [Row] {
+        let (offsets, group) = (try source.requestOffsets(partitions: partitions), Array(try source.groupID().utf8))
+        var starts: [Int32: Int64] = [:]
+        for found in offsets {
+            let number = found.partition
+            var positions = PartitionPositions(number, committed: found.committed, isOwn: true, group: group)
+            positions.mark = ledger.marks[number]?.position
+            positions.ledgerIsEmpty = ledger.isEmpty(number)
+            positions.groupHasOffsets = offsets.contains { $0.committed != nil }
+            positions.ends = (found.low, found.high)
+            switch positions.decision {
+            case .hold(let sentence): throw CommandFault("partition \(number): \(sentence).")
+            case .start(let offset, _): starts[number] = offset ?? found.low
+            }
+        }
+        let unread = try unread(from: starts, to: offsets)
+        return offsets.map { Row(offsets: $0, unread: unread[$0.partition] ?? 0) }
+    }
+
+    /// Requests between a start and the end: markers of transactions may be all there is.
+    private func unread(from starts: [Int32: Int64], to offsets: [RequestOffsets]) throws -> [Int32: Int] {
+        let open = offsets.filter { starts[$0.partition] ?? 0 < $0.high }.map(\.partition)
+        guard !open.isEmpty else { return [:] }
+        var unread: [Int32: Int] = [:]
+        do {
+            try CommandFault.explaining("the requests cannot be read") {
+                let scan = try TopicScan(
+                    source.properties,
+                    topic: source.topics.requests,
+                    partitions: Int32(offsets.count),
+                    only: Set(open),
+                    from: starts,
+                    timeBudget: .seconds(60)
+                )
+                try scan.read(upTo: offsets.map { Watermarks(low: starts[$0.partition] ?? 0, high: $0.high) }) {
+                    unread[$0.partition, default: 0] += 1
+                }
+            }
+        } catch let fault as TopicScan.Standstill {
+            throw CommandFault("partition \(fault.partition) of the requests has an open transaction: try again later.")
+        }
+        return unread
+    }
+
+    // MARK: Writing
+
+    /// - Parameter progress: called with the number of committed records of the new ledger.
+    package func perform(progress: (Int) -> Void) throws {
+        let group = Array(try target.groupID().utf8)
+        if present.isEmpty { try write(to: target, from: present.ends, ledger.newMarks(group, isWhole: false)) }
+        try write(to: source, from: ends, ledger.oldMarks())
+        // Whatever an earlier attempt has left and this one does not write goes.
+        var left = try LedgerContent(target, partitions: partitions)
+        for partition in 0..<partitions { left.forget(LedgerMarks.key, on: partition) }
+        var marks = ledger.newMarks(group, isWhole: true)[...]
+        let records = ledger.records()
+        var stale: AnyIterator<LedgerRecord>?
+        let writer = try LedgerWriter(target)
+        try writer.open()
+        try writer.write(from: left.ends, progress: progress) {
+            if let record = records.next() {
+                left.forget(record.key, on: record.partition)
+                return record
+            }
+            if stale == nil { stale = left.tombstones() }
+            if let record = stale?.next() { return record }
+            try source.requireEmptyGroup()
+            return marks.popFirst()
+        }
+    }
+
+    /// Each with a writer of its own: source and target may have one transactional id.
+    private func write(to access: LedgerAccess, from ends: [Int64], _ records: [LedgerRecord]) throws {
+        guard !records.isEmpty else { return }
+        var rest = records[...]
+        let writer = try LedgerWriter(access)
+        try writer.open()
+        try writer.write(from: ends) { rest.popFirst() }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Broker
+internal import Settings
+
+extension Command {
+    static let move = Command(
+        name: "move",
+        summary: "take the ledger to topics with another number of partitions",
+        options: [
+            .value("--config", "DIR", "the configuration directory", .required),
+            .value("--to", "NEW", "that of the new topics, on the same cluster or another one", .required),
+            .flag("--leave-requests", "move although requests are unread: no worker will judge them"),
+            .flag("--yes", "carry out the plan; without it nothing is changed"),
+        ],
+        notes: """
+            NEW is a copy of DIR with other topic names, or another broker; make its topics with create-topics first, with
+            the wanted number of partitions. Keys, counters, bans, used challenges and used tokens come along: nothing that
+            was used is accepted again. Every worker must have left both groups, and all requests must be judged, unless
+            partitions were added and the workers hold theirs: --leave-requests then leaves the rest to the devices, which
+            ask again.
+
+            From then on workers hold the old topics' partitions. Repeat a move that was interrupted. The receipts topic is
+            not moved: a key's receipt comes there when it attests again.
+            """
+    ) { arguments, console in
+        let source = try Configuration.load(directory: try arguments.required("--config"))
+        let target = try Configuration.load(directory: try arguments.required("--to"))
+        let move = try ProgressMeter.during("move", unit: "ledger record", state: "read", console: console) { done in
+            try LedgerMove(source, to: target, progress: done)
+        }
+        guard !move.isDone else {
+            console.print("nothing to do: \(move.target.topic) has the keys already")
+            return ExitCode.done
+        }
+        console.print(try move.text())
+        if move.ledger.conflicts > 0 {
+            console.printError(
+                "warning: \(move.ledger.conflicts.counted("key")) lie twice with records that do not fit; one each is left out"
+            )
+        }
+        guard move.unread == 0 || arguments.has("--leave-requests") else {
+            throw CommandFault(
+                "\(move.unread.counted("request")) of \(move.source.topics.requests) are unread: let workers judge them first; where these "
+                    + "hold their partitions, --leave-requests leaves them."
+            )
+        }
+        guard arguments.has("--yes") else {
+            console.print("nothing was changed; --yes carries out the plan")
+            return ExitCode.done
+        }
+        try ProgressMeter.during("move", unit: "ledger record", state: "written", console: console) { done in
+            try move.perform(progress: done)
+        }
+        console.print("done: start workers and gateways with the new configuration; the old partitions are held")
+        return ExitCode.done
+    }
+}
+
+extension LedgerMove {
+    /// The plan.
+    fileprivate func text() throws -> String {
+        var table = TextTable([.right, .right, .right, .right])
+        table.add("partition", "offset", "end", "unread requests")
+        for row in rows {
+            let offset = row.offsets.committed.map { Int($0).grouped } ?? "none"
+            table.add(String(row.offsets.partition), offset, Int(row.offsets.high).grouped, row.unread.grouped)
+        }
+        return "group \(try source.groupID()), requests \(source.topics.requests), ledger \(source.topic)\n"
+            + table.text
+            + "\nto group \(try target.groupID()), ledger \(target.topic), \(Int(partitions).counted("partition")): "
+            + "\(ledger.keyCount.counted("key")), \(ledger.banCount.counted("ban")), "
+            + "\(ledger.usedCount.counted("used id"))"
+    }
+}
