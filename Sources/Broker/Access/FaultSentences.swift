@@ -23,6 +23,7 @@ extension ConfigurationFault {
         properties make: () throws(KafkaFault) -> Made
     ) throws(ConfigurationFault) -> Made {
         do throws(KafkaFault) { return try make() } catch {
+            if error.isRecoverable { throw ConfigurationFault(ofWorld: "\(error.message).") }
             throw ConfigurationFault("kafka.properties: \(error.message).")
         }
     }

@@ -27,16 +27,29 @@ final class ClientHandle {
         let type = kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
         var complaint = [CChar](repeating: 0, count: 512)
         guard let pointer = unsafe rd_kafka_new(type, configuration, &complaint, complaint.count) else {
+            let text = String(decoding: complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if let fault = Self.passing(rd_kafka_last_error().rawValue, text) {
+                // Its threads may run, and use both: they are leaked.
+                _ = unsafe Unmanaged.passRetained(context)
+                throw fault
+            }
             // The library has freed its interceptors, and would again. It is leaked: some KiB for each such failure.
             if context.requests == nil || !LibraryVersion.current.leavesInterceptorsFreed {
                 unsafe rd_kafka_conf_destroy(configuration)
             }
-            let text = complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            throw .invalid(ConfigurationWords.explained(String(decoding: text, as: UTF8.self), properties))
+            throw .invalid(ConfigurationWords.explained(text, properties))
         }
         unsafe self.pointer = pointer
         self.context = context
         unsafe context.tokens?.add(pointer)
+    }
+
+    /// The fault of a client that this machine could not start, whatever its properties: it has no threads left, or its
+    /// clock was set while the library waited for them.
+    static func passing(_ code: Int32, _ text: String) -> KafkaFault? {
+        guard code == RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE.rawValue else { return nil }
+        let words = "this machine did not start a client of the broker, as where its clock is set meanwhile: \(text)"
+        return KafkaFault(code: code, name: KafkaFault.name(of: .init(code)), message: words, isRetriable: true)
     }
 
     deinit {
