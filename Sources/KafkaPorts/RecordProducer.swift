@@ -14,6 +14,8 @@ package struct DeliverySummary: Sendable, Equatable {
     package var firstLedgerOffsets: [Int32: Int64] = [:]
     /// The highest one, likewise.
     package var lastLedgerOffsets: [Int32: Int64] = [:]
+    /// When a broker appended the latest of the ledger's records; nil where the topic keeps the producers' times.
+    package var ledgerTime: Int64?
 
     package init() {}
 }

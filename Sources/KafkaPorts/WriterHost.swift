@@ -37,7 +37,8 @@ package enum WriterOutcome: Sendable {
     /// Taking over needs more time. A report: the job goes on.
     case stillTakingOver(KafkaFault)
     /// Everything is durable but the offsets, where these are due: the member commits them by its consumer.
-    case written(ledgerEnds: [Int32: Int64], timeShare: Double, offsetsAreDue: Bool)
+    /// `ledgerTime`: see ``DeliverySummary/ledgerTime``.
+    case written(ledgerEnds: [Int32: Int64], timeShare: Double, offsetsAreDue: Bool, ledgerTime: Int64? = nil)
     /// The fault of a take-over or an output. `cutLedgers` have lost records that were known.
     case failed(KafkaFault, cutLedgers: Set<Int32>)
     /// `isUnknown` = only the broker knows whether the output was committed, or what the ledgers have kept.

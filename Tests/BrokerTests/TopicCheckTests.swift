@@ -15,7 +15,7 @@ struct TopicCheckTests {
     static func good() -> [String: TopicFacts] {
         var facts: [String: TopicFacts] = [:]
         for name in names.all { facts[name] = TopicFacts(partitions: 6, settings: nil) }
-        facts["ledger"]?.settings = ["cleanup.policy": "compact"]
+        facts["ledger"]?.settings = ["cleanup.policy": "compact", "message.timestamp.type": "LogAppendTime"]
         facts["requests"]?.settings = ["message.timestamp.type": "LogAppendTime"]
         return facts
     }
@@ -159,9 +159,10 @@ struct TopicCheckTests {
         #expect(findings.first?.message.contains("cleanup.policy=\(policy)") ?? false)
     }
 
-    @Test func `requests with producer timestamps are a warning`() {
+    @Test(arguments: ["requests", "ledger"])
+    func `requests and ledger with producer timestamps are a warning`(topic: String) {
         var facts = Self.good()
-        facts["requests"]?.settings = ["message.timestamp.type": "CreateTime"]
+        facts[topic]?.settings?["message.timestamp.type"] = "CreateTime"
         let findings = TopicCheck.judge(facts, Self.names)
         #expect(findings.map(\.severity) == [.warning])
         #expect(findings.first?.message.contains("CreateTime") ?? false)

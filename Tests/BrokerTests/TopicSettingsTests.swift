@@ -139,11 +139,19 @@ struct TopicSettingsTests {
         let ledger = try settings("ledger")
         for name in [
             "cleanup.policy", "segment.bytes", "segment.ms", "min.cleanable.dirty.ratio", "delete.retention.ms",
-            "compression.type", "min.insync.replicas",
+            "compression.type", "min.insync.replicas", "message.timestamp.type",
         ] { #expect(ledger[name] != nil, "\(name)") }
         #expect(try settings("tokens")["retention.ms"] == "3600000")
         #expect(try settings("dead")["retention.ms"] == "604800000")
         #expect(try settings("requests")["message.timestamp.type"] == "LogAppendTime")
+    }
+
+    /// An existing ledger keeps the writers' times, and create-topics is part of people's rollouts.
+    @Test(arguments: [("ledger", "cleanup.policy"), ("requests", "message.timestamp.type"), ("results", "")])
+    func `without one setting a topic is unusable, and create-topics compares that one`(topic: String, setting: String)
+    {
+        let wanted = TopicSettings.wanted(topic, Self.names, replication: 3)
+        #expect(TopicSettings.essential(of: wanted).map(\.name) == (setting.isEmpty ? [] : [setting]))
     }
 
     @Test(

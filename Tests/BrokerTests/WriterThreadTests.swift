@@ -124,7 +124,7 @@ struct WriterThreadTests {
         try withWriter { bench in
             for round in 0..<3 as Range<Int64> {
                 let outcome = try bench.run(.write(bench.batch()))
-                guard case .written(let ends, let share, offsetsAreDue: false) = outcome else {
+                guard case .written(let ends, let share, offsetsAreDue: false, _) = outcome else {
                     Issue.record("\(outcome)")
                     return
                 }
@@ -152,7 +152,7 @@ struct WriterThreadTests {
     @Test func `at least once the ledger arrives after the outputs, and the offsets are due`() throws {
         try withWriter(.atLeastOnce) { bench in
             let outcome = try bench.run(.write(bench.batch()))
-            guard case .written([:], _, offsetsAreDue: true) = outcome else {
+            guard case .written([:], _, offsetsAreDue: true, _) = outcome else {
                 Issue.record("\(outcome)")
                 return
             }

@@ -88,7 +88,7 @@ struct OutputWriterAbortTests {
         let bench = WriterBench(change: { $0.commitsOffsetsAside = true })
         bench.run(.takeOver([:]))
         let outcome = bench.run(.write(bench.batch()))
-        guard case .written(_, _, offsetsAreDue: true) = outcome else { Issue.record("\(outcome)"); return }
+        guard case .written(_, _, offsetsAreDue: true, _) = outcome else { Issue.record("\(outcome)"); return }
         // Whether they were committed is the member's to know.
         #expect(bench.run(.abort).isUnknown == false && !bench.producer.isDiscarded)
     }

@@ -98,7 +98,7 @@ private struct WriterRun {
     /// Returns false where nothing more is to be seen.
     private mutating func follow(_ outcome: WriterOutcome, _ last: Int64, wasCut: Bool) -> Bool {
         switch outcome {
-        case .written(let ends, _, let offsetsAreDue):
+        case .written(let ends, _, let offsetsAreDue, _):
             if wasCut { world.complain("an output is written over a cut ledger") }
             if offsetsAreDue { world.commitOffset(last) }
             (position, ledgerEnd) = (last, delivery == .transaction ? max(ledgerEnd, ends[0] ?? 0) : world.ledgerEnd)

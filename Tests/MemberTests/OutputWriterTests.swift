@@ -103,21 +103,24 @@ struct OutputWriterTests {
         let bench = WriterBench()
         bench.run(.takeOver([:]))
         _ = bench.producer.takeCalls()
-        bench.producer.onFlush = { $0.deliveries.lastLedgerOffsets = [0: 4, 1: 9] }
+        bench.producer.onFlush = {
+            $0.deliveries.lastLedgerOffsets = [0: 4, 1: 9]
+            $0.deliveries.ledgerTime = 1_795_000_000_000
+        }
         let outcome = bench.run(.write(bench.batch()), step: 1_000)
-        guard case .written(let ends, let share, let offsetsAreDue) = outcome else {
+        guard case .written(let ends, let share, let offsetsAreDue, let time) = outcome else {
             Issue.record("\(outcome)")
             return
         }
         #expect(bench.producer.calls == ["begin", "produce 4", "flush 500", "offsets", "end 500"])
-        #expect(ends == [0: 5, 1: 10] && !offsetsAreDue)
+        #expect(ends == [0: 5, 1: 10] && !offsetsAreDue && time == 1_795_000_000_000)
         #expect(share == 5.0 / 30)
     }
 
     @Test func `at least once the ledger follows the outputs, and the offsets are the member's`() {
         let bench = WriterBench(.atLeastOnce) { $0.onFlush = { $0.deliveries.lastLedgerOffsets = [0: 4] } }
         let outcome = bench.run(.write(bench.batch()))
-        guard case .written(let ends, _, let offsetsAreDue) = outcome else { Issue.record("\(outcome)"); return }
+        guard case .written(let ends, _, let offsetsAreDue, _) = outcome else { Issue.record("\(outcome)"); return }
         #expect(bench.producer.calls == ["produce 2", "flush 500", "produce 2", "flush 500"])
         #expect(bench.producer.produced.map(\.stream) == [.results, .results, .ledger, .ledger])
         #expect(ends == [:] && offsetsAreDue, "records of others may lie between ours")

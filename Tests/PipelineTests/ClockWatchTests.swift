@@ -60,7 +60,7 @@ struct ClockWatchTests {
     @Test func `the doubt ends when the clock is corrected`() {
         var watch = ClockWatch()
         let record = Self.record(age: -Self.day, at: Self.now())
-        #expect(watch.doubt([record], at: Self.now(), Self.limits)?.isAhead == true)
+        #expect(watch.doubt([record], at: Self.now(), Self.limits)?.kind == .behind(0))
         #expect(watch.doubt([record], at: Self.now(1_000, setForward: Self.day), Self.limits) == nil)
     }
 
@@ -102,7 +102,52 @@ struct ClockWatchTests {
         let now = Self.now(Self.minute, setForward: hours * Self.hour)
         let found = Self.doubt([age * Self.hour], &watch, at: now)
         #expect((found != nil) == isInDoubt)
-        if let found { #expect(!found.isAhead && found.milliseconds == age * Self.hour) }
+        if let found { #expect(found == ClockDoubt(kind: .setForward(0), milliseconds: age * Self.hour)) }
+    }
+
+    // MARK: Ahead
+
+    /// A worker that is so much ahead has read and written a record of this age.
+    private static func writer(ahead: Int64, age: Int64 = 0) -> ClockWatch {
+        var watch = ClockWatch()
+        watch.broker.noteRead(wall - age, at: now(0, setForward: ahead))
+        watch.broker.noteWritten(wall + 3, begun: 500, at: now(5, setForward: ahead))
+        return watch
+    }
+
+    @Test(
+        arguments: [
+            (0, 0, false), (60_000, 0, false), (60_006, 0, true), (3_600_000, 0, true), (-90_000, 0, false),
+            (0, 3 * 3_600_000, false), (3_600_000, 3 * 3_600_000, true),
+        ] as [(Int64, Int64, Bool)]
+    )
+    func `a clock that was ahead from the start is doubted as one that is behind is, and a backlog is not`(
+        ahead: Int64,
+        age: Int64,
+        isInDoubt: Bool
+    ) {
+        var watch = Self.writer(ahead: ahead, age: age)
+        let now = Self.now(10, setForward: ahead)
+        let review = watch.review([Self.record(age: ahead + age, at: now)], at: now, Self.limits)
+        #expect(review.mayJudge != isInDoubt && (review.news is ClockDoubt) == isInDoubt)
+        #expect((watch.present != nil) == isInDoubt)
+        guard isInDoubt else { return }
+        #expect(watch.review([], at: Self.now(20, setForward: ahead), Self.limits).news == nil, "it is said once")
+        let set = watch.review([], at: Self.now(4_010), Self.limits)
+        #expect(set.mayJudge && (set.news as? ClockAgreement) == ClockAgreement(seconds: 4))
+    }
+
+    @Test func `in a doubt that lasts a record is judged once in two minutes, which shows whether it is so still`() {
+        var watch = Self.writer(ahead: Self.hour)
+        #expect(!watch.review([], at: Self.now(10, setForward: Self.hour), Self.limits).mayJudge)
+        let later = Self.now(2 * Self.minute + 10, setForward: Self.hour)
+        let record = Self.record(age: Self.hour + 2 * Self.minute, at: later)
+        let probe = watch.review([record], at: later, Self.limits)
+        #expect(probe.mayJudge && probe.news == nil && watch.present != nil)
+        #expect(watch.broker.isUnproven(at: later), "one alone")
+        // The broker's clock was the wrong one, and is right now.
+        watch.broker.noteWritten(later.wall, begun: later.uptime, at: later)
+        #expect(watch.review([], at: later, Self.limits).news is ClockAgreement)
     }
 
     @Test func `a clock that is wrong from the start and then corrected is trusted`() {

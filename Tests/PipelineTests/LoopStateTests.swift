@@ -47,12 +47,11 @@ struct LoopStateTests {
     }
 
     @Test func `the polled records that are in no batch: pieces only become fewer`() {
-        let doubt = ClockDoubt(partition: 0, milliseconds: 1, isAhead: true)
         let pieces = {
             PendingRound.pieces(Array(repeating: [], count: $0)[...], of: Generation(0))
         }
         let states: [(name: String, state: PendingRound)] = [
-            ("none", .none), ("doubted", .doubted(PollRound(), doubt)), ("one", pieces(1)), ("two", pieces(2)),
+            ("none", .none), ("doubted", .doubted(PollRound())), ("one", pieces(1)), ("two", pieces(2)),
         ]
         let drawn: Set = [
             "none > none", "none > doubted", "none > one", "none > two",
@@ -111,8 +110,7 @@ struct LoopStateTests {
         await #expect(processExitsWith: .failure) { LoopPhase.abandoned.check(.reading) }
         await #expect(processExitsWith: .failure) { AssignmentPhase.settled.check(.settled) }
         await #expect(processExitsWith: .failure) {
-            PendingRound.doubted(PollRound(), ClockDoubt(partition: 0, milliseconds: 1, isAhead: true))
-                .check(.pieces([], of: Generation(0)))
+            PendingRound.doubted(PollRound()).check(.pieces([], of: Generation(0)))
         }
         await #expect(processExitsWith: .failure) { Batch.Stage.encoding.check(.verifying) }
         await #expect(processExitsWith: .failure) { Batch.Stage.decoded.check(.verified) }

@@ -130,7 +130,7 @@ struct ClientReaderTests {
             budget: CallBudget(until: process.now + 3_000)
         )
         writer.submit(.write(batch))
-        guard case .written(let ends, _, offsetsAreDue: false)? = outcome() else {
+        guard case .written(let ends, _, offsetsAreDue: false, _)? = outcome() else {
             return #expect(Bool(false), "the transaction is written")
         }
         #expect(ends == [0: 1])

@@ -13,6 +13,7 @@ struct FleetTests {
     private static let imitated = Result { try FleetTraffic(.imitated) }
     private static let real = Result { try FleetTraffic(.real) }
     private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
+    private static let tokens = Result { try FleetTraffic(.imitated, tokens: 0.5) }
     private static let windows = Result { try FleetTraffic(.imitated, window: 4) }
     private static let shards: UInt64 = 4
 
@@ -159,6 +160,22 @@ struct FleetTests {
             #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
         }
         #expect(campaign.counts.counts[.orphanAborted] ?? 0 > 0)
+    }
+
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
+    func
+        `no token begins later than the brokers' time, however workers' clocks are set, and all go on once they are right`(
+            delivery: SimulationPlan.Delivery
+        ) throws
+    {
+        let campaign = try FleetCampaign(try Self.tokens.get(), delivery: delivery)
+        for seed in 1...Self.seeds(60, per: 200) {
+            let complaints = try campaign.run(seed) { plan in
+                // One by one.
+                (plan.clocks, plan.world) = (0.02, plan.world == .clockStep ? nil : plan.world)
+            }.complaints
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+        }
     }
 
     @Test func `the receipts among the requests meet every state`() throws {

@@ -48,6 +48,7 @@ import Pipeline
             Planted(.skippedCounterStays, .window, 12, "accepted at"),
             Planted(.unseenCounterOpens, .replaced, 2, "was used before"),
             Planted(.lowerCounterKept, .atLeastOnce, 643, "remembers"),
+            Planted(.mintsByOwnClock, .clocks, 1, "too late"),
         ]
     }
 #endif

@@ -39,6 +39,8 @@ import Testing
         case exactlyOnce, atLeastOnce, commands, receipts, window
         /// In a window of counters, a ledger that an earlier export replaces.
         case replaced
+        /// Tokens of workers whose clocks are set again and again.
+        case clocks
         /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
         case aside
         /// Static members that the group often fences for joining too late, whose transactions last.
@@ -51,6 +53,7 @@ import Testing
         func change(_ plan: inout SimulationPlan) {
             switch self {
             case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window, .replaced: break
+            case .clocks: plan.clocks = 0.02
             case .aside:
                 (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
                 plan.call = FaultChances()
@@ -69,6 +72,7 @@ import Testing
         private static let traffic = Result { try FleetTraffic(.imitated) }
         private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
         private static let window = Result { try FleetTraffic(.imitated, window: 4) }
+        private static let tokens = Result { try FleetTraffic(.imitated, tokens: 0.5) }
         private static let most = max(400, variable("SIM_SEEDS").flatMap { UInt64($0) } ?? 0)
 
         private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
@@ -81,7 +85,7 @@ import Testing
         private static func campaign(_ kind: PlantedCampaign) throws -> FleetCampaign {
             let delivery: SimulationPlan.Delivery = kind == .atLeastOnce ? .atLeastOnce : .exactlyOnce
             guard kind != .receipts else { return try .receipts(try receipts.get(), delivery: delivery) }
-            let traffic = try (kind == .window || kind == .replaced ? window : traffic).get()
+            let traffic = try (kind == .window || kind == .replaced ? window : kind == .clocks ? tokens : traffic).get()
             return try FleetCampaign(traffic, delivery: delivery, commands: kind == .commands ? 0.25 : 0)
         }
 

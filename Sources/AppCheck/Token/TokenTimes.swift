@@ -29,7 +29,7 @@ package struct TokenTimes: Hashable, Sendable {
     /// even a second ahead of their clock; else the worker's own.
     ///
     /// - Parameters:
-    ///   - clock: the worker's; in replay the record's time too.
+    ///   - clock: the worker's, corrected by the brokers' times; in replay the record's time too.
     ///   - record: when the broker appended the request.
     package static func mintTime(clock: EvaluationTime, record: EvaluationTime) -> EvaluationTime {
         let (apart, overflow) = clock.milliseconds.subtractingReportingOverflow(record.milliseconds)

@@ -183,9 +183,13 @@ package struct TokenVerifier: Sendable {
     private static let maxIDBytes = 250
 }
 
-/// How far a gateway's clock may be off: a token may begin so much later than now, and a gateway that is further off the
-/// brokers takes no calls. One figure, so that a gateway that is ready also accepts fresh tokens.
+/// How far a gateway's clock may be off, and a worker's ahead: a token may begin so much later than now, a gateway that is
+/// further off the brokers takes no calls, and a worker that is further ahead judges nothing. One figure, so that a gateway
+/// that is ready also accepts fresh tokens.
 package enum ClockTolerance {
     package static let seconds: Int64 = 60
     package static let milliseconds = 1_000 * seconds
+
+    /// The earliest time that counts as a broker's, in September 2001: librdkafka's mock cluster says 1234.
+    package static let firstTime: Int64 = 1_000_000_000_000
 }

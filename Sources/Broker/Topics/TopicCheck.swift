@@ -123,15 +123,21 @@ package enum TopicCheck {
     }
 
     private static func writersTime(_ facts: [String: TopicFacts], _ topics: TopicNames) -> [TopicFinding] {
-        guard let type = facts[topics.requests]?.settings?["message.timestamp.type"], type != "LogAppendTime" else {
-            return []
-        }
-        return [
-            warning(
-                "topic \(topics.requests) has message.timestamp.type=\(type): the producer of a request "
-                    + "chooses the time at which it is judged; set message.timestamp.type=LogAppendTime"
-            )
+        let harms = [
+            (topics.requests, "the producer of a request chooses the time at which it is judged"),
+            (
+                topics.outputs[.ledger] ?? "",
+                "a worker whose clock is far ahead cannot tell it, and backends refuse its tokens"
+            ),
         ]
+        return harms.compactMap { name, harm in
+            guard let type = facts[name]?.settings?["message.timestamp.type"], type != "LogAppendTime" else {
+                return nil
+            }
+            return warning(
+                "topic \(name) has message.timestamp.type=\(type): \(harm); set message.timestamp.type=LogAppendTime"
+            )
+        }
     }
 
     package static func problem(_ message: String) -> TopicFinding {

@@ -139,8 +139,7 @@ extension TopicReport {
             differences.append("but with \(fault)")
         }
         // An operator may choose the other settings; run --check reports the dangerous ones.
-        for (name, value) in wanted.settings
-        where TopicSettings.essential.contains(name) && settings[name] != value {
+        for (name, value) in TopicSettings.essential(of: wanted.settings) where settings[name] != value {
             differences.append("but with \(name)=\(settings[name] ?? "unknown"), not \(value)")
         }
         return differences

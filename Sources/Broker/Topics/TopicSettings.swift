@@ -53,6 +53,8 @@ enum TopicSettings {
                 ("segment.bytes", "67108864"), ("segment.ms", "\(6 * hour)"), ("min.cleanable.dirty.ratio", "0.1"),
                 // Longer than a worker keeps a ledger of which it later reads only the tail.
                 ("delete.retention.ms", "\(day)"),
+                // The brokers' time of what a worker writes shows whether its own clock is ahead.
+                ("message.timestamp.type", "LogAppendTime"),
             ]
         } else if name == topics.requests {
             settings = [("message.timestamp.type", "LogAppendTime"), ("retention.ms", "\(7 * day)")]
@@ -78,8 +80,11 @@ enum TopicSettings {
         return settings
     }
 
-    /// Settings without which a topic is unusable.
-    static let essential: Set<String> = ["cleanup.policy", "message.timestamp.type"]
+    /// Settings without which a topic is unusable: the ledger can do without the brokers' time.
+    static func essential(of settings: [(name: String, value: String)]) -> [(name: String, value: String)] {
+        let policy = settings.filter { $0.name == "cleanup.policy" }
+        return policy.isEmpty ? settings.filter { $0.name == "message.timestamp.type" } : policy
+    }
 }
 
 // MARK: - Judgement

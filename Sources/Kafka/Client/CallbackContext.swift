@@ -192,7 +192,7 @@ final class CallbackContext {
         if let ticket = unsafe message._private { unsafe noteReport(pointer, UInt(bitPattern: ticket)) }
         if isDelivered, unsafe message.offset >= 0 {
             acknowledged += 1
-            unsafe deliveredOffsets?.note(rd_kafka_topic_name(message.rkt), message.partition, message.offset)
+            unsafe deliveredOffsets?.note(pointer)
             return
         }
         failed += 1
@@ -209,8 +209,6 @@ final class CallbackContext {
 
     /// A record is in the topic only where its offset is known: see ``noteDelivery(_:)``.
     private func noteReport(_ message: UnsafePointer<rd_kafka_message_t>, _ ticket: UInt) {
-        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
-        let timestamp = unsafe rd_kafka_message_timestamp(message, &type)
         let (code, offset) = unsafe (message.pointee.err, message.pointee.offset)
         let isWritten = code == RD_KAFKA_RESP_ERR_NO_ERROR && offset >= 0
         let isUnsent = unsafe rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED
@@ -219,11 +217,21 @@ final class CallbackContext {
                 ticket: ticket,
                 outcome: isWritten ? .written : isUnsent ? .notWritten : .unknown,
                 offset: isWritten ? offset : nil,
-                timestamp: isWritten && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? timestamp : nil,
+                timestamp: isWritten ? unsafe DeliveryReport.appendTime(of: message) : nil,
+                broker: isWritten ? unsafe rd_kafka_message_broker_id(message) : nil,
                 fault: code == RD_KAFKA_RESP_ERR_NO_ERROR
                     ? nil : KafkaFault(code, doing: "a record was not delivered")
             )
         )
+    }
+}
+
+extension DeliveryReport {
+    /// When the broker appended a record; nil where the topic keeps the producers' times.
+    static func appendTime(of message: UnsafePointer<rd_kafka_message_t>) -> Int64? {
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let timestamp = unsafe rd_kafka_message_timestamp(message, &type)
+        return type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? timestamp : nil
     }
 }
 

@@ -1,24 +1,30 @@
 internal import CRdkafka
 internal import Glibc
 
-/// The lowest and highest acknowledged offset by partition of one topic. Runs at every delivery, so it must be cheap.
+/// The lowest and highest acknowledged offset by partition of one topic, and its latest append time. Runs at every
+/// delivery, so it must be cheap.
 struct DeliveredOffsets {
     /// The topic's name with its terminating zero byte.
     private let topic: ContiguousArray<CChar>
     /// The highest offset of each partition; −1 for none.
     private var highest: [Int64] = []
     private var lowest: [Int64] = []
+    /// nil where the topic keeps the producers' times.
+    private(set) var time: Int64?
 
     init(topic: String) {
         self.topic = ContiguousArray(topic.utf8CString)
     }
 
-    /// Notes one delivery. The name is lent for the call and ends with a zero byte.
-    mutating func note(_ name: UnsafePointer<CChar>?, _ partition: Int32, _ offset: Int64) {
-        // Both names end with a zero byte.
-        guard let name = unsafe name, unsafe topic.withUnsafeBufferPointer({ unsafe isEqual($0.baseAddress, name) })
+    /// Notes one delivery.
+    mutating func note(_ pointer: UnsafePointer<rd_kafka_message_t>) {
+        let message = unsafe pointer.pointee
+        // The library's name, lent for the call. Both names end with a zero byte.
+        guard let name = unsafe rd_kafka_topic_name(message.rkt),
+            unsafe topic.withUnsafeBufferPointer({ unsafe isEqual($0.baseAddress, name) })
         else { return }
-        note(partition: Int(partition), offset: offset)
+        unsafe note(partition: Int(message.partition), offset: message.offset)
+        if let appended = unsafe DeliveryReport.appendTime(of: pointer) { time = max(time ?? appended, appended) }
     }
 
     private func isEqual(_ left: UnsafePointer<CChar>?, _ right: UnsafePointer<CChar>) -> Bool {
@@ -37,6 +43,7 @@ struct DeliveredOffsets {
     }
 
     mutating func reset() {
+        time = nil
         for partition in highest.indices { (highest[partition], lowest[partition]) = (-1, -1) }
     }
 

@@ -61,6 +61,7 @@ package final class Producer {
         summary.firstFault = context.firstFailure
         if let offsets = context.deliveredOffsets {
             (summary.firstLedgerOffsets, summary.lastLedgerOffsets) = (offsets.firstByPartition, offsets.byPartition)
+            summary.ledgerTime = offsets.time
         }
         return summary
     }

@@ -17,6 +17,8 @@ package struct DeliveryReport: Sendable {
     /// The time at which the broker appended it, in milliseconds since 1970; nil where the topic keeps the producers'
     /// times.
     package var timestamp: Int64?
+    /// The number of the broker that acknowledged it.
+    package var broker: Int32?
     package var fault: KafkaFault?
 
     package init(
@@ -24,9 +26,10 @@ package struct DeliveryReport: Sendable {
         outcome: Outcome,
         offset: Int64? = nil,
         timestamp: Int64? = nil,
+        broker: Int32? = nil,
         fault: KafkaFault? = nil
     ) {
         (self.ticket, self.outcome, self.offset) = (ticket, outcome, offset)
-        (self.timestamp, self.fault) = (timestamp, fault)
+        (self.timestamp, self.broker, self.fault) = (timestamp, broker, fault)
     }
 }

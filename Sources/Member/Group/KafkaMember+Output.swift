@@ -9,6 +9,9 @@ extension KafkaMember {
     /// The share of its time that the last output took: 1 is all that an output may take.
     package var timeShare: Double { output.timeShare }
 
+    /// When a broker appended the ledger's records of the last output.
+    package var appendTime: Int64? { output.ledgerTime }
+
     /// Whether the outcome of the output is there to be taken.
     package var hasOutcome: Bool {
         switch output.state {
@@ -125,8 +128,8 @@ extension KafkaMember {
             ledgers.distrust(cut)
             output.fault = fault
             output.take(.failed(isInDoubt: false))
-        case .written(let ends, let share, let offsetsAreDue):
-            output.note(ledgerEnds: ends, timeShare: share)
+        case .written(let ends, let share, let offsetsAreDue, let time):
+            output.note(ledgerEnds: ends, timeShare: share, ledgerTime: time)
             offsetsAreDue ? commit(at: now) : output.take(.written)
         case .aborted(let isUnknown, let cut):
             ledgers.distrust(cut)

@@ -69,6 +69,7 @@ package final class MemberStreams: RequestSource, GroupMember, RecordTransaction
 
     package var isAtomic: Bool { core.isAtomic }
     package var timeShare: Double { core.timeShare }
+    package var appendTime: Int64? { core.appendTime }
     package var hasOutcome: Bool { core.hasOutcome }
 
     package func write(

@@ -42,6 +42,8 @@ struct Output {
     var ledgerEnds: [Int32: Int64] = [:]
     var fault: KafkaFault?
     private(set) var timeShare = 0.0
+    /// When a broker appended the ledger's records of the last output that was written.
+    private(set) var ledgerTime: Int64?
 
     static func cell(_ state: State, _ event: Event) -> Cell<State> {
         switch (event, state) {
@@ -77,9 +79,9 @@ struct Output {
     }
 
     /// Notes what the writer says of an output that it has written.
-    mutating func note(ledgerEnds: [Int32: Int64], timeShare: Double) {
+    mutating func note(ledgerEnds: [Int32: Int64], timeShare: Double, ledgerTime: Int64?) {
         assert(state == .writing && fault == nil, "an output is noted once, while it is written")
-        (self.ledgerEnds, self.timeShare) = (ledgerEnds, timeShare)
+        (self.ledgerEnds, self.timeShare, self.ledgerTime) = (ledgerEnds, timeShare, ledgerTime)
     }
 
     /// Whether the writer must not be asked for anything else.

@@ -222,7 +222,8 @@ extension OutputWriter {
         let outcome = WriterOutcome.written(
             ledgerEnds: isAtomic ? deliveries.lastLedgerOffsets.mapValues { $0 + 1 } : [:],
             timeShare: output?.timeShare(at: now) ?? 0,
-            offsetsAreDue: !isAtomic || settings.commitsOffsetsAside
+            offsetsAreDue: !isAtomic || settings.commitsOffsetsAside,
+            ledgerTime: deliveries.ledgerTime
         )
         if hasRepeats { discard() } else { state = .ready }
         return outcome

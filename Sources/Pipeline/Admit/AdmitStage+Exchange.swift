@@ -166,7 +166,7 @@ extension AdmitStage {
                 return Comparison("debug token's end", .time(item.time), expected: .text(expected))
             }
             try checkSigningKey(item)
-            let time = TokenTimes.mintTime(clock: item.now, record: item.time)
+            let time = TokenTimes.mintTime(clock: item.mintTime, record: item.time)
             let times = TokenTimes(debugAt: time, limitedUse: limitedUse, settings: app.tokens)
             verdict.order = .debugToken(times, now: item.now)
             return verdict

@@ -78,7 +78,7 @@ extension AdmitStage {
     func times(_ item: Admission<some CheckTracer>, limitedUse: Bool) throws(Reason) -> TokenTimes {
         try checkSigningKey(item)
         let tokens = settings.registry.apps[item.app].tokens
-        let time = TokenTimes.mintTime(clock: item.now, record: item.time)
+        let time = TokenTimes.mintTime(clock: item.mintTime, record: item.time)
         return TokenTimes(at: time, limitedUse: limitedUse, settings: tokens)
     }
 

@@ -53,7 +53,8 @@ package struct AdmitStage: Sendable {
     }
 
     /// - Parameters:
-    ///   - now: when tokens are minted; nil in replay, where the record's own time counts.
+    ///   - now: the present time; nil in replay, where the record's own time counts.
+    ///   - mintTime: when tokens that are minted begin; nil = now.
     ///   - work: notes each record before it is judged.
     ///   - unsigned: keys that have failed to sign for this batch, and count as absent.
     ///   - observer: sees each record with its verdict, for explanations; nil on the hot path.
@@ -64,6 +65,7 @@ package struct AdmitStage: Sendable {
         findings: [Finding],
         overlay: inout LedgerOverlay,
         now: EvaluationTime?,
+        mintTime: EvaluationTime? = nil,
         unsigned: SigningKey.Kinds = [],
         work: WorkSlot? = nil,
         observer: Observer? = nil,
@@ -74,17 +76,18 @@ package struct AdmitStage: Sendable {
         var verdicts: [Verdict] = []
         verdicts.reserveCapacity(records.count)
         var state = BatchState(overlay, settings: settings, ledger: ledger)
+        let times = now.map { (now: $0, mint: mintTime ?? $0) }
         for index in records.indices {
             let record = records[index]
             work?.note(record)
             state.note(record)
             guard let observer else {
-                verdicts.append(admit(record, findings[index], now: now, unsigned, &state, NoTrace()))
+                verdicts.append(admit(record, findings[index], times, unsigned, &state, NoTrace()))
                 continue
             }
             let then = self.state(before: record, &state)
             let (finding, trace) = (findings[index], CheckTrace(showsPassed: showsPassed))
-            let verdict = admit(record, finding, now: now, unsigned, &state, trace)
+            let verdict = admit(record, finding, times, unsigned, &state, trace)
             let checks = trace.checks
             observer(Observation(record: record, finding: finding, verdict: verdict, state: then, checks: checks))
             verdicts.append(verdict)
@@ -96,7 +99,7 @@ package struct AdmitStage: Sendable {
     private func admit(
         _ record: DecodedRecord,
         _ finding: Finding,
-        now: EvaluationTime?,
+        _ times: (now: EvaluationTime, mint: EvaluationTime)?,
         _ unsigned: SigningKey.Kinds,
         _ state: inout BatchState,
         _ trace: some CheckTracer
@@ -105,8 +108,15 @@ package struct AdmitStage: Sendable {
             return Verdict(outcome: .applied)
         }
         if let verb = record.verb {
-            let now = now ?? record.time
-            let item = Admission(record: record, finding: finding, now: now, unsigned: unsigned, trace: trace)
+            let (now, mint) = times ?? (record.time, record.time)
+            let item = Admission(
+                record: record,
+                finding: finding,
+                now: now,
+                mintTime: mint,
+                unsigned: unsigned,
+                trace: trace
+            )
             switch verb.content {
             case .nothing: return challenge(item, &state)
             case .debugToken: return debugToken(item, &state)
@@ -235,8 +245,10 @@ package struct AdmitStage: Sendable {
 struct Admission<Tracer: CheckTracer> {
     let record: DecodedRecord
     let finding: Finding
-    /// The mint time of its token.
+    /// The present time, from which an answer tells the life that is left.
     let now: EvaluationTime
+    /// When its token begins.
+    let mintTime: EvaluationTime
     /// Keys that sign nothing for this batch.
     let unsigned: SigningKey.Kinds
     let trace: Tracer

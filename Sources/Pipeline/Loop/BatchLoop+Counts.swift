@@ -39,16 +39,6 @@ extension BatchLoop {
         let partitions = Set(batch.positions.map(\.partition))
         doubted.removeAll { $0.batch.positions.contains { partitions.contains($0.partition) } }
     }
-
-    /// Notes the age of a round's newest record: of a worker that keeps up, what the two clocks differ by.
-    func noteClockOffset(of records: [PolledRecord]) {
-        guard let now = wallClock(), let uptime = uptime() else { return }
-        let newest = records.lazy.compactMap { record in
-            record.stamp.flatMap { $0.hasLogAppendTime && $0.timestamp >= 0 ? $0.timestamp : nil }
-        }
-        .max()
-        if let newest { clocks.offset.add(now.milliseconds - newest, at: uptime) }
-    }
 }
 
 extension Batch {

@@ -96,6 +96,8 @@ extension BatchLoop {
         case unsignedAnswerLeaves
         /// What Admit did counts although a key did not sign, and the batch is admitted again.
         case unsignedAdmissionKept
+        /// Tokens begin by the worker's clock, whatever the brokers' is.
+        case mintsByOwnClock
     }
 
     extension Sabotage {

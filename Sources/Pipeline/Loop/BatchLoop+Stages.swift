@@ -55,6 +55,7 @@ extension BatchLoop {
                 findings: findings,
                 overlay: &batch.overlay,
                 now: wallClock(),
+                mintTime: mintTime,
                 unsigned: batch.unsigned,
                 work: work,
                 observer: options.observer,
@@ -140,6 +141,7 @@ extension BatchLoop {
 
     private func noteCommitted(_ batch: Batch) {
         batch.enter(.committed)
+        noteAppended(batch)
         apply(batch.overlay)
         keep(batch.secondPoints)
         batch.overlay.acts.forEach(notice)

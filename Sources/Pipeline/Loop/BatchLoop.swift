@@ -96,7 +96,7 @@ package final class BatchLoop: @unchecked Sendable {
     var phaseIsStopped: Bool { phase.isStopped }
 
     /// Why nothing is judged; nil = the clocks agree.
-    package var clockDoubt: ClockDoubt? { if case .doubted(_, let doubt) = pendingRound { doubt } else { nil } }
+    package var clockDoubt: ClockDoubt? { clocks.present?.doubt }
 
     /// How far the restore of newly assigned partitions is; nil = none is under way.
     package var restoring: RestoreProgress? {
@@ -162,13 +162,16 @@ package final class BatchLoop: @unchecked Sendable {
             moved = try restore(restoration, waitMilliseconds: wait) || moved
         }
         switch pendingRound {
-        case .none: break
+        // A clock is set while nothing comes, too.
+        case .none: _ = clockAllows()
         case .pieces:
             moved = startPiece() || moved
             return try serve() || moved ? .worked : .waiting
-        case .doubted(let round, _):
-            guard clockAgrees(with: round) else { return try serve() || moved ? .worked : .backOff }
-            guard mayStart(exclusively: false) else { return try serve() || moved ? .worked : .waiting }
+        case .doubted(let round):
+            guard clockAllows(round.records) else { return try serve() || moved ? .worked : .backOff }
+            guard !isProvingClock, mayStart(exclusively: false) else {
+                return try serve() || moved ? .worked : .waiting
+            }
             pendingRound = .none
             moved = startBatch(of: round) || moved
             return moved ? .worked : .waiting
@@ -196,7 +199,8 @@ package final class BatchLoop: @unchecked Sendable {
     /// One at a time while a record is searched for, or runs alone, or the newest batch is small.
     private var mostInFlight: Int {
         let isSmall = inFlight.last.map { $0.polledRecords < options.smallBatch } ?? false
-        return isSmall || cut.bisection.limit != nil || inFlight.first?.isAlone ?? false ? 1 : options.batchesInFlight
+        return isSmall || isProvingClock || cut.bisection.limit != nil || inFlight.first?.isAlone ?? false
+            ? 1 : options.batchesInFlight
     }
 
     private func poll(waitMilliseconds: Int) throws -> Bool {
@@ -208,14 +212,25 @@ package final class BatchLoop: @unchecked Sendable {
         if round.ended { phase = .ended }
         let hasChanged = take(round.events)
         guard !round.records.isEmpty else { return hasChanged || round.ended }
-        noteClockOffset(of: round.records)
-        return clockAgrees(with: round) ? startBatch(of: round) : true
+        noteTimes(of: round.records)
+        guard clockAllows(round.records) else {
+            pendingRound = .doubted(round)
+            return true
+        }
+        return startBatch(of: round)
     }
 
     private func startBatch(of round: PollRound) -> Bool {
         if let pieces = cut.suspects.split(round.records) {
             pendingRound = .pieces(pieces[...], of: round.generation)
             return startPiece()
+        }
+        if round.records.count > 1, let now, clocks.broker.isUnproven(at: now) {
+            // All of it is old, or the clock is ahead: the first record's commit tells.
+            var rest = round
+            start([rest.records.removeFirst()], of: round.generation, isAlone: false)
+            pendingRound = .doubted(rest)
+            return true
         }
         start(round.records, of: round.generation, isAlone: false)
         return true

@@ -8,7 +8,9 @@ internal import Streams
 ///   broker's if other partitions agree with ours at the same time, else ours is as likely.
 /// - An old record may come from an old backlog, which the record itself does not show. But if our clock agreed with a
 ///   broker's and was then set forward by more than the time that has passed, records that are too old only by the new
-///   time do not count as old. A worker that starts with its clock ahead cannot know, and refuses.
+///   time do not count as old.
+/// - A broker that appends what this loop writes long before the present time shows that our clock is ahead, even where
+///   it was wrong from the start: see ``BrokerTime``.
 struct ClockWatch: Sendable {
     /// A record this young was appended, near enough, just now.
     private static let fresh: Int64 = 5 * 60_000
@@ -30,8 +32,36 @@ struct ClockWatch: Sendable {
     }
 
     private var agreements: [Int32: Agreement] = [:]
-    /// How far the wall clock is ahead of the newest record's time.
-    var offset = SmallestOfMinute()
+    var broker = BrokerTime()
+    /// The present doubt, and the uptime at which it began.
+    private(set) var present: (doubt: ClockDoubt, since: Int64)?
+
+    /// Judges the clock by a round, and by what is known of the brokers' time.
+    ///
+    /// - Returns: whether the round may be judged, and what is new about it.
+    mutating func review(
+        _ records: [PolledRecord],
+        at now: Now,
+        _ limits: ClockSettings
+    ) -> (mayJudge: Bool, news: (any SourceFault)?) {
+        guard let doubt = doubt(records, at: now, limits) ?? lead(at: now) else {
+            defer { present = nil }
+            return (true, present.map { ClockAgreement(seconds: (now.uptime - $0.since) / 1000) })
+        }
+        let news = present == nil ? doubt : nil
+        present = (doubt, present?.since ?? now.uptime)
+        // Once a minute or two a record is judged, at the brokers' time, and its append time tells whether it is so still.
+        return (doubt.kind == .ahead && !broker.isRecent(at: now), news)
+    }
+
+    /// That the clock is too far ahead. It begins with a recent write, and lasts until a record shows otherwise.
+    private func lead(at now: Now) -> ClockDoubt? {
+        guard let lead = broker.lead(at: now), lead > BrokerTime.tolerance,
+            broker.offset(at: now) ?? lead > BrokerTime.tolerance,
+            broker.isRecent(at: now) || present?.doubt.kind == .ahead
+        else { return nil }
+        return ClockDoubt(kind: .ahead, milliseconds: lead)
+    }
 
     /// Why a round may not be judged now; nil = it may.
     mutating func doubt(_ records: [PolledRecord], at now: Now, _ limits: ClockSettings) -> ClockDoubt? {
@@ -56,10 +86,10 @@ struct ClockWatch: Sendable {
             }
         }
         if let ahead, !hasOther, !agrees(apartFrom: partitions, at: now) {
-            return ClockDoubt(partition: ahead.partition, milliseconds: ahead.by, isAhead: true)
+            return ClockDoubt(kind: .behind(ahead.partition), milliseconds: ahead.by)
         }
         if let late, let forward = steppedForward(at: now), late.by - forward <= limits.maxAgeMilliseconds {
-            return ClockDoubt(partition: late.partition, milliseconds: late.by, isAhead: false)
+            return ClockDoubt(kind: .setForward(late.partition), milliseconds: late.by)
         }
         return nil
     }
@@ -86,65 +116,89 @@ struct ClockWatch: Sendable {
 
 /// Reported when the wall clock contradicts the brokers': nothing is judged until they agree.
 package struct ClockDoubt: SourceFault, Equatable, CustomStringConvertible {
-    /// The partition that shows it.
-    package let partition: Int32
+    package enum Kind: Sendable, Equatable {
+        /// The broker's clock is ahead of ours, as records of this partition show.
+        case behind(Int32)
+        /// Ours was set forward, as records of this partition show.
+        case setForward(Int32)
+        /// Ours is ahead of every broker's that has appended what this worker wrote.
+        case ahead
+    }
+
+    package let kind: Kind
     package let milliseconds: Int64
-    /// The broker's clock is ahead of ours; else ours seems to be ahead of the broker's.
-    package let isAhead: Bool
 
     package let endsLoop = false
     package let requiresAbort = false
 
     package var description: String {
         let seconds = milliseconds / 1_000
-        return isAhead
-            ? "the broker appended a record of partition \(partition) \(seconds) s after this machine's time: one of the two "
+        return switch kind {
+        case .behind(let partition):
+            "the broker appended a record of partition \(partition) \(seconds) s after this machine's time: one of the two "
                 + "clocks is wrong; nothing is judged until they agree (set this machine's clock, or the broker's)"
-            : "this machine's clock was set forward, and the records of partition \(partition) seem \(seconds) s old since "
+        case .setForward(let partition):
+            "this machine's clock was set forward, and the records of partition \(partition) seem \(seconds) s old since "
                 + "then: nothing is judged until they agree (set the clock; if it is right now, start the worker again)"
+        case .ahead:
+            "this machine's clock is \(seconds) s ahead of the brokers', which append what this worker writes so much "
+                + "earlier: backends would refuse its tokens; nothing is judged until they agree (set this machine's clock)"
+        }
     }
 }
 
-/// The smallest value of the last one to two minutes.
-struct SmallestOfMinute {
-    private static let length: Int64 = 60_000
+/// Reported when a ``ClockDoubt`` is over.
+package struct ClockAgreement: SourceFault, Equatable, CustomStringConvertible {
+    package let seconds: Int64
 
-    private var present: (began: Int64, smallest: Int64)?
-    private var before: (ended: Int64, smallest: Int64)?
+    package let endsLoop = false
+    package let requiresAbort = false
 
-    /// - Parameter now: milliseconds of a clock that cannot be set.
-    mutating func add(_ value: Int64, at now: Int64) {
-        turn(at: now)
-        present = (present?.began ?? now, min(present?.smallest ?? value, value))
-    }
-
-    /// nil = nothing came for a minute or two.
-    mutating func value(at now: Int64) -> Int64? {
-        turn(at: now)
-        return [before?.smallest, present?.smallest].compactMap(\.self).min()
-    }
-
-    private mutating func turn(at now: Int64) {
-        if let last = before, now - last.ended >= Self.length { before = nil }
-        guard let present, now - present.began >= Self.length else { return }
-        let ended = present.began + Self.length
-        before = now - ended < Self.length ? (ended, present.smallest) : nil
-        self.present = nil
+    package var description: String {
+        "nothing contradicts this machine's clock any more, after \(seconds) s: requests are judged"
     }
 }
 
 extension BatchLoop {
-    /// Whether a round may be judged by the present clock; if not, it is kept, and the reason is reported once.
-    func clockAgrees(with round: PollRound) -> Bool {
-        guard let wall = wallClock(), let uptime = uptime() else { return true }
-        let doubt = clocks.doubt(
-            round.records,
-            at: ClockWatch.Now(wall: wall.milliseconds, uptime: uptime),
-            settings.clock
-        )
-        guard let doubt else { return true }
-        if clockDoubt == nil { notice(doubt) }
-        pendingRound = .doubted(round, doubt)
-        return false
+    /// This machine's clocks; nil in replay.
+    var now: ClockWatch.Now? {
+        guard let wall = wallClock(), let uptime = uptime() else { return nil }
+        return ClockWatch.Now(wall: wall.milliseconds, uptime: uptime)
+    }
+
+    /// Whether records may be judged by the present clock; what is new about it is reported.
+    func clockAllows(_ records: [PolledRecord] = []) -> Bool {
+        guard let now else { return true }
+        let review = clocks.review(records, at: now, settings.clock)
+        if let news = review.news { notice(news) }
+        return review.mayJudge
+    }
+
+    /// Whether a batch is under way that shows how far the clock may be trusted.
+    var isProvingClock: Bool { !inFlight.isEmpty && (now.map { clocks.broker.isUnproven(at: $0) } ?? false) }
+
+    /// The time of tokens that are minted now; nil in replay.
+    var mintTime: EvaluationTime? {
+        #if DEBUG
+            if options.sabotage == .mintsByOwnClock { return wallClock() }
+        #endif
+        return now.map { EvaluationTime(milliseconds: clocks.broker.mintTime(at: $0)) }
+    }
+
+    /// Notes the time of a round's newest record.
+    func noteTimes(of records: [PolledRecord]) {
+        guard let now else { return }
+        let newest = records.lazy.compactMap { record in
+            record.stamp.flatMap { $0.hasLogAppendTime && $0.timestamp >= 0 ? $0.timestamp : nil }
+        }
+        .max()
+        if let newest { clocks.broker.noteRead(newest, at: now) }
+    }
+
+    /// Notes when the brokers appended what a batch has written.
+    func noteAppended(_ batch: Batch) {
+        guard let now, let begun = batch.commitBegan else { return }
+        clocks.broker.noteWritten(streams.transaction.appendTime, begun: begun, at: now)
+        if clocks.present != nil { _ = clockAllows() }
     }
 }

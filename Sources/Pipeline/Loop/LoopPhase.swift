@@ -59,8 +59,8 @@ extension DrawnState {
 /// A change of assignment or an abort leads back to none: the source, or the next owner, reads the records again.
 enum PendingRound: DrawnState {
     case none
-    /// A round that came while the clocks disagree.
-    case doubted(PollRound, ClockDoubt)
+    /// A round that came while the clocks disagree, or while its first record shows whether they do.
+    case doubted(PollRound)
     /// The rest of a round with suspects in it: done piece by piece, with nothing else in flight.
     case pieces(ArraySlice<[PolledRecord]>, of: Generation)
 

@@ -33,7 +33,8 @@ package struct LoopSnapshot: Sendable {
     package var restoring: RestoreProgress?
     package var batchesInFlight = 0
     package var isBreakerOpen = false
-    /// Milliseconds that the wall clock is ahead of the newest record's time: the least of the last minute or two.
+    /// Milliseconds that the wall clock is ahead of the time of what was read and written: the least of the last minute or
+    /// two.
     package var clockOffset: Int64?
 
     package init() {}
@@ -50,7 +51,8 @@ extension BatchLoop {
         snapshot.restoring = restoring
         snapshot.batchesInFlight = inFlight.count
         snapshot.isBreakerOpen = breaker.isOpen
-        snapshot.clockOffset = uptime().flatMap { clocks.offset.value(at: $0) }
+        // A doubt outlasts what is read.
+        snapshot.clockOffset = now.flatMap { clocks.broker.offset(at: $0) ?? clocks.broker.lead(at: $0) }
         return snapshot
     }
 

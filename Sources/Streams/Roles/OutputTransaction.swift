@@ -11,6 +11,9 @@ package protocol OutputTransaction: AnyObject {
     var isAtomic: Bool { get }
     /// The share of its time that the last committed transaction took: 1 is all that a transaction may take.
     var timeShare: Double { get }
+    /// When a broker appended the last of the ledger's records of the last committed transaction, in milliseconds since
+    /// 1970; nil = the topic keeps the writer's times.
+    var appendTime: Int64? { get }
     /// Whether the transaction that was handed over has ended. One that is written where it is handed over has.
     var hasOutcome: Bool { get }
     /// Takes the outcome.
@@ -25,6 +28,7 @@ package protocol OutputTransaction: AnyObject {
 }
 
 extension OutputTransaction {
+    package var appendTime: Int64? { nil }
     package var hasOutcome: Bool { true }
     package func takeOutcome() throws {}
 }

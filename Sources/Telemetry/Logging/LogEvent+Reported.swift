@@ -18,6 +18,7 @@ extension LogEvent {
             partition = notice.partition
         case let notice as AssignmentNotice: self.init(.info, Name(notice.kind), message)
         case is ClockDoubt: self.init(.error, .clockDoubted, message)
+        case is ClockAgreement: self.init(.info, .clockAgreed, message)
         case is TopicLimitFault: self.init(.error, .topicsUnfit, message)
         case is BreakerOpen: self.init(.error, .breakerOpen, message)
         case is BreakerClosed: self.init(.info, .breakerClosed, message)

@@ -38,6 +38,8 @@ package struct LogEvent: Sendable, Equatable {
         case breakerOpen = "breaker.open"
         case breakerClosed = "breaker.closed"
         case clockDoubted = "clock.doubted"
+        case clockAgreed = "clock.agreed"
+        case brokerClock = "broker.clock"
         case engineDisagrees = "engine.disagrees"
         case recordConvicted = "record.convicted"
         case crashFound = "crash.found"

@@ -54,7 +54,11 @@ package struct RunReporter {
             // What is known of their ends is as old as the connections.
             if !snapshot.brokers.isAway {
                 for event in unstable.poll(snapshot.ends, positions: snapshot.positions, at: now) { log.log(event) }
-                for event in unread.poll(snapshot.members.flatMap(\.unread), at: now) { log.log(event) }
+                // A loop that judges nothing reads nothing: its leaders are not to blame.
+                let isPaused = snapshot.state == .paused
+                for event in unread.poll(isPaused ? [] : snapshot.members.flatMap(\.unread), at: now) {
+                    log.log(event)
+                }
             }
         }
         if let event = heartbeat.beat(tally, lag: lag, at: now) { log.log(event) }

@@ -73,7 +73,8 @@ extension MetricFamily {
     static let gatewayClock = gauge(
         "attest_gateway_clock_offset_seconds",
         [],
-        "How far the last reply's time is outside of the time between its request and now; beyond 60 s not ready."
+        "How far the brokers' clocks are ahead of this machine's, by their times of its requests: of the broker that differs "
+            + "least; beyond 60 s, or a quarter of `challenges.ttl`, not ready."
     )
 
     static let ofGateway = [

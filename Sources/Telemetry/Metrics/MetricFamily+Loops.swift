@@ -71,7 +71,8 @@ extension MetricFamily {
     static let clockOffset = gauge(
         "attest_clock_offset_seconds",
         [],
-        "Wall clock minus the newest record's time, the smallest of a minute or two."
+        "Wall clock minus the brokers' time of what was read and written, the smallest of a minute or two; beyond 60 s ahead "
+            + "not ready."
     )
     static let brokerUp = gauge("attest_broker_up", ["broker"], "1 while a connection to the broker stands.")
     static let brokerErrors = counter(

@@ -112,7 +112,10 @@ package final class ProgramWorkplace {
             if name == "requests" { own = [("message.timestamp.type", "LogAppendTime")] }
             if name == "tokens" { own = [("retention.ms", "3600000"), ("segment.ms", "600000")] }
             if name == "ledger" {
-                own = [("cleanup.policy", "compact"), ("segment.ms", "2000"), ("min.cleanable.dirty.ratio", "0.01")]
+                own = [
+                    ("cleanup.policy", "compact"), ("segment.ms", "2000"), ("min.cleanable.dirty.ratio", "0.01"),
+                    ("message.timestamp.type", "LogAppendTime"),
+                ]
             }
             return NewTopic(
                 name: topic(name),

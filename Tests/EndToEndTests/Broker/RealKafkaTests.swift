@@ -32,7 +32,7 @@ struct RealKafkaTests {
         #expect(try admin.topics().first { $0.name == fixture.names.requests }?.partitions == 2)
         let findings = try fixture.findings()
         #expect(findings.filter { $0.severity == .problem }.count == 2, "\(findings)")
-        #expect(findings.filter { $0.severity == .warning }.count == 2, "\(findings)")
+        #expect(findings.filter { $0.severity == .warning }.count == 3, "\(findings)")
     }
 
     /// As when a broker has just come back and does not know all of its partitions yet.

@@ -1,6 +1,7 @@
 import AppAttest
 import AppCheck
 import DeviceLab
+import JSON
 import Pipeline
 import SimulationKit
 import TestKit
@@ -11,6 +12,7 @@ import Testing
     /// A session token of a request whose record time lies so far from the worker's clock, in milliseconds.
     private static func token(_ rig: ExchangeRig, recordBehind apart: Int64) throws -> (String, ExchangeToken) {
         let device = FakeDevice(ExchangeKit.model, seed: 3)
+        rig.hasLogAppendTime = true
         let challenge = try #require(rig.send(ExchangeRequest.challenge().at(rig.time - max(apart, 0))).challenge)
         let request = ExchangeRequest.attestation(of: device, challenge: challenge, limitedUse: true)
         let text = try #require(rig.send(request.at(rig.time - apart)).tokenText)
@@ -19,10 +21,11 @@ import Testing
 
     @Test(
         arguments: [
-            (0, 0), (1_500, -1_500), (5_000, -5_000), (5_001, 0), (60_000, 0), (-1_500, 0), (-5_000, 0), (-60_000, 0),
+            (0, 0), (1_500, -1_500), (5_000, -5_000), (5_001, -5_001), (60_000, -60_000), (-1_500, 0), (-5_000, 0),
+            (-60_000, 0), (61_000, -61_000), (3_600_000, -60_000),
         ] as [(Int64, Int64)]
     )
-    func `iat is the earlier of clock and record if they are within five seconds, otherwise the clock's`(
+    func `iat is the earlier of clock and newest record, though not much more than a minute before the clock`(
         behind: Int64,
         expected: Int64
     ) throws {
@@ -50,10 +53,33 @@ import Testing
     @Test(arguments: [(8_000, "accepted"), (10_000, "accepted"), (11_000, "token-invalid")] as [(Int64, String)])
     func `an iat ahead of the record is accepted up to ten seconds`(ahead: Int64, expected: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
-        // Too far apart for one moment: iat is the worker's clock.
-        let text = try Self.token(rig, recordBehind: 20_000).0
+        let text = try Self.token(rig, recordBehind: 0).0
         let moment = rig.time / 1000 * 1000 - ahead
         #expect(try rig.send(ExchangeRequest.verification(of: text).at(moment)).summary == expected)
+    }
+
+    @Test(arguments: [8_000, 45_000, 600_000] as [Int64])
+    func `iat is the brokers' time where these tell when they append what a worker writes, and ttl is not longer`(
+        ahead: Int64
+    ) throws {
+        let rig = try ExchangeRig(ExchangeKit.settings())
+        let broker = rig.time
+        rig.ahead = ahead
+        (rig.hasLogAppendTime, rig.streams.appendTime) = (true, broker)
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let challenge = try #require(rig.send(ExchangeRequest.challenge().at(broker)).challenge)
+        if ahead > 60_000 {
+            // The challenge's commit has shown it: nothing is judged until the clock is set.
+            #expect(rig.loop.clockDoubt?.kind == .ahead)
+            rig.ahead = 0
+        }
+        let request = ExchangeRequest.attestation(of: device, challenge: challenge, limitedUse: true)
+        let answers = try rig.send(request.at(broker - 30_000))
+        let token = try #require(answers.tokenText.flatMap { ExchangeToken($0) })
+        #expect(token.issuedAt == broker / 1000)
+        let ttl = try #require(answers.answer?["appCheckToken"]?["ttl"]?.string.flatMap { Double($0.dropLast()) })
+        #expect(ttl <= 300 && ttl >= 300 - 46)
+        #expect(rig.loop.clockDoubt == nil)
     }
 
     @Test func `in replay iat is the record's time, whatever the difference`() throws {

@@ -151,6 +151,7 @@ class SimulatedProducer: RecordProducer {
             deliveries.firstLedgerOffsets[record.partition] =
                 min(deliveries.firstLedgerOffsets[record.partition] ?? offset, offset)
             deliveries.lastLedgerOffsets[record.partition] = offset
+            if broker.tellsLedgerTimes { deliveries.ledgerTime = broker.time }
         } catch { refused(error) }
     }
 

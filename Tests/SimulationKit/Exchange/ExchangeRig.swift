@@ -19,6 +19,8 @@ package final class ExchangeRig {
     private let options: BatchLoop.Options
     private let told = RigNotices()
     private var sent = 0
+    /// Whether the requests' times are the brokers'.
+    package var hasLogAppendTime = false
 
     /// - Parameter isLive: false = replay: no wall clock.
     package init(
@@ -60,6 +62,7 @@ package final class ExchangeRig {
             options: options,
             post: lanes.post,
             wallClock: { clock.now },
+            uptime: { clock.isLive ? clock.milliseconds : nil },
             notice: { if let act = $0 as? OperatorAct { told.acts.append(act) } }
         )
     }
@@ -71,6 +74,12 @@ package final class ExchangeRig {
     package var time: Int64 {
         get { clock.milliseconds }
         set { clock.milliseconds = newValue }
+    }
+
+    /// How far the worker's clock is ahead of the brokers', in milliseconds.
+    package var ahead: Int64 {
+        get { clock.ahead }
+        set { clock.ahead = newValue }
     }
 
     /// A worker dies and another one comes, with the compacted ledger topic alone.
@@ -118,17 +127,17 @@ package final class ExchangeRig {
             request.partition ?? request.key.map { ExchangeKit.partition(of: $0, streams.partitions) } ?? 0
         let offset = streams.end(of: partition)
         let id = RecordHeader("request-id", request.id ?? "request-\(sent)")
-        streams.add(
-            InboundRecord(
-                topic: "appattest.requests",
-                partition: partition,
-                offset: offset,
-                timestamp: request.timestamp ?? time,
-                key: request.key,
-                value: request.value,
-                headers: [id] + request.headers
-            )
+        var record = InboundRecord(
+            topic: "appattest.requests",
+            partition: partition,
+            offset: offset,
+            timestamp: request.timestamp ?? time,
+            key: request.key,
+            value: request.value,
+            headers: [id] + request.headers
         )
+        record.hasLogAppendTime = hasLogAppendTime
+        streams.add(record)
         return (partition, offset)
     }
 
@@ -215,11 +224,12 @@ extension ExchangeRig {
 private final class RigClock: @unchecked Sendable {
     // The simulated lanes have one thread, the test's.
     var milliseconds = ExchangeKit.start
-    private let isLive: Bool
+    var ahead: Int64 = 0
+    let isLive: Bool
 
     init(isLive: Bool) { self.isLive = isLive }
 
-    var now: EvaluationTime? { isLive ? EvaluationTime(milliseconds: milliseconds) : nil }
+    var now: EvaluationTime? { isLive ? EvaluationTime(milliseconds: milliseconds + ahead) : nil }
 }
 
 /// What the loop has told.

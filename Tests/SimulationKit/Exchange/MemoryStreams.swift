@@ -9,6 +9,8 @@ package final class MemoryStreams: RequestSource, RecordTransaction {
     }
 
     package let partitions: Int32
+    /// When the ledger's topic says that a commit was appended; nil = it keeps the writer's times.
+    package var appendTime: Int64?
     private let memory = MemoryMember()
     private var input: [Int32: [InboundRecord]] = [:]
     private var read: [Int32: Int] = [:]

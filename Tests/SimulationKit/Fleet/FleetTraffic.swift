@@ -28,6 +28,8 @@ package final class FleetTraffic: Sendable {
     package let ca: LabCA
     package let settings: PipelineSettings
     private let signatures: Signatures
+    /// The share of requests that are for a token.
+    private let tokens: Double
     let devices: [Device]
     private let verbs: [OperatorCommand.Action]
 
@@ -35,8 +37,9 @@ package final class FleetTraffic: Sendable {
     ///   - keepsReceipts: whether the app keeps receipts: some of the requests are then Apple's answers, and most
     ///     commands forget a key.
     ///   - window: the app's window of counters.
-    package init(_ signatures: Signatures, keepsReceipts: Bool = false, window: Int = 0) throws {
-        self.signatures = signatures
+    ///   - tokens: the share of requests that exchange a debug token, whose signature is a real one.
+    package init(_ signatures: Signatures, keepsReceipts: Bool = false, window: Int = 0, tokens: Double = 0) throws {
+        (self.signatures, self.tokens) = (signatures, tokens)
         verbs = keepsReceipts ? [.forget, .forget, .ban, .unban] : OperatorCommand.Action.allCases
         let signer: any LabSigner = signatures == .real ? ECDSASigner() : OracleSigner()
         let ca = LabCA(seed: 4, signer: signer)
@@ -44,6 +47,15 @@ package final class FleetTraffic: Sendable {
         var settings = PipelineSettings(registry: try Self.registry(keepsReceipts: keepsReceipts, window))
         settings.hasReceipts = keepsReceipts
         settings.exchange.keys = KeyRings(sealing: try ExchangeKit.ring([1]))
+        if tokens > 0 {
+            settings.exchange.keys = try ExchangeKit.keys(tokens: [ExchangeKit.es256()])
+            var apps = settings.registry.apps
+            for index in apps.indices {
+                apps[index].debugTokens = [try ExchangeKit.debugToken()]
+                apps[index].tokens.algorithm = .es256
+            }
+            settings.registry = try Registry(apps: apps)
+        }
         settings.replyPartitions = Self.replyPartitions
         self.settings = settings
         devices = (0..<5 as Range<UInt64>).map { number in
@@ -114,10 +126,11 @@ package final class FleetTraffic: Sendable {
                 isCommand
                 ? try command(on: devices[number].keyID, seed: UInt8(truncatingIfNeeded: index), at: time, &random)
                 : value(devices[number], isFirst: index < devices.count, &random)
+            let isExchange = value == Self.exchange.value
             sent.append(
                 RequestRecords.record(
                     value,
-                    key: devices[number].key,
+                    key: isExchange ? nil : devices[number].key,
                     partition: partition,
                     offset: offset,
                     id: isCommand ? "operator-\(index)" : "request-\(index)",
@@ -126,8 +139,9 @@ package final class FleetTraffic: Sendable {
             )
         }
         // Every third sender waits for a reply, some of them where there is no partition.
-        for index in sent.indices where index.isMultiple(of: 3) {
-            sent[index].headers.append(RecordHeader("reply-to", "\(index % 5)"))
+        for index in sent.indices {
+            sent[index].hasLogAppendTime = tokens > 0
+            if index.isMultiple(of: 3) { sent[index].headers.append(RecordHeader("reply-to", "\(index % 5)")) }
         }
         return sent
     }
@@ -148,7 +162,10 @@ package final class FleetTraffic: Sendable {
         return try ExchangeRequest.command(command, settings.exchange.keys).value
     }
 
+    private static let exchange = ExchangeRequest.debug(ExchangeKit.debugSecret)
+
     private func value(_ device: Device, isFirst: Bool, _ random: inout SeededRandom) -> [UInt8]? {
+        if !isFirst, tokens > 0, random.chance(tokens) { return Self.exchange.value }
         if !isFirst, !device.receipts.isEmpty, random.chance(0.5) {
             return device.receipts.randomElement(using: &random)
         }

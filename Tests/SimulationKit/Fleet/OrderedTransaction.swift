@@ -8,6 +8,7 @@ final class OrderedTransaction: RecordTransaction {
 
     var isAtomic: Bool { transaction.isAtomic }
     var timeShare: Double { transaction.timeShare }
+    var appendTime: Int64? { transaction.appendTime }
     var hasOutcome: Bool { transaction.hasOutcome }
 
     func write(_ records: [[OutboundRecord]], _ positions: [PartitionPosition], of generation: Generation) throws {

@@ -1,5 +1,7 @@
+internal import JSON
 internal import Pipeline
 package import Streams
+internal import TestKit
 
 /// Why the broker refuses a call of a producer.
 package enum BrokerRefusal: Error, Equatable, Sendable {
@@ -78,6 +80,7 @@ extension SimulatedBroker {
         if let transaction, !transactions[transaction].topics.contains(topic) {
             transactions[transaction].topics.append(topic)
         }
+        if topic.stream == .tokens { judgeToken(record, of: name) }
         if topic.stream == .ledger {
             let offset = log(topic.stream, topic.partition).highWatermark
             counts.note("\(now) \(name) writes \(offset) of ledger \(topic.partition), key \(record.key?.first ?? 0)")
@@ -85,6 +88,17 @@ extension SimulatedBroker {
         logs[topic, default: PartitionLog()].append(record, transaction: transaction)
         if epoch == nil { noteMark(record, of: name) }
         deliverLate(of: name, ends: true)
+    }
+
+    /// Backends refuse a token that begins later than their own time, which is the brokers'.
+    private func judgeToken(_ record: OutboundRecord, of name: String) {
+        let root = record.value.flatMap { try? JSONDocument(parsing: $0).root }
+        guard let token = root?["token"]?.string.flatMap({ ExchangeToken($0) }), let begin = token.issuedAt,
+            let end = token.expiresAt
+        else { return violations.append("\(name) writes a token that cannot be read") }
+        let life = root?["ttl"]?.string.flatMap { Double($0.dropLast()) } ?? 0
+        if begin * 1_000 > time { violations.append("\(name)'s token begins \(begin * 1_000 - time) ms too late") }
+        if life > Double(end - begin) { violations.append("\(name)'s token lives for \(life) s, it says") }
     }
 
     /// Without transactions nothing fences a slow process: its mark may come after the next owner has read the ledger, which

@@ -78,6 +78,10 @@ package final class SimulatedBroker: @unchecked Sendable {
     private(set) var hasCompacted = false
     /// Offsets of transactions count for nothing.
     var dropsOffsets = false
+    /// The brokers' time when the simulated time begins.
+    var start: Int64 = 0
+    /// Whether the ledger's topic has the brokers' times.
+    var tellsLedgerTimes = true
     /// How far the processes' wall clocks are off.
     var clockStep: Int64 = 0
     /// Requests whose bytes are damaged on the broker's disk.
@@ -105,6 +109,9 @@ package final class SimulatedBroker: @unchecked Sendable {
             rebalanceTimeout: limits.rebalanceTimeout
         )
     }
+
+    /// The brokers' clocks, in milliseconds since 1970.
+    var time: Int64 { start + now }
 
     /// Lets time pass: sessions and transactions run out, rebalances end, markers are written.
     package func advance(by milliseconds: Int64) {

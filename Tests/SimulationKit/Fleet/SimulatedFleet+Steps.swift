@@ -14,6 +14,9 @@ extension SimulatedFleet {
                 suspend(victim)
             }
             meetWorld()
+            if plan.clocks > 0, chance(plan.clocks), let worker = workers.randomElement(using: &random) {
+                setClock(worker.clock)
+            }
             for restart in restarts where restart.at <= broker.now { start(restart.name) }
             restarts.removeAll { $0.at <= broker.now }
         }

@@ -35,6 +35,8 @@ package struct SimulationPlan: Sendable {
     package var sleepInOutput = 0.0
     /// Whether a process dies inside a transaction, and another one joins, as the world becomes calm.
     package var endsInTransaction = false
+    /// Of one step: a process's wall clock is set, mostly wrong. It is wrong at the start then, too.
+    package var clocks = 0.0
     /// What happens to all of a fleet; nil = nothing does.
     package var world: FaultKind?
     #if DEBUG
@@ -139,6 +141,8 @@ package final class SimulatedFleet {
             refused: plan.refused,
             counts: counts
         )
+        broker.start = start
+        broker.tellsLedgerTimes = plan.seed % 8 != 0
     }
 
     /// The project and the ID of an app without requests.
@@ -182,9 +186,11 @@ package final class SimulatedFleet {
             deaths += 1
             start(newName())
         }
+        broker.clockStep = 0
         broker.offerAll()
         for worker in workers {
             worker.pausedUntil = 0
+            worker.clock.ahead = 0
             worker.member.calm()
         }
         for restart in restarts { start(restart.name) }
@@ -230,8 +236,15 @@ package final class SimulatedFleet {
         let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
         let interlude = Weak<SimulatedWorker>()
         guard let member = member(name, lanes, interlude) else { return }
-        let loop = loop(member, lanes)
-        let worker = SimulatedWorker(name: name, loop: loop, lanes: lanes, member: member)
+        let clock = SimulatedClock()
+        if plan.clocks > 0, isChaotic { setClock(clock) }
+        let worker = SimulatedWorker(
+            name: name,
+            loop: loop(member, lanes, clock),
+            lanes: lanes,
+            member: member,
+            clock: clock
+        )
         interlude.object = worker
         workers.append(worker)
         counts.note("\(broker.now) \(name) starts")
@@ -277,7 +290,13 @@ package final class SimulatedFleet {
     /// Confined to the test's thread.
     private final class Reported: @unchecked Sendable { var sentences: Set<String> = [] }
 
-    private func loop(_ member: FleetMember, _ lanes: SimulatedLanes) -> BatchLoop {
+    /// Without brokers' times of what is written a worker cannot tell a clock that is ahead by more than it tolerates.
+    func setClock(_ clock: SimulatedClock) {
+        let far: [Int64] = broker.tellsLedgerTimes ? [90_000, 3_600_000] : []
+        clock.ahead = ([0, 0, 8_000, 45_000, -100_000, -400_000] + far).randomElement(using: &random) ?? 0
+    }
+
+    private func loop(_ member: FleetMember, _ lanes: SimulatedLanes, _ clock: SimulatedClock) -> BatchLoop {
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords
         // Workers of one fleet differ; most begin batches behind any other.
@@ -291,11 +310,17 @@ package final class SimulatedFleet {
             lanes: lanes,
             options: options,
             post: lanes.post,
-            wallClock: { [broker, start] in EvaluationTime(milliseconds: start + broker.now + broker.clockStep) },
+            wallClock: { [broker] in EvaluationTime(milliseconds: broker.time + broker.clockStep + clock.ahead) },
             uptime: { [broker] in broker.now },
             notice: notice()
         )
     }
+}
+
+/// A process's wall clock. Confined to the test's thread.
+final class SimulatedClock: @unchecked Sendable {
+    /// How far it is ahead of the brokers', in milliseconds.
+    var ahead: Int64 = 0
 }
 
 /// A process: its loop, its lanes, its membership.
@@ -304,6 +329,7 @@ package final class SimulatedWorker {
     package let loop: BatchLoop
     let lanes: SimulatedLanes
     package let member: FleetMember
+    let clock: SimulatedClock
     var pausedUntil: Int64 = 0
     /// In the middle of a call while others continue.
     var isBusy = false
@@ -318,7 +344,8 @@ package final class SimulatedWorker {
     /// Another process was started in its place.
     var isReplaced = false
 
-    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: FleetMember) {
+    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: FleetMember, clock: SimulatedClock) {
+        self.clock = clock
         self.name = name
         self.loop = loop
         self.lanes = lanes
