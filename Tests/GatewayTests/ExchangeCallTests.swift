@@ -204,6 +204,7 @@ internal import Threads
         for seed: UInt64 in 1...4 { try rig.send(attestation(seed)) }
         let sent = rig.requests
         rig.gateway.note(sent.dropLast().compactMap(\.ticket).map { DeliveryReport(ticket: $0, outcome: .written) })
+        rig.gateway.note([DeliveryReport(ticket: try #require(sent.last?.ticket), outcome: .unknown)])
         rig.pass(milliseconds: 30_000)
         rig.gateway.poll()
         #expect(rig.gateway.counts.deadlines == 4 && rig.gateway.counts.unanswered == 3)

@@ -158,26 +158,100 @@ struct FitnessTests {
 
     @Test func `a clock that is set while it runs is noticed at once, both ways`() throws {
         let rig = try GatewayRig()
-        let sent = try rig.answered(request(1))
-        #expect(sent.reply?.status == 503 && rig.gateway.unfitness == nil)
+        try rig.acknowledged(request(1))
+        #expect(rig.gateway.unfitness == nil)
         rig.set(ahead: 120_000)
-        #expect(rig.gateway.unfitness == "this machine's clock is 120 s ahead of the brokers: set it right")
-        rig.pass(milliseconds: 3_600_000)
+        #expect(
+            rig.gateway.unfitness == "this machine's clock is 120 s ahead of the brokers: set it right (it says "
+                + "2026-11-18T11:08:40.250Z, broker 1 says 2026-11-18T11:06:40.250Z)"
+        )
+        rig.pass(milliseconds: 3_500_000)
         #expect(rig.gateway.clockDoubt == -120_000)
         rig.set(ahead: -120_000)
-        #expect(rig.gateway.unfitness == "this machine's clock is 120 s behind the brokers: set it right")
+        #expect(rig.gateway.unfitness?.hasPrefix("this machine's clock is 120 s behind the brokers: ") == true)
         rig.set(ahead: 5_000)
         #expect(rig.gateway.unfitness == nil)
     }
 
-    @Test(arguments: [600_000, -600_000, 59_000])
-    func `a clock that is off costs no device its key, not even the first one's`(ahead: Int64) throws {
+    private static let refusal = Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
+
+    @Test(
+        arguments: [
+            // Old by this clock too, or refused for another reason: the device is to blame.
+            ("challenge-expired", 1_000, 503), ("challenge-expired", 299_000, 503), ("challenge-expired", 300_000, 403),
+            ("challenge-consumed", 1_000, 403), ("nonce-mismatch", 1_000, 403), (nil, 1_000, 403),
+        ] as [(String?, Int64, Int)],
+        [true, false]
+    )
+    func `a challenge that a worker calls expired, and that is young by this clock, costs no device its key`(
+        item: (reason: String?, age: Int64, status: Int),
+        hasReplies: Bool
+    ) throws {
         let rig = try GatewayRig()
+        let key = try #require(try ExchangeKit.keys().challenges.active)
+        let issuedAt = EvaluationTime(milliseconds: rig.now - item.age)
+        let challenge = key.seal(app: ExchangeKit.name, issuedAt: issuedAt, random: [UInt8](repeating: 1, count: 16))
+        let responder = try rig.send(.attestation(of: FakeDevice(ExchangeKit.model, seed: 1), challenge: challenge))
+        var record = rig.result(
+            of: try #require(rig.requests.last),
+            Self.refusal,
+            reason: hasReplies ? nil : item.reason
+        )
+        if hasReplies {
+            if let reason = item.reason {
+                record.headers?.append(KafkaHeader(name: Array("reason".utf8), value: Array(reason.utf8)))
+            }
+            rig.gateway.note(replies: [record])
+        } else {
+            rig.gateway.note(results: [record])
+        }
+        #expect(responder.reply?.status == item.status)
+    }
+
+    @Test(arguments: [600_000, -600_000, 59_000])
+    func `replies' times are their workers', and say nothing about this machine's clock`(offset: Int64) throws {
+        let rig = try GatewayRig()
+        for seed in 1...9 as ClosedRange<UInt64> {
+            let responder = try rig.send(request(seed))
+            var record = rig.result(of: try #require(rig.requests.last), Self.refusal)
+            record.timestamp += offset
+            rig.gateway.note(results: [record])
+            #expect(responder.reply?.status == 403)
+        }
+        #expect(rig.gateway.unfitness == nil && rig.gateway.counts.clockOffset == nil)
+    }
+
+    @Test(arguments: [(30_000, 7_400, true), (30_000, 7_600, false), (60_000, 14_000, true), (60_000, -16_000, false)])
+    func `where challenges live shortly, a gateway whose clock is off by a quarter of that makes none`(
+        ttl: Int64,
+        ahead: Int64,
+        isFit: Bool
+    ) throws {
+        let rig = try GatewayRig()
+        rig.gateway.replace(try GatewayRig.rules(challenges: [2], ttl: ttl))
         rig.set(ahead: ahead)
-        let responder = try rig.send(request(1))
-        let refusal = Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
-        rig.gateway.note(results: [rig.result(of: try #require(rig.requests.last), refusal)])
-        #expect(responder.reply?.status == (abs(ahead) > 60_000 ? 503 : 403))
+        try rig.acknowledged(request(1))
+        #expect((rig.gateway.unfitness == nil) == isFit)
+        let statuses = try statuses(rig, seed: 2)
+        #expect(statuses == [isFit ? 200 : 503, nil, 200, nil], "others need less of the clock")
+    }
+
+    // MARK: What is not acknowledged
+
+    @Test func `where no broker acknowledges, challenges and requests get 503 after two seconds, until one does`()
+        throws
+    {
+        let rig = try GatewayRig()
+        try rig.send(request(1))
+        rig.pass(milliseconds: 2_001)
+        rig.gateway.poll()
+        #expect(rig.gateway.unfitness?.contains("no broker has acknowledged a request for 2 s") == true)
+        #expect(try statuses(rig, seed: 2) == [503, 503, 200, 503])
+        #expect(rig.requests.count == 1)
+        let ticket = try #require(rig.requests.first?.ticket)
+        rig.gateway.note([DeliveryReport(ticket: ticket, outcome: .written, offset: 0)])
+        #expect(rig.gateway.unfitness == nil)
+        #expect(try statuses(rig, seed: 3) == [200, nil, 200, nil])
     }
 }
 
@@ -188,12 +262,11 @@ extension GatewayRig {
     /// Sets the gateway's own clock.
     func set(ahead milliseconds: Int64) { ahead.withLock { $0 = milliseconds } }
 
-    /// A call whose request its worker puts off, at the brokers' time.
-    func answered(_ request: ExchangeRequest) throws -> Responder {
-        let responder = try send(request)
-        let refusal = Status(code: 503, status: "UNAVAILABLE", message: "later")
-        gateway.note(results: [result(of: try #require(requests.last), refusal)])
-        return responder
+    /// A call whose request a broker has acknowledged, at the brokers' time.
+    func acknowledged(_ request: ExchangeRequest) throws {
+        try send(request)
+        let ticket = try #require(requests.last?.ticket)
+        gateway.note([DeliveryReport(ticket: ticket, outcome: .written, offset: 0, timestamp: now, broker: 1)])
     }
 
     private static var verifierLine: String {
@@ -205,13 +278,15 @@ extension GatewayRig {
     static func rules(
         _ registry: Registry? = nil,
         challenges: [UInt8] = [2],
-        revoked: String? = nil
+        revoked: String? = nil,
+        ttl: Int64 = 300_000
     ) throws -> GatewayRules {
         var configuration = Configuration()
         if let revoked {
             let list = #""signingKeys":[{"kid":"\#(revoked)","file":"gone.pem","state":"revoked"}]"#
             configuration = try ConfigurationDirectory(worker: ConfigurationDirectory.worker(list)).load()
         }
+        configuration.challenges.ttlMilliseconds = ttl
         configuration.registry = try registry ?? ExchangeKit.registry()
         let set = try ExchangeKit.keys().tokens.jsonWebKeySet
         return GatewayRules(

@@ -58,37 +58,44 @@ extension Gateway {
             for record in records {
                 guard let id = Self.header("request-id", of: record), state.waiting.isAwaited(id) else {
                     state.counts.foreignReplies += 1
-                    state.clock.note(foreign: record.timestamp, now)
                     continue
                 }
                 state.counts.unanswered = 0
                 for ticket in state.waiting.awaiting(id, record.key, isPlaced ? record.partition : nil) {
-                    if let call = state.waiting[ticket] {
-                        state.clock.note(record.timestamp, producedAt: call.producedAt, now)
-                    }
                     guard let reply = body(&state, record, id, ticket), let call = state.waiting.remove(ticket)
                     else { continue }
-                    let answer = settled(reply, call, by: record.timestamp, now, &state)
+                    let answer = settled(reply, call, now, &state)
                     if answer.status == 403 { refused[due.count] = record }
                     due.append(WaitingCalls.Due(call: call, reply: answer))
                 }
             }
         }
         for (index, item) in due.enumerated() {
-            let isContradicted = refused[index].map { isBehind($0, item.call) } ?? false
+            let isContradicted = refused[index].map { self.isContradicted($0, item.call) } ?? false
             if item.reply.status == 200, item.call.answer == .token { watchKey(item.reply) }
             finish(item.call, isContradicted ? GatewayReply.error(.unavailable, id: item.call.id) : item.reply)
         }
     }
 
-    /// Whether a worker's 403 is against the apps.json here: the device would drop its key for a file that is on its way.
-    private func isBehind(_ record: TopicRecord, _ call: WaitingCall) -> Bool {
+    /// Whether a worker's 403 is against the apps.json or the clock here: the device would drop its key for a file that is on
+    /// its way, or for the time of a broker that is off.
+    private func isContradicted(_ record: TopicRecord, _ call: WaitingCall) -> Bool {
         let text = Self.header("reason", of: record).map { String(decoding: $0, as: UTF8.self) }
-        guard let reason = text ?? (try? JSONDocument(parsing: record.value ?? []).root)?["reason"]?.string,
-            state.withLock({ $0.rules }).accepts(call.value, refusedFor: reason, at: now)
+        guard let reason = text ?? (try? JSONDocument(parsing: record.value ?? []).root)?["reason"]?.string
         else { return false }
+        let rules = state.withLock { $0.rules }
+        if reason == Reason.challengeExpired.code { return isYoung(call.value, rules) }
+        guard rules.accepts(call.value, refusedFor: reason, at: now) else { return false }
         state.withLock { $0.counts.workerBehind += 1 }
         return true
+    }
+
+    /// Whether a request's challenge lives by this clock.
+    private func isYoung(_ value: [UInt8], _ rules: GatewayRules) -> Bool {
+        guard case .request(let request) = rules.decoder.decode(value), let exchange = request.exchange,
+            let issuedAt = UnverifiedChallenge(exchange.challenge)?.issuedAt.milliseconds
+        else { return false }
+        return now.milliseconds - issuedAt < rules.challengeTTL
     }
 
     /// Looks at one token in a second that is passed on: all of a key that the key set lacks are refused by it.
@@ -113,8 +120,7 @@ extension Gateway {
     private func settled(
         _ reply: HTTPReply,
         _ call: WaitingCall,
-        by timestamp: Int64,
-        _ now: ReplyClock.Reading,
+        _ now: BrokerClocks.Reading,
         _ state: inout State
     ) -> HTTPReply {
         switch reply.status {
@@ -123,8 +129,7 @@ extension Gateway {
             state.counts.workerBehind += 1
         case 403:
             // Challenges of a clock that is off are refused.
-            let apart = ReplyClock.apart(timestamp, producedAt: call.producedAt, now) ?? 0
-            guard abs(apart) > ReplyClock.most || state.clock.doubt(now) != nil else { return reply }
+            guard state.clock.doubt(now, most: state.rules.clockTolerance) != nil else { return reply }
         default: return reply
         }
         return GatewayReply.error(.unavailable, id: call.id)

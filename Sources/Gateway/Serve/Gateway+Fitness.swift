@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import Pipeline
 internal import Settings
@@ -13,21 +14,30 @@ enum Need {
     case challengeKey
 }
 
+extension GatewayRules {
+    /// How far this machine's clock may be off, in milliseconds: challenges are made by it.
+    var clockTolerance: Int64 { BrokerClocks.most(challengeTTL: challengeTTL) }
+}
+
 extension Gateway {
     /// Takes the sentence that says why no calls should come: brokers that are away, topics that have changed.
     package func note(hindrance: String?) { state.withLock { $0.hindrance = hindrance } }
 
     /// Why this gateway should get no calls, in a sentence; nil = it is fit.
     package var unfitness: String? {
-        let (hindrance, doubt, rules, unanswered) = state.withLock { state in
+        let now = reading
+        let (hindrance, unacknowledgedSince, clock, rules, unanswered) = state.withLock { state in
             (
-                state.hindrance, state.clock.doubt(reading), state.rules,
+                state.hindrance, state.produced.silentSince, state.clock, state.rules,
                 state.silentSince.map { _ in state.counts.unanswered }
             )
         }
         if rules.registry.isEmpty { return Self.noApp }
         if let hindrance { return hindrance }
-        if let doubt { return Self.sentence(clockDoubt: doubt) }
+        if let since = unacknowledgedSince { return unacknowledged(for: now.uptime - since) }
+        if let doubt = clock.doubt(now, most: rules.clockTolerance) {
+            return Self.sentence(clockDoubt: doubt, clock.offsets(now), now)
+        }
         if let unanswered {
             return "\(unanswered) calls in a row got no answer on \(topics.names.replies ?? "the replies topic")"
         }
@@ -48,19 +58,21 @@ extension Gateway {
         }
         let since = state.silentSince ?? now
         state.silentSince = since
-        guard now - since >= ReplyClock.doubtMilliseconds else { return }
+        guard now - since >= BrokerClocks.doubtMilliseconds else { return }
         (state.counts.unanswered, state.silentSince) = (Self.mostUnanswered - 1, nil)
     }
 
-    /// How far this machine's clock and the replies' times are apart, in milliseconds, where it is too far.
+    /// How far this machine's clock and the brokers' are apart, in milliseconds, where it is too far.
     package var clockDoubt: Int64? { state.withLock { $0.clock.doubt(reading) } }
 
     /// Answers a call with 503 where something is missing that it needs: its answer would be wrong, or late.
     func isFit(for need: Need, _ verb: GatewayVerb, _ call: IncomingCall) -> Bool {
         let isFit = state.withLock { state in
-            guard state.clock.doubt(reading) == nil, !call.rules.registry.isEmpty else { return false }
+            let most = need == .challengeKey ? call.rules.clockTolerance : BrokerClocks.most
+            guard state.clock.doubt(reading, most: most) == nil, !call.rules.registry.isEmpty else { return false }
             guard need != .clock else { return true }
             return state.isOpen && state.hindrance == nil && state.silentSince == nil
+                && state.produced.silentSince == nil
                 && (need == .topics || call.rules.challengeKey != nil)
         }
         if !isFit { reject(.notReady, .unavailable, verb, call) }
@@ -68,12 +80,29 @@ extension Gateway {
     }
 
     /// This machine's clocks.
-    var reading: ReplyClock.Reading {
-        ReplyClock.Reading(wall: dependencies.wallClock(), uptime: dependencies.uptime())
+    var reading: BrokerClocks.Reading {
+        BrokerClocks.Reading(wall: dependencies.wallClock(), uptime: dependencies.uptime())
     }
 
-    private static func sentence(clockDoubt offset: Int64) -> String {
+    private static func sentence(
+        clockDoubt offset: Int64,
+        _ offsets: [Int32: Int64],
+        _ now: BrokerClocks.Reading
+    ) -> String {
         let (seconds, side) = (abs(offset) / 1000, offset > 0 ? "behind" : "ahead of")
-        return "this machine's clock is \(seconds) s \(side) the brokers: set it right"
+        let brokers = offsets.sorted { $0.key < $1.key }.prefix(3).map { broker, offset in
+            "broker \(broker) says \(text(now.wall + offset))"
+        }
+        return "this machine's clock is \(seconds) s \(side) the brokers: set it right (it says \(text(now.wall)), "
+            + brokers.joined(separator: ", ") + ")"
+    }
+
+    private static func text(_ milliseconds: Int64) -> String {
+        String(decoding: EvaluationTime(milliseconds: milliseconds).rfc3339, as: UTF8.self)
+    }
+
+    private func unacknowledged(for milliseconds: Int64) -> String {
+        "no broker has acknowledged a request for \(milliseconds / 1000) s: see which brokers are away, and "
+            + "min.insync.replicas of \(topics.names.requests)"
     }
 }

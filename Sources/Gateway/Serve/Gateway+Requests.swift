@@ -50,7 +50,9 @@ extension Gateway {
                 producedAt: produced,
                 verb: submission.verb
             )
-            return (state.waiting.add(pending), own)
+            let ticket = state.waiting.add(pending)
+            state.produced.noteProduced(ticket, at: dependencies.uptime())
+            return (ticket, own)
         }
         guard let place else { return reject(.waiting, .unavailable, submission.verb, call) }
         let record = OutboundRequest(
@@ -84,11 +86,13 @@ extension Gateway {
     /// Handles delivery reports: a call whose record was not written gets 503 and may be sent again.
     package func note(_ reports: [DeliveryReport]) {
         var failed: [WaitingCall] = []
+        let now = reading
         state.withLock { state in
             for report in reports {
                 assert(report.ticket != 0, "zero asks for no report")
+                state.produced.noteFate(report.ticket, isWritten: report.outcome == .written, at: now.uptime)
                 if let timestamp = report.timestamp, let call = state.waiting[report.ticket] {
-                    state.clock.note(appended: timestamp, producedAt: call.producedAt, reading)
+                    state.clock.note(timestamp, of: report.broker ?? -1, producedAt: call.producedAt, now)
                 }
                 switch report.outcome {
                 case .written: state.waiting[report.ticket]?.isWritten = true

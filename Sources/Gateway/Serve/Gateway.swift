@@ -32,7 +32,8 @@ package final class Gateway: Sendable {
         var rules: GatewayRules
         var waiting: WaitingCalls
         var counts = GatewayCounts()
-        var clock = ReplyClock()
+        var clock = BrokerClocks()
+        var produced = ProduceWatch()
         /// Whether new requests are taken.
         var isOpen = false
         /// The reason, known to the shell, why the gateway is not ready.
@@ -85,7 +86,8 @@ package final class Gateway: Sendable {
         let now = dependencies.uptime()
         let reading = reading
         let expired = state.withLock { state in
-            state.clock.poll(reading)
+            state.clock.poll(reading, most: state.rules.clockTolerance)
+            state.produced.poll(at: now)
             let expired = state.waiting.expire(at: now)
             state.counts.deadlines += expired.count
             state.counts.unanswered += expired.count(where: \.isWritten)
@@ -115,7 +117,7 @@ package final class Gateway: Sendable {
         state.withLock { state in
             var counts = state.counts
             (counts.waiting, counts.waitingBytes) = (state.waiting.count, state.waiting.byteCount)
-            counts.clockOffset = state.clock.offset(reading)
+            (counts.clockOffset, counts.strayBrokers) = (state.clock.offset(reading), state.clock.strays(reading))
             return counts
         }
     }

@@ -41,8 +41,10 @@ package struct GatewayCounts: Sendable {
     package internal(set) var droppedEvents = 0
     package internal(set) var waiting = 0
     package internal(set) var waitingBytes = 0
-    /// How far the replies' clock is ahead of ours at least, in milliseconds; negative = behind.
+    /// How far the brokers' clocks are ahead of ours at least, in milliseconds; negative = behind.
     package internal(set) var clockOffset: Int64?
+    /// The same of brokers that are too far off, although others agree with our clock.
+    package internal(set) var strayBrokers: [Int32: Int64] = [:]
 
     package static let durationBounds = Histogram([5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000])
 

@@ -9,6 +9,7 @@ package struct GatewayReporter {
     private var said: String?
     private var workerBehind = 0
     private var unanswered = 0
+    private var strays: Set<Int32> = []
 
     package init(replies: String?) { self.replies = replies }
 
@@ -38,6 +39,7 @@ package struct GatewayReporter {
             )
         }
         workerBehind = counts.workerBehind
+        events += pollClocks(counts.strayBrokers)
         if let calls = unknown.app {
             let count = calls.count.counted("call", "gets", "get")
             let sentence =
@@ -58,6 +60,24 @@ package struct GatewayReporter {
             unanswered = counts.unanswered
         }
         return events
+    }
+
+    /// A broker whose clock is off is not this machine's fault, and does not keep it from serving.
+    private mutating func pollClocks(_ offsets: [Int32: Int64]) -> [LogEvent] {
+        defer { strays = Set(offsets.keys) }
+        let over = strays.subtracting(offsets.keys).sorted().map { broker in
+            LogEvent(.info, .brokerClock, "the clock of broker \(broker) agrees again")
+        }
+        return over
+            + offsets.sorted { $0.key < $1.key }.filter { !strays.contains($0.key) }.map { broker, offset in
+                let (seconds, side) = (abs(offset) / 1000, offset > 0 ? "ahead of" : "behind")
+                return LogEvent(
+                    .error,
+                    .brokerClock,
+                    "the clock of broker \(broker) is \(seconds) s \(side) this machine's, with which other brokers agree: "
+                        + "challenges and tokens in partitions that it leads are judged by it; set that broker's clock"
+                )
+            }
     }
 
     private func unanswered(_ count: Int) -> String {

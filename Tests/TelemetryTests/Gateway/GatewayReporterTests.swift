@@ -32,4 +32,19 @@ struct GatewayReporterTests {
         let long = NamedCalls(count: 1, name: ExactText(String(repeating: "a", count: 1_000)))
         #expect(reporter.poll(nil, GatewayCounts(), unknown: (long, nil)).allSatisfy { $0.message.utf8.count < 400 })
     }
+
+    @Test func `a broker whose clock is off is named once with the difference, and again when it agrees`() {
+        var reporter = GatewayReporter(replies: nil)
+        var counts = GatewayCounts()
+        #expect(reporter.poll(nil, counts).isEmpty)
+        counts.strayBrokers = [2: 240_300]
+        let first = reporter.poll(nil, counts)
+        #expect(first.map(\.name) == [.brokerClock] && first[0].level == .error)
+        #expect(first[0].message.hasPrefix("the clock of broker 2 is 240 s ahead of this machine's"))
+        counts.strayBrokers = [2: 240_900, 5: -90_000]
+        #expect(reporter.poll(nil, counts).map { $0.message.contains("broker 5 is 90 s behind") } == [true])
+        counts.strayBrokers = [5: -90_000]
+        #expect(reporter.poll(nil, counts).map(\.message) == ["the clock of broker 2 agrees again"])
+        #expect(reporter.poll(nil, counts).isEmpty)
+    }
 }
