@@ -11,17 +11,12 @@ internal import Streams
 /// and the new ledger's own marks last. So at no moment is a key judged by two ledgers, or by one that lacks records. After
 /// a crash the same command finishes the work.
 package final class LedgerMove {
-    package struct Row: Equatable {
-        package var offsets: RequestOffsets
-        /// Requests that no worker has judged.
-        package var unread: Int
-    }
-
     package let source: LedgerAccess
     package let target: LedgerAccess
     package let partitions: Int32
     package private(set) var ledger: MovedLedger
-    package private(set) var rows: [Row] = []
+    /// Requests that no worker has judged, by partition.
+    package private(set) var unread: [Int32: Int] = [:]
     package let isDone: Bool
     private let ends: [Int64]
     private let present: LedgerContent
@@ -54,10 +49,8 @@ package final class LedgerMove {
         }
         guard !isDone else { return }
         try requireTarget()
-        rows = try judged(counts.requests)
+        unread = try judged(counts.requests)
     }
-
-    package var unread: Int { rows.reduce(0) { $0 + $1.unread } }
 
     /// The new ledger must be empty, or an earlier attempt's; and that of no other move than the old one's.
     private func requireTarget() throws {
@@ -80,7 +73,7 @@ package final class LedgerMove {
     // MARK: The requests
 
     /// A ledger that lost records, or that belongs to another group, is not moved: nothing would show it afterwards.
-    private func judged(_ partitions: Int32) throws -> [Row] {
+    private func judged(_ partitions: Int32) throws -> [Int32: Int] {
         let (offsets, group) = (try source.requestOffsets(partitions: partitions), Array(try source.groupID().utf8))
         var starts: [Int32: Int64] = [:]
         for found in offsets {
@@ -95,8 +88,7 @@ package final class LedgerMove {
             case .start(let offset, _): starts[number] = offset ?? found.low
             }
         }
-        let unread = try unread(from: starts, to: offsets)
-        return offsets.map { Row(offsets: $0, unread: unread[$0.partition] ?? 0) }
+        return try unread(from: starts, to: offsets)
     }
 
     /// Requests between a start and the end: markers of transactions may be all there is.
@@ -158,5 +150,19 @@ package final class LedgerMove {
         let writer = try LedgerWriter(access)
         try writer.open()
         try writer.write(from: ends) { rest.popFirst() }
+    }
+}
+
+extension LedgerMove {
+    /// What will be done, for people.
+    package func plan() throws -> String {
+        let open = unread.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+            .map { "\($0.value.counted("request")) unread on partition \($0.key)" }
+        return "group \(try source.groupID()), ledger \(source.topic): "
+            + (open.isEmpty ? "no request is unread" : open.joined(separator: ", "))
+            + "\nto group \(try target.groupID()), ledger \(target.topic), \(Int(partitions).counted("partition")): "
+            + "\(ledger.keyCount.counted("key")), \(ledger.banCount.counted("ban")), \(ledger.usedCount.counted("used id"))"
+            + (ledger.conflicts == 0
+                ? "" : "; \(ledger.conflicts.counted("record")) left out: its key lies twice, as another key")
     }
 }

@@ -157,7 +157,10 @@ extension MovedLedger {
             for (id, ban) in stored.bans {
                 let everywhere = ban.kind == .installation ? Array(0..<new.partitions) : places(of: place)
                 for partition in homes[id].map({ [$0] }) ?? everywhere {
-                    moved[Int(partition)][id] = ban.moved(beside: moved[Int(partition)][id])
+                    var joined = moved[Int(partition)][id]?.joined(ban) ?? ban
+                    // A command's place in the old topic says nothing here.
+                    joined.offset = nil
+                    moved[Int(partition)][id] = joined
                 }
             }
         }
@@ -189,17 +192,5 @@ extension MovedLedger {
             mark.position.partitions = -count
             return LedgerRecord(.mark(mark), on: partition)
         }
-    }
-}
-
-extension Ban {
-    /// The ban that lasts longer, without the offset of a command in the old topic.
-    fileprivate func moved(beside other: Ban?) -> Ban {
-        var moved = self
-        moved.offset = nil
-        guard let other else { return moved }
-        moved.since = min(since, other.since)
-        moved.until = until.flatMap { own in other.until.map { max(own, $0) } }
-        return moved
     }
 }

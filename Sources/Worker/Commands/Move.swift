@@ -31,15 +31,11 @@ extension Command {
             console.print("nothing to do: \(move.target.topic) has the keys already")
             return ExitCode.done
         }
-        console.print(try move.text())
-        if move.ledger.conflicts > 0 {
-            console.printError(
-                "warning: \(move.ledger.conflicts.counted("key")) lie twice with records that do not fit; one each is left out"
-            )
-        }
-        guard move.unread == 0 || arguments.has("--leave-requests") else {
+        console.print(try move.plan())
+        let unread = move.unread.values.reduce(0, +)
+        guard unread == 0 || arguments.has("--leave-requests") else {
             throw CommandFault(
-                "\(move.unread.counted("request")) of \(move.source.topics.requests) are unread: let workers judge them first; where these "
+                "\(unread.counted("request")) of \(move.source.topics.requests) are unread: let workers judge them first; where these "
                     + "hold their partitions, --leave-requests leaves them."
             )
         }
@@ -52,22 +48,5 @@ extension Command {
         }
         console.print("done: start workers and gateways with the new configuration; the old partitions are held")
         return ExitCode.done
-    }
-}
-
-extension LedgerMove {
-    /// The plan.
-    fileprivate func text() throws -> String {
-        var table = TextTable([.right, .right, .right, .right])
-        table.add("partition", "offset", "end", "unread requests")
-        for row in rows {
-            let offset = row.offsets.committed.map { Int($0).grouped } ?? "none"
-            table.add(String(row.offsets.partition), offset, Int(row.offsets.high).grouped, row.unread.grouped)
-        }
-        return "group \(try source.groupID()), requests \(source.topics.requests), ledger \(source.topic)\n"
-            + table.text
-            + "\nto group \(try target.groupID()), ledger \(target.topic), \(Int(partitions).counted("partition")): "
-            + "\(ledger.keyCount.counted("key")), \(ledger.banCount.counted("ban")), "
-            + "\(ledger.usedCount.counted("used id"))"
     }
 }
