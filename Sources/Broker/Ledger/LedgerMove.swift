@@ -27,6 +27,8 @@ package final class LedgerMove {
             throw ConfigurationFault("worker.json: partitioner is unchecked, so the partition of a key is unknown.")
         }
         (self.source, self.target) = (try LedgerAccess(source), try LedgerAccess(target))
+        // A wrong configuration is known before a broker is asked.
+        for access in [self.source, self.target] { _ = try access.groupID() }
         let partitions = try self.target.partitionCount()
         let counts = try self.source.partitionCounts()
         try self.source.requireEmptyGroup()

@@ -71,6 +71,7 @@ enum SnapshotSamples {
         snapshot.lanes = 8
         snapshot.signatures = [.init(curve: "P-256", engine: "ifma", count: 12)]
         snapshot.process = .now(start: 1_700_000_000.25)
+        snapshot.process.memoryLimit = 1 << 30
         snapshot.process.throttles = ["b1:9092": 1_500]
         return snapshot
     }

@@ -83,7 +83,14 @@ enum TopSamples {
 
     static var gatewayInstance: TopInstance {
         var instance = TopInstance("gateway-1:9465")
-        instance.note(answer(gateway, nil, readiness: "waiting_for_broker: no broker is connected", at: 1_000))
+        instance.note(
+            answer(
+                gateway,
+                nil,
+                readiness: #"{"state":"waiting_for_broker","reason":"no broker is connected"}"#,
+                at: 1_000
+            )
+        )
         return instance
     }
 

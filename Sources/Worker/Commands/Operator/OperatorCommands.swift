@@ -12,7 +12,7 @@ extension Command {
         name: "ban",
         summary: "refuse a key or an installation until unban",
         options: [directory] + OperatorSubject.options + [
-            .value("--until", "TIME", "end of the ban: RFC 3339, milliseconds since 1970, or +2h from now; without it unban ends it"),
+            .value("--until", "TIME", "its end: RFC 3339, milliseconds since 1970, +2h from now; else unban"),
             wait,
         ],
         notes: """
