@@ -48,7 +48,7 @@ struct UnstableWatch {
         let message =
             "partition \(partition) stands still: for \(seconds) s an open transaction of another producer has held back "
             + "what lies behind its last stable offset \(ends.stable), records waiting: \(ends.unstable); if it does not "
-            + "end, find it with kafka-transactions.sh find-hanging, and abort it"
+            + "end, find it with kafka-transactions.sh describe-producers, and abort it"
         var event = LogEvent(.warning, .partitionUnstable, message, counts: [.init("unstable", Int(ends.unstable))])
         (event.partition, event.offset) = (partition, ends.stable)
         return event

@@ -96,7 +96,7 @@ struct UnstableWatchTests {
         #expect(begin.map(\.name) == [.partitionUnstable] && begin[0].level == .warning)
         #expect(begin[0].partition == 1 && begin[0].offset == 10 && begin[0].counts == [.init("unstable", 300)])
         for words in [
-            "partition 1 ", "open transaction", "last stable offset 10", "records waiting: 300", "find-hanging",
+            "partition 1 ", "open transaction", "last stable offset 10", "records waiting: 300", "describe-producers",
         ] {
             #expect(begin[0].message.contains(words), "\(begin[0].message)")
         }
