@@ -9,7 +9,7 @@ import Pipeline
             Planted(.overtakenSeekEndsWorker, .exactlyOnce, 2, "without a cause"),
             Planted(.noSecondSeek, .exactlyOnce, 2, "silent"),
             Planted(.seekNeverTakenOverAgain, .exactlyOnce, 183, "again and again, which has stopped"),
-            Planted(Sabotage.ledgerReadOn, .exactlyOnce, 1, "differently"),
+            Planted(Sabotage.ledgerReadOn, .aside, 277, "differently"),
             Planted(.offsetsAskedTogether, .orphaned, 15, "late, held back by []"),
             Planted(.orphansLeftOpen, .orphaned, 1, "late, held back by"),
             Planted(.ledgerEndAskedOnce, .recreated, 32, "waits for an end"),
