@@ -94,7 +94,7 @@ struct FitnessTests {
         #expect(rig.gateway.unfitness == nil)
         try unanswered(5)
         #expect(rig.gateway.unfitness != nil, "one call was enough")
-        // A worker's answer, whoever waits for it, ends the doubt at once.
+        // A worker's answer to any caller ends the doubt at once.
         rig.gateway.note(replies: [rig.record(of: try #require(rig.requests.first), Array("{}".utf8), status: 403)])
         rig.gateway.poll()
         #expect(try rig.gateway.unfitness == nil && statuses(rig, seed: 6) == [200, nil, 200, nil])
