@@ -22,8 +22,13 @@ package struct Moment: Comparable, Hashable, Sendable {
 package final class CallBudget: Sendable {
     private let deadline: Atomic<Int64>
     private let lost = Atomic<Bool>(false)
+    private let heldBack: Atomic<Bool>
 
-    package init(until deadline: Moment) { self.deadline = Atomic(deadline.milliseconds) }
+    /// - Parameter isHeldBack: the output counts only once the member has seen what others wrote; see ``letGo()``.
+    package init(until deadline: Moment, isHeldBack: Bool = false) {
+        self.deadline = Atomic(deadline.milliseconds)
+        heldBack = Atomic(isHeldBack)
+    }
 
     /// Ends the budget at a moment, or before it. Never lengthens it.
     package func shorten(to moment: Moment) {
@@ -39,4 +44,9 @@ package final class CallBudget: Sendable {
     package func noteLost() { lost.store(true, ordering: .relaxed) }
 
     package var isLost: Bool { lost.load(ordering: .relaxed) }
+
+    /// The output may count.
+    package func letGo() { heldBack.store(false, ordering: .relaxed) }
+
+    package var isHeldBack: Bool { heldBack.load(ordering: .relaxed) }
 }

@@ -36,6 +36,9 @@ package enum WriterOutcome: Sendable {
     case tookOver
     /// Taking over needs more time. A report: the job goes on.
     case stillTakingOver(KafkaFault)
+    /// The records of an output that is held back have arrived, and others can read them. A report, which is repeated
+    /// until the member lets the output go.
+    case arrived
     /// Everything is durable but the offsets, where these are due: the member commits them by its consumer.
     /// `ledgerTime`: see ``DeliverySummary/ledgerTime``.
     case written(ledgerEnds: [Int32: Int64], timeShare: Double, offsetsAreDue: Bool, ledgerTime: Int64? = nil)

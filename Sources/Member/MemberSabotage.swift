@@ -41,6 +41,8 @@
         case partitionCountIgnored
         /// A partition without a mark starts whatever the marks of the others name.
         case unmarkedPartitionTrusted
+        /// The first marks are committed without a look at those of others.
+        case firstMarkUnseen
         /// A producer goes on although copies of its requests may be on their way.
         case producerKeptAfterRepeat
         /// An output whose outcome is unknown counts as aborted.

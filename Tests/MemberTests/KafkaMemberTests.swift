@@ -146,6 +146,33 @@ struct KafkaMemberTests {
         #expect(bench.member.marked == [3])
     }
 
+    struct FirstMark: Sendable {
+        /// What the marks name at the start, and once our own can be read.
+        var first: Set<Int32>? = []
+        var found: Set<Int32>?
+        var delivery = OutputWriter.Settings.Delivery.transaction
+        var isHeldBack = false
+        var isLost = false
+    }
+
+    @Test(arguments: [
+        FirstMark(first: [3], found: [3]), FirstMark(first: nil, found: [3]),
+        FirstMark(found: [3], delivery: .atLeastOnce), FirstMark(found: [3]),
+        // Another process has written its first mark under another number, or some mark cannot be read.
+        FirstMark(found: [3, 4], isLost: true), FirstMark(found: nil, isHeldBack: true),
+    ])
+    func `an output counts once no other number of partitions stands beside its first marks`(row: FirstMark) throws {
+        let bench = try MemberBench(row.delivery, partitions: 3)
+        bench.brokers.marked = row.first
+        try bench.read()
+        let batch = try #require(try bench.write())
+        #expect(batch.budget.isHeldBack == (row.first == [] && row.delivery == .transaction))
+        bench.brokers.marked = row.found
+        if batch.budget.isHeldBack { bench.brokers.outcomes = [.arrived] }
+        try bench.steps()
+        #expect(batch.budget.isHeldBack == (row.isHeldBack || row.isLost) && batch.budget.isLost == row.isLost)
+    }
+
     @Test(arguments: [GroupEvent.revoked([0]), .lost([0])])
     func `damage of partitions that were taken away is forgotten`(event: GroupEvent) throws {
         let bench = try MemberBench()

@@ -110,7 +110,7 @@ private struct WriterRun {
             if !cutLater.isEmpty { ledgerEnd = 0 }
             if !isUnknown, world.isOpen, delivery == .transaction { world.complain("an aborted transaction is open") }
             return isUnknown || world.isLost ? takeOver() : true
-        case .tookOver, .stillTakingOver, .aborted, .closed: return true
+        case .tookOver, .stillTakingOver, .arrived, .aborted, .closed: return true
         }
     }
 

@@ -219,7 +219,7 @@ extension WriterOutcome {
     var cutLedgers: Set<Int32>? {
         switch self {
         case .failed(_, let cut), .aborted(_, let cut): cut
-        case .tookOver, .stillTakingOver, .written, .closed: nil
+        case .tookOver, .stillTakingOver, .arrived, .written, .closed: nil
         }
     }
 

@@ -24,6 +24,7 @@ import Pipeline
             Planted(.rowsLeftOut, .exactlyOnce, 30, "written on"),
             Planted(.partitionCountIgnored, .exactlyOnce, 10, "several numbers"),
             Planted(.unmarkedPartitionTrusted, .exactlyOnce, 22, "several numbers"),
+            Planted(.firstMarkUnseen, .grown, 70, "several numbers"),
             Planted(.producerKeptAfterRepeat, .exactlyOnce, 11, "answered twice"),
             Planted(.unknownTakenForAborted, .exactlyOnce, 13, "answered twice"),
             Planted(.abortBeforeSettled, .exactlyOnce, 6, "txn_req_cnt"),

@@ -47,6 +47,8 @@ import Testing
         case fenced
         /// Ledgers are made again as they are restored, and the library often ignores a pause.
         case recreated
+        /// Static members, and topics that get a partition more.
+        case grown
         /// No faults but a process that dies inside a transaction.
         case orphaned
 
@@ -60,6 +62,7 @@ import Testing
                 plan.call.client.offsetCommitUnanswered = 0.2
             case .fenced: (plan.isStatic, plan.call.client.fencedMember) = (true, 0.2)
             case .recreated: (plan.world, plan.call.client.pauseIgnored) = (.ledgerRecreated, 0.3)
+            case .grown: (plan.isStatic, plan.world) = (true, .partitionsAdded)
             case .orphaned: SimulationPlan.orphaned(&plan)
             }
         }

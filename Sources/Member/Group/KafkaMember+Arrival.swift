@@ -122,6 +122,7 @@ extension KafkaMember {
         case (.topicsAndMarks(let topics, let marked), .askingTopics):
             self.marked = marked
             try noteTopics(topics, at: now)
+        case (.topicsAndMarks(_, let marked), .owning): noteMarks(marked, at: now)
         case (.offsets(let offsets, let hasAny), .askingOffsets), (.offsets(let offsets, let hasAny), .owning):
             for offset in offsets { partitions.with(offset.partition) { $0.found(offset) } }
             groupHasOffsets = hasAny

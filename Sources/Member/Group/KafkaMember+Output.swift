@@ -31,7 +31,7 @@ extension KafkaMember {
         at now: Moment
     ) throws(KafkaFault) {
         let token = try checked(positions, of: generation)
-        let budget = CallBudget(until: now + settings.outputMilliseconds)
+        let budget = CallBudget(until: now + settings.outputMilliseconds, isHeldBack: awaitsMarks)
         output.begin(positions, budget)
         if membership.isLeaving { output.hurry(at: now) }
         ports.writer.submit(
@@ -116,6 +116,7 @@ extension KafkaMember {
         switch outcome {
         case .closed: break
         case .stillTakingOver(let fault): note(fault)
+        case .arrived: lookAtMarks(at: now)
         case .tookOver:
             output.isTakingOver = false
             if membership.state == .takingOver { membership.take(.tookOver) }
@@ -203,6 +204,34 @@ extension KafkaMember {
             partition.take(.rewind)
             if partition.state != .revoked { partition.forgetHandedOut() }
         }
-        if isUnknown { takeOverAgain() }
+        if isUnknown || marksDiffer { takeOverAgain() }
+    }
+
+    // MARK: The first mark
+
+    /// Whether no mark names a number of partitions yet. A process that started under another number may then have found
+    /// none either: each makes its first marks readable, and only then looks at the others'.
+    private var awaitsMarks: Bool {
+        #if DEBUG
+            if settings.has(.firstMarkUnseen) { return false }
+        #endif
+        return isAtomic && settings.guardsPositions && settings.partitions != nil && marked == []
+    }
+
+    private var marksDiffer: Bool { marked?.contains { $0 != settings.partitions } ?? false }
+
+    /// Our marks are readable in the open transaction. In any other state the partitions are to be given back, or asked
+    /// for again once the output has ended.
+    private func lookAtMarks(at now: Moment) {
+        guard membership.state == .owning else { return output.noteLost() }
+        guard !isQuerying, membership.pause.isOver(at: now) else { return }
+        membership.query = ports.queries.ask(.topicsAndMarks)
+    }
+
+    func noteMarks(_ found: Set<Int32>?, at now: Moment) {
+        // Some mark could not be read.
+        guard let found else { return membership.pause.fail(at: now) }
+        marked = found
+        marksDiffer ? output.noteLost() : output.letGo()
     }
 }

@@ -101,6 +101,9 @@ struct Output {
     /// Nothing more of the output goes to the coordinator.
     func noteLost() { budget?.noteLost() }
 
+    /// The output may count.
+    func letGo() { budget?.letGo() }
+
     /// How much time an output keeps once the group waits for an answer, or a stop was asked for.
     private static let grace: Int64 = 3_000
 }

@@ -17,6 +17,9 @@ extension OutputWriter {
             // A copy may have been sent after the last output ended.
             case .ready where hasRepeats: discard()
             case .ready: try begin(batch, at: now)
+            case .open(.offsets) where waits(batch.budget, at: now):
+                needsPause = true
+                return .report(.arrived)
             case .open(let call): try advance(call, batch, at: now)
             case .written: return .done(written(at: now))
             case .failed, .settling, .aborting, .closed: preconditionFailure("an output that failed is aborted")
@@ -118,6 +121,10 @@ extension OutputWriter {
             output?.ledger = batch.records.ledgerParts
             try writeLedger(batch)
         }
+    }
+
+    private func waits(_ budget: CallBudget, at now: Moment) -> Bool {
+        budget.isHeldBack && !budget.isLost && budget.left(at: now) > 0
     }
 
     private func requireAssignment(_ batch: OutputBatch) throws(KafkaFault) {

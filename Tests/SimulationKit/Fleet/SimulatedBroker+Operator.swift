@@ -67,13 +67,11 @@ extension SimulatedBroker {
     package func markedOffset(_ partition: Int32) -> Int64? { lastMark(partition)?.position.appliedOffset }
 
     /// The numbers of partitions that the newest marks name, those of open and of aborted transactions too.
-    var markedPartitions: Set<Int32> {
-        Set(
-            partitions.compactMap { partition in
-                let last = log(.ledger, partition).entries.last { !$0.isRemoved && $0.record?.key == [4] }
-                return last.flatMap { Self.mark(of: $0.record) }?.position.partitions
-            }
-        )
+    var markedPartitions: Set<Int32> { Set(partitions.compactMap(markedPartitions)) }
+
+    func markedPartitions(of partition: Int32) -> Int32? {
+        let last = log(.ledger, partition).entries.last { !$0.isRemoved && $0.record?.key == [4] }
+        return last.flatMap { Self.mark(of: $0.record) }?.position.partitions
     }
 
     /// All topics get one more partition; no request comes there.

@@ -86,7 +86,8 @@ extension SimulatedBroker {
         if withOffset { transaction.offsets[partition] = committed[partition, default: 0] }
         transactions.append(transaction)
         producers[name]?.open = transactions.count - 1
-        let mark = PartitionMark(appliedOffset: 0, group: Array(groupName.utf8), delivery: .transaction)
+        var mark = PartitionMark(appliedOffset: 0, group: Array(groupName.utf8), delivery: .transaction)
+        mark.position.partitions = markedPartitions(of: partition)
         logs[Topic(.ledger, partition), default: PartitionLog()]
             .append(OutboundRecord(.mark(mark), partition: partition), transaction: transactions.count - 1)
         counts.add(.leftOpen)

@@ -3,7 +3,7 @@ internal import Streams
 /// What operators, disks and machines do under running workers: at most one kind for each seed.
 extension SimulatedFleet {
     func meetWorld() {
-        guard let kind = plan.world, !hasMetWorld, chance(isAmidRestore ? 0.1 : 0.01), happens(kind) else { return }
+        guard let kind = plan.world, !hasMetWorld, chance(isAmidRestore || isBeforeMarks ? 0.1 : 0.01), happens(kind) else { return }
         counts.add(kind)
         counts.note("\(broker.now) \(kind.rawValue)")
         // Clocks and machines do it again, and what restores meet comes a few times.
@@ -36,6 +36,11 @@ extension SimulatedFleet {
     private var isAmidRestore: Bool {
         guard plan.seed % 4 != 1, let kind = plan.world else { return false }
         return [.ledgerRecreated, .ledgerTruncated, .requestsRecreated, .retentionOvertook].contains(kind)
+    }
+
+    /// A fleet's first outputs meet partitions that were added since some of its workers started.
+    private var isBeforeMarks: Bool {
+        plan.seed % 4 == 1 && plan.world == .partitionsAdded && broker.markedPartitions.isEmpty
     }
 
     private var victim: Int32? {
