@@ -19,10 +19,10 @@ package struct OperatorCommand: Sendable, Equatable {
             }
         }
 
-        /// Short, for a line of a log: the beginning of a key ID, or of an installation's hash.
-        package var shortName: String {
+        /// The name in a line of a log: the key ID, or the beginning of an installation's hash.
+        package var name: String {
             switch self {
-            case .key(let keyID): "key \(keyID.base64.prefix(8))…"
+            case .key(let keyID): "key \(keyID.base64)"
             case .installation(let id): "installation \(ReportValue.bytes(Array(id.bytes.prefix(8))))…"
             }
         }

@@ -60,7 +60,7 @@ final class BrokerAsker: @unchecked Sendable {
             )
             return .topicsAndMarks(found, marked: Set(marks.values.compactMap(\.position.partitions)))
         } catch {
-            guard error.isRecoverable else { throw error }
+            // What lasts ends the worker where it restores its partitions, with a sentence that names the ledger.
             return .topicsAndMarks(found, marked: nil)
         }
     }

@@ -11,6 +11,8 @@ package final class RequestWriter: RequestOutlet, Sendable {
     private struct State {
         var waiting: [OutboundRequest] = []
         var isStopping = false
+        var statistics: [UInt8] = []
+        var connectionFault: KafkaFault?
     }
 
     private static let busyMilliseconds = 5
@@ -57,6 +59,11 @@ package final class RequestWriter: RequestOutlet, Sendable {
         try made.withLock { $0 }?.get()
     }
 
+    /// What the client says of its brokers: the library's last statistics, JSON, and the last fault of a connection.
+    package var connections: (statistics: [UInt8], fault: KafkaFault?) {
+        state.withLock { ($0.statistics, $0.connectionFault) }
+    }
+
     package func write(_ record: OutboundRequest) {
         state.withLock { $0.waiting.append(record) }
         wakeup.signal()
@@ -82,6 +89,7 @@ package final class RequestWriter: RequestOutlet, Sendable {
             _ = wakeup.wait(timeout: .now() + .milliseconds(pause))
             var records: [OutboundRequest] = []
             let isStopping = state.withLock { state in
+                (state.statistics, state.connectionFault) = (producer.statistics, producer.connectionFault)
                 swap(&records, &state.waiting)
                 return state.isStopping
             }

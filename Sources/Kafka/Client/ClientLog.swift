@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Synchronization
+internal import Threads
 
 /// The log lines of librdkafka itself, of all clients of the process: one place takes every line.
 package enum ClientLog {
@@ -22,6 +23,10 @@ package enum ClientLog {
         init(_ take: @escaping @Sendable (Line) -> Void) { self.take = take }
     }
 
+    private static let lasting = Locked<String?>(nil)
+    /// Our last line about all clients, if it told a fault.
+    package static var lastingFault: String? { lasting.withLock { $0 } }
+
     private static let sink = AtomicLazyReference<Sink>()
 
     /// Routes the lines to `take` from now on, on threads of the library. Without it they go to standard error as the
@@ -32,6 +37,7 @@ package enum ClientLog {
 
     /// Logs a line of ours about all clients. Only the sink receives it.
     package static func tell(_ text: String, isFault: Bool) {
+        lasting.withLock { $0 = isFault ? text : nil }
         sink.load()?.take(Line(severity: isFault ? 4 : 6, client: "", facility: "TOKEN", text: text))
     }
 

@@ -89,6 +89,9 @@ package final class Producer {
     /// The last connection error, of a connection that may have come back since.
     package var connectionFault: KafkaFault? { handle.context.lastConnectionFault }
 
+    /// The library's last statistics, JSON; empty = none came yet.
+    package var statistics: [UInt8] { handle.context.statistics }
+
     /// Records queued or in flight.
     package var outstanding: Int {
         // No pointers but the client's own.

@@ -21,7 +21,7 @@ package struct OperatorAct: SourceFault, Equatable, CustomStringConvertible {
         let until = command.until.map { " until \(ReportValue.time($0))" } ?? ""
         let ban = command.keepsBan ? ", its ban stays" : ""
         return
-            "\(command.action.rawValue) of \(command.subject.shortName)\(until)\(ban): by record \(partition)/\(offset), "
+            "\(command.action.rawValue) of \(command.subject.name)\(until)\(ban): by record \(partition)/\(offset), "
             + "with the key \(ReportValue.bytes(key.bytes))"
     }
 }

@@ -114,7 +114,7 @@ struct ClockWatch: Sendable {
     }
 }
 
-/// Reported when the wall clock contradicts the brokers': nothing is judged until they agree.
+/// Reported when the wall clock contradicts the brokers': the worker pauses until the clocks agree.
 package struct ClockDoubt: SourceFault, Equatable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
         /// The broker's clock is ahead of ours, as records of this partition show.
@@ -136,13 +136,13 @@ package struct ClockDoubt: SourceFault, Equatable, CustomStringConvertible {
         return switch kind {
         case .behind(let partition):
             "the broker appended a record of partition \(partition) \(seconds) s after this machine's time: one of the two "
-                + "clocks is wrong; nothing is judged until they agree (set this machine's clock, or the broker's)"
+                + "clocks is wrong; the worker pauses until the clocks agree (set this machine's clock, or the broker's)"
         case .setForward(let partition):
             "this machine's clock was set forward, and the records of partition \(partition) seem \(seconds) s old since "
-                + "then: nothing is judged until they agree (set the clock; if it is right now, start the worker again)"
+                + "then: the worker pauses until the clocks agree (set the clock; if it is right now, start the worker again)"
         case .ahead:
             "this machine's clock is \(seconds) s ahead of the brokers', which append what this worker writes so much "
-                + "earlier: backends would refuse its tokens; nothing is judged until they agree (set this machine's clock)"
+                + "earlier: backends would refuse its tokens; the worker pauses until the clocks agree (set this machine's clock)"
         }
     }
 }

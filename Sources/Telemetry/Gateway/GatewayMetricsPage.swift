@@ -20,6 +20,7 @@ enum GatewayMetricsPage {
         text.write(.reloadSuccessful, [MetricSample(flag: snapshot.isReloaded)])
         text.write(.reloadTime, [MetricSample(real: Double(snapshot.reloadedAt) / 1000)])
         text.write(.state, WorkerState.allCases.map { MetricSample([$0.rawValue], flag: $0 == snapshot.state) })
+        text.write(snapshot.brokers.figures)
         text.write(snapshot.process)
     }
 

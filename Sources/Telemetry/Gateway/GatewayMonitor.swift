@@ -14,6 +14,7 @@ package final class GatewayMonitor: Sendable {
         var reloadedAt = WallClock.milliseconds()
         var gateway: Gateway?
         var server: HTTPCallServer?
+        var brokers = BrokerReporter.ofGateway
         /// The time at which the command's thread last showed life.
         var life = ContinuousClock.now
     }
@@ -28,6 +29,8 @@ package final class GatewayMonitor: Sendable {
     package func note(_ state: WorkerState, _ reason: String? = nil) {
         known.withLock { ($0.state, $0.reason, $0.life) = (state, reason, .now) }
     }
+
+    package func note(_ brokers: BrokerReporter) { known.withLock { $0.brokers = brokers } }
 
     package func note(_ gateway: Gateway, _ server: HTTPCallServer) {
         known.withLock { ($0.gateway, $0.server) = (gateway, server) }
@@ -53,6 +56,7 @@ package final class GatewayMonitor: Sendable {
             reloadedAt: known.reloadedAt,
             counts: known.gateway?.counts,
             connections: known.server?.counts,
+            brokers: known.brokers,
             process: ProcessFigures.now(start: processStart)
         )
     }
@@ -62,9 +66,10 @@ extension GatewayMonitor: ProgramMonitor {
     package var pages: HTTPServer.Handler {
         StatePages(
             silence: { self.silence },
-            state: {
+            readiness: {
                 let snapshot = self.snapshot
-                return (snapshot.state, snapshot.reason)
+                let troubles = Readiness.troubles(snapshot.brokers.troubles)
+                return Readiness(state: snapshot.state, reason: snapshot.reason, troubles: troubles)
             },
             metrics: { GatewayMetricsPage.write(self.snapshot, $0) }
         ).answer
@@ -87,5 +92,6 @@ struct GatewaySnapshot {
     /// nil before the gateway serves.
     var counts: GatewayCounts?
     var connections: HTTPCallCounts?
+    var brokers = BrokerReporter.ofGateway
     var process: ProcessFigures
 }

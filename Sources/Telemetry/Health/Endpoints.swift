@@ -1,5 +1,6 @@
 internal import HTTP
 internal import JSON
+internal import Kafka
 internal import Pipeline
 internal import Threads
 
@@ -25,7 +26,7 @@ package final class Endpoints: Sendable {
         switch request.path {
         case "/metrics": metrics(AcceptHeader(request.accept).format)
         case "/healthz": health
-        case "/readyz": Self.readiness(monitor.readiness)
+        case "/readyz": monitor.readiness.page
         case "/status": .json(200, StatusReport.write(monitor))
         case "/version": .json(200, version)
         default: .notFound
@@ -55,16 +56,6 @@ package final class Endpoints: Sendable {
         return .json(isAlive ? 200 : 503, json.takeBytes())
     }
 
-    /// `/readyz` of each program: the state, and why it is not ready.
-    static func readiness(_ state: (WorkerState, reason: String?)) -> HTTPResponse {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("state", state.0.rawValue)
-        if let reason = state.reason { json.member("reason", reason) }
-        json.endObject()
-        return .json(state.0 == .running ? 200 : 503, json.takeBytes())
-    }
-
     private var version: [UInt8] {
         let build = monitor.snapshot().build
         var json = JSONWriter()
@@ -78,6 +69,36 @@ package final class Endpoints: Sendable {
         }
         json.endObject()
         return json.takeBytes()
+    }
+}
+
+/// `/readyz` of each program: the state, why it is not ready, and what else is wrong.
+struct Readiness {
+    let state: WorkerState
+    let reason: String?
+    let troubles: [String]
+
+    /// What lasts of brokers, and of tokens for them.
+    static func troubles(_ brokers: [String]) -> [String] { brokers + [ClientLog.lastingFault].compactMap(\.self) }
+
+    var page: HTTPResponse {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("state", state.rawValue)
+        if let reason { json.member("reason", reason) }
+        json.add(troubles: troubles)
+        json.endObject()
+        return .json(state == .running ? 200 : 503, json.takeBytes())
+    }
+}
+
+extension JSONWriter {
+    mutating func add(troubles: [String]) {
+        guard !troubles.isEmpty else { return }
+        key("troubles")
+        beginArray()
+        for trouble in troubles { string(trouble) }
+        endArray()
     }
 }
 

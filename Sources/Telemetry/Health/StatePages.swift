@@ -4,8 +4,7 @@ internal import HTTP
 struct StatePages: Sendable {
     /// How long the quietest of the threads that must not hang has shown no life.
     let silence: @Sendable () -> Duration
-    /// The state, and why it is not ready.
-    let state: @Sendable () -> (WorkerState, String?)
+    let readiness: @Sendable () -> Readiness
     let metrics: @Sendable (Exposition.Format) -> [UInt8]
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
@@ -18,7 +17,7 @@ struct StatePages: Sendable {
             return silence < Endpoints.mostSilence
                 ? HTTPResponse(status: 200, text: "ok")
                 : HTTPResponse(status: 503, text: "hung: no life for \(silence.components.seconds) s")
-        case "/readyz": return Endpoints.readiness(state())
+        case "/readyz": return readiness().page
         default: return .notFound
         }
     }

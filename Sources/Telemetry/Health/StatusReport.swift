@@ -12,6 +12,7 @@ enum StatusReport {
         json.beginObject()
         text("state", snapshot.state.rawValue, &json)
         text("reason", snapshot.reason, &json)
+        json.add(troubles: snapshot.troubles)
         text("group", monitor.group, &json)
         text("version", snapshot.build.version, &json)
         text("startedAt", TimeText.rfc3339(Int64(snapshot.process.startTime * 1000)), &json)

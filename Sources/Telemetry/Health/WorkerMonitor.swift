@@ -20,6 +20,7 @@ package final class WorkerMonitor: Sendable {
         var loops: [any WatchedLoop] = []
         var addLanes: (@Sendable (inout WorkerSnapshot) -> Void)?
         var fault: (sentence: String, at: Int64)?
+        var brokers: [String] = []
     }
 
     private let known: Locked<Known>
@@ -92,6 +93,9 @@ package final class WorkerMonitor: Sendable {
         known.withLock { $0.fault = (sentence, now) }
     }
 
+    /// What lasts of the connections to brokers, a sentence each.
+    func note(brokers troubles: [String]) { known.withLock { $0.brokers = troubles } }
+
     /// Called some times a second: rates need two polls.
     package func poll() {
         let loops = known.withLock { $0.loops }
@@ -117,9 +121,9 @@ package final class WorkerMonitor: Sendable {
     /// Requests per second over ten seconds, and over a minute.
     var requestRates: (tenSeconds: Double, minute: Double) { rates.values }
 
-    var readiness: (WorkerState, reason: String?) {
+    var readiness: Readiness {
         let snapshot = snapshot()
-        return (snapshot.state, snapshot.reason)
+        return Readiness(state: snapshot.state, reason: snapshot.reason, troubles: snapshot.troubles)
     }
 
     func snapshot() -> WorkerSnapshot {
@@ -134,6 +138,8 @@ package final class WorkerMonitor: Sendable {
         snapshot.signingKeys = known.loaded.signingKeyFacts
         snapshot.process = ProcessFigures.now(start: processStart)
         (snapshot.state, snapshot.reason) = Self.state(known.phase, states, snapshot.brokers)
+        let away = snapshot.signingKeys.filter { $0.isAway == true }
+        snapshot.troubles = Readiness.troubles(known.brokers) + away.map { "signing key \($0.kid) does not answer" }
         return snapshot
     }
 

@@ -7,7 +7,7 @@ struct BrokerLink {
     /// How long the brokers may refuse a password or a certificate before the worker ends, in milliseconds.
     static let refusalLimit: Int64 = 15_000
 
-    private var isAway = false
+    private(set) var isAway = false
     /// The time since which it has lasted, in milliseconds.
     private var since: Int64 = 0
     /// The refusal that was logged last.
@@ -18,6 +18,10 @@ struct BrokerLink {
     private var earlierRefusals = 0
     /// Set once that lasts: a start reads passwords again, and nothing else does.
     private(set) var lockout: String?
+    /// What happens meanwhile.
+    private let comfort: String
+
+    init(comfort: String) { self.comfort = comfort }
 
     /// - Parameters:
     ///   - brokers: by name; none is connected = all are away.
@@ -39,13 +43,13 @@ struct BrokerLink {
             (self.isAway, since) = (true, now)
             let names = brokers.keys.sorted().joined(separator: ", ")
             let why = reason.map { ": \($0)" } ?? ""
-            events.append(LogEvent(.error, .brokerLost, "no broker is connected (\(names))\(why); \(Self.comfort)"))
+            events.append(LogEvent(.error, .brokerLost, "no broker is connected (\(names))\(why); \(comfort)"))
             self.refusal = refusal?.message
         }
         note(refusal, refusals, at: now)
         if let message = refusal?.message, message != self.refusal {
             self.refusal = message
-            events.append(LogEvent(.error, .brokerLost, "no broker can be connected: \(message); \(Self.comfort)"))
+            events.append(LogEvent(.error, .brokerLost, "no broker can be connected: \(message); \(comfort)"))
         }
         return events
     }
@@ -71,8 +75,6 @@ struct BrokerLink {
         let who = names.isEmpty ? "a broker" : names
         return [LogEvent(.info, .brokerBack, "\(who) is back, after \(seconds) s", counts: [count])]
     }
-
-    private static let comfort = "the work waits and nothing is lost"
 }
 
 /// librdkafka's message of a connection that failed, such as `b1:9092/1: Connect to ipv4#10.0.0.1:9092 failed: Connection

@@ -50,6 +50,11 @@ struct BrokerWatch {
         }
     }
 
+    /// A sentence for each broker that was reported away.
+    func away(of brokers: [String: BrokerFigures.Broker]) -> [String] {
+        absences.filter(\.value.isReported).keys.sorted().map { "\(brokers[$0]?.named($0) ?? $0) is away" }
+    }
+
     private mutating func back(_ name: String, _ broker: BrokerFigures.Broker, at now: Int64) -> LogEvent? {
         attempts[name] = broker.attempts
         guard let absence = absences.removeValue(forKey: name), absence.isReported else { return nil }

@@ -44,7 +44,7 @@ extension LogEvent.Name {
 }
 
 extension LogEvent {
-    /// librdkafka's words for lines about connections, sessions and transactional ids, which a worker tells in its own.
+    /// librdkafka's words for lines about connections, sessions and transactional ids, which our programs tell in their own.
     package static let ofConnections: Set<String> = ["FAIL", "GETPID", "SESSTMOUT"]
 
     /// A line of librdkafka's.

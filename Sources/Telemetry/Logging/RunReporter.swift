@@ -13,8 +13,7 @@ package struct RunReporter {
 
     private let log: EventLog
     private let monitor: WorkerMonitor
-    private var link = BrokerLink()
-    private var each = BrokerWatch()
+    private var brokers = BrokerReporter(comfort: "the work waits and nothing is lost")
     private var unstable = UnstableWatch()
     private var unread = UnreadWatch()
     private var heartbeat: Heartbeat
@@ -30,7 +29,7 @@ package struct RunReporter {
     }
 
     /// Why the worker has to end: the brokers refuse what it read at its start.
-    package var lockout: String? { link.lockout }
+    package var lockout: String? { brokers.lockout }
 
     /// Reports what has changed. Call it a few times a second.
     package mutating func poll(_ tally: LoopTally) {
@@ -41,16 +40,9 @@ package struct RunReporter {
             let snapshot = monitor.snapshot()
             lag = snapshot.totalLag
             let fault = snapshot.members.lazy.compactMap(\.connectionFault).first
-            let why = fault.map { ConnectionWords($0.message) }
             let refusals = snapshot.members.reduce(0) { $0 + $1.refusals }
-            for event in link.poll(
-                snapshot.brokers.brokers,
-                reason: why?.reason,
-                refusal: fault.flatMap { $0.isRefusal ? $0 : nil },
-                refusals: refusals,
-                at: now
-            ) { log.log(event) }
-            for event in each.poll(snapshot.brokers.brokers, why: why, at: now) { log.log(event) }
+            for event in brokers.poll(snapshot.brokers, fault, refusals: refusals, at: now) { log.log(event) }
+            monitor.note(brokers: brokers.troubles)
             // What is known of their ends is as old as the connections.
             if !snapshot.brokers.isAway {
                 for event in unstable.poll(snapshot.ends, positions: snapshot.positions, at: now) { log.log(event) }

@@ -79,6 +79,7 @@ package enum TopFamily: String, CaseIterable, Sendable {
     case waiting = "attest_gateway_waiting"
     case connections = "attest_gateway_connections"
     case deadlines = "attest_gateway_deadlines_total"
+    case throttle = "attest_broker_throttle_seconds_total"
     case riskLag = "attest_risk_line_lag_seconds"
     case riskCalls = "attest_risk_calls_total"
 }
@@ -89,6 +90,8 @@ package struct ShownStatus: Sendable {
 
     package private(set) var reason: String?
     package private(set) var fault: String?
+    /// What lasts and does not keep the program from working.
+    package private(set) var troubles: [String] = []
     /// Partitions that are held, each with its sentence.
     package private(set) var held: [(partition: Int64, sentence: String)] = []
     /// The names of apps by their ids.
@@ -98,14 +101,12 @@ package struct ShownStatus: Sendable {
     ///   - status: `/status`, which workers have.
     ///   - readiness: `/readyz`, which has the reason of the other programs.
     package init(status: [UInt8]?, readiness: [UInt8]? = nil) {
-        guard let status else {
-            let root = readiness.flatMap { try? JSONDocument(parsing: $0, maxNodes: Self.mostNodes).root }
-            reason = root?["reason"]?.string
-            return
-        }
-        guard let root = try? JSONDocument(parsing: status, maxNodes: Self.mostNodes).root, root.kind == .object
+        let page = status ?? readiness
+        guard let root = page.flatMap({ try? JSONDocument(parsing: $0, maxNodes: Self.mostNodes).root }),
+            root.kind == .object
         else { return }
         reason = root["reason"]?.string
+        troubles = (root["troubles"]?.elements ?? []).compactMap(\.string)
         if let last = root["lastFault"], let at = last["at"]?.string, let message = last["message"]?.string {
             fault = "\(at) \(message)"
         }

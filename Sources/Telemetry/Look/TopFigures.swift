@@ -22,13 +22,21 @@ package struct TopFigures {
         let held = instances.flatMap { one in
             (one.now?.status.held ?? []).map { "\(one.address): partition \($0.partition) is held: \($0.sentence)" }
         }
-        return silent + held + instances.flatMap(waits) + instances.flatMap(openTransactions)
+        return silent + held + instances.flatMap(waits) + instances.flatMap(lasting)
+            + instances.flatMap(openTransactions)
     }
 
     private func waits(_ one: TopInstance) -> [String] {
         guard one.now != nil, one.state != "running" else { return [] }
         let reason = one.now?.status.reason.map { ": \($0)" } ?? ""
         return ["\(one.address) is \(one.state.replacing("_", with: " "))\(reason)"]
+    }
+
+    private func lasting(_ one: TopInstance) -> [String] {
+        let throttles = (one.now?.metrics.series(.throttle) ?? [:]).keys.filter { one.rate(.throttle, of: $0) ?? 0 > 0 }
+        let brokers = throttles.compactMap { $0["broker"] }.sorted()
+        return (one.now?.status.troubles ?? []).map { "\(one.address): \($0)" }
+            + brokers.map { "\(one.address): \($0) holds back answers, since a client exceeds its quota" }
     }
 
     private func openTransactions(_ one: TopInstance) -> [String] {

@@ -19,14 +19,24 @@ package struct TopInstance: Sendable {
     /// Why it did not answer last; nil = it did.
     package private(set) var fault: String?
     package private(set) var now: Answer?
-    private var before: Answer?
+    /// The process's answers of the last seconds, the oldest first: a worker counts when it commits, once in some seconds.
+    private var past: [Answer] = []
+    private var before: Answer? { past.first }
+    private static let window: Int64 = 5_000
 
     package init(_ address: String) { self.address = address }
 
-    package mutating func note(_ answer: Answer) { (before, now, fault) = (now, answer, nil) }
+    package mutating func note(_ answer: Answer) {
+        if let now {
+            past.removeAll { $0.at < answer.at - Self.window }
+            past.append(now)
+        }
+        past.removeAll { $0.metrics.sum(.start) != answer.metrics.sum(.start) || $0.at >= answer.at }
+        (now, fault) = (answer, nil)
+    }
 
     /// Old figures are not shown as if they were today's.
-    package mutating func note(fault: String) { (before, now, self.fault) = (nil, nil, fault) }
+    package mutating func note(fault: String) { (past, now, self.fault) = ([], nil, fault) }
 
     /// nil = not known before it answers.
     var kind: Kind? {
@@ -41,19 +51,14 @@ package struct TopInstance: Sendable {
 
     /// A counter's increase per second; nil before the second scrape, and after a restart of the process.
     func rate(_ family: TopFamily, where isMeant: (Scrape.Labels) -> Bool = { _ in true }) -> Double? {
-        guard isSameProcess, let now else { return nil }
+        guard let now, before != nil else { return nil }
         return now.metrics.series(family).keys.filter(isMeant).reduce(0) { $0 + (rate(family, of: $1) ?? 0) }
     }
 
     /// The same of one series.
     func rate(_ family: TopFamily, of labels: Scrape.Labels) -> Double? {
-        guard isSameProcess, let now, let before, let count = now.metrics.series(family)[labels] else { return nil }
+        guard let now, let before, let count = now.metrics.series(family)[labels] else { return nil }
         let gain = count - (before.metrics.series(family)[labels] ?? 0)
         return gain < 0 ? nil : gain * 1000 / Double(now.at - before.at)
-    }
-
-    private var isSameProcess: Bool {
-        guard let now, let before else { return false }
-        return now.at > before.at && now.metrics.sum(.start) == before.metrics.sum(.start)
     }
 }

@@ -126,8 +126,7 @@ struct MetricsPage {
     }
 
     private mutating func writeBrokers() {
-        let brokers = snapshot.brokers.brokers.sorted { $0.key < $1.key }
-        text.write(.brokerUp, brokers.map { MetricSample([$0.key], flag: $0.value.isUp) })
+        text.write(snapshot.brokers)
         let errors = snapshot.members.reduce(into: [String: Int]()) { $0.merge($1.errors, uniquingKeysWith: +) }
         text.write(.brokerErrors, errors.sorted { $0.key < $1.key }.map { MetricSample([$0.key], whole: $0.value) })
     }

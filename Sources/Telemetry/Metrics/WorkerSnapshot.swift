@@ -39,6 +39,8 @@ package struct WorkerSnapshot {
     var state = WorkerState.starting
     /// The cause of a wait or a pause; nil = nothing more is to be said.
     var reason: String?
+    /// What lasts and does not keep the worker from working, a sentence each.
+    var troubles: [String] = []
     var build = Build()
     /// Configured app ids.
     var apps: [String] = []

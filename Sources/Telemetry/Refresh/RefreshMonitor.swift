@@ -26,6 +26,8 @@ package final class RefreshMonitor: Sendable {
         known.withLock { ($0.snapshot.state, $0.snapshot.reason, $0.life) = (state, reason, .now) }
     }
 
+    package func note(_ brokers: BrokerReporter) { known.withLock { $0.snapshot.brokers = brokers } }
+
     package func note(_ figures: RefreshFigures) { known.withLock { ($0.snapshot.figures, $0.life) = (figures, .now) } }
 
     /// - Parameter milliseconds: of a call that has ended.
@@ -54,9 +56,10 @@ extension RefreshMonitor: ProgramMonitor {
     package var pages: HTTPServer.Handler {
         StatePages(
             silence: { self.silence },
-            state: {
+            readiness: {
                 let snapshot = self.snapshot
-                return (snapshot.state, snapshot.reason)
+                let troubles = Readiness.troubles(snapshot.brokers.troubles)
+                return Readiness(state: snapshot.state, reason: snapshot.reason, troubles: troubles)
             },
             metrics: { RefreshMetricsPage.write(self.snapshot, $0) }
         ).answer
@@ -77,6 +80,7 @@ struct RefreshSnapshot {
     /// Milliseconds since 1970.
     var reloadedAt = WallClock.milliseconds()
     var figures = RefreshFigures()
+    var brokers = BrokerReporter.ofRefresher
     var durations: [Environment: Histogram] = [:]
     var process: ProcessFigures?
 }

@@ -50,10 +50,9 @@ struct DemoAccount {
         }
         var table = TextTable([.left, .left, .right])
         table.add("sent", "outcome", "records")
-        for (kind, outcomes) in counts.sorted(by: { $0.key < $1.key }) {
-            for (outcome, count) in outcomes.sorted(by: { $0.key < $1.key }) {
-                table.add(kind, Self.describe(outcome), count.grouped)
-            }
+        let rows = counts.flatMap { kind, outcomes in outcomes.map { (kind: kind, outcome: $0.key, count: $0.value) } }
+        for row in rows.sorted(by: { ($1.count, $0.kind, $0.outcome) < ($0.count, $1.kind, $1.outcome) }) {
+            table.add(row.kind, Self.describe(row.outcome), row.count.grouped)
         }
         return table
     }

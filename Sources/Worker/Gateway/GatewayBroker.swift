@@ -48,7 +48,8 @@ final class GatewayBroker {
         )
         var known = [topics.names.requests: counts.requests]
         if let events = topics.names.outputs[.events] { known[events] = counts.requests }
-        writer = RequestWriter(self.properties, counts: known, trouble: trouble)
+        let described = self.properties.completed(defaults: [("statistics.interval.ms", "2000")])
+        writer = RequestWriter(described, counts: known, trouble: trouble)
         self.trouble = trouble
     }
 

@@ -89,7 +89,7 @@ final class GatewaySession {
             let place = "\(configuration.gateway.address), port \(server.port)"
             let count = Int(counts.requests).counted("partition")
             log.log(.info, .starting, "gateway \(instance) serves \(place): \(count)")
-            attend(gateway, watch, counts)
+            attend(gateway, watch, counts, broker.writer)
             drain(gateway, server, broker)
         }
     }
@@ -146,10 +146,16 @@ final class GatewaySession {
     }
 
     /// Serves until a signal asks for the end.
-    private func attend(_ gateway: Gateway, _ watch: GatewayWatch, _ partitions: GatewayPartitions) {
+    private func attend(
+        _ gateway: Gateway,
+        _ watch: GatewayWatch,
+        _ partitions: GatewayPartitions,
+        _ writer: RequestWriter
+    ) {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
         let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
         var renewal = renewal
+        var connections = BrokerReporter.ofGateway
         var reporter = GatewayReporter(replies: configuration.topics.replies)
         while !shell.stopped.isSet {
             ProgramShell.pause(Self.pause)
@@ -157,6 +163,8 @@ final class GatewaySession {
             watch.poll()
             _ = renewal.poll(log.log)
             log.tick()
+            for event in connections.poll(writer.connections, at: now()) { log.log(event) }
+            monitor.note(connections)
             brokers.poll(now: now)
             gateway.note(hindrance: brokers.hindrance(now: now()))
             let unfitness = gateway.unfitness

@@ -26,10 +26,9 @@ final class ProgramShell {
 
     /// Runs `work`; the client library's lines go to the log.
     ///
-    /// - Parameter quiet: the library's words for lines that are for debugging only.
     /// - Throws: ``LoggedFault`` for what ends the program: its sentence is the log's last line.
-    func run(quiet: Set<String> = [], _ work: () throws -> Void) throws {
-        ClientLog.route { [log] in log.log(LogEvent($0, quiet: quiet)) }
+    func run(_ work: () throws -> Void) throws {
+        ClientLog.route { [log] in log.log(LogEvent($0, quiet: LogEvent.ofConnections)) }
         defer { log.finish() }
         do { try work() } catch  where log.style != .terminal {
             log.log(.error, .stopped, AttestWorker.sentence(for: error))

@@ -22,6 +22,7 @@ struct RefreshBroker {
         ("linger.ms", "5"),
         // A request that is not acknowledged by then is given up, and its receipt exchanged again.
         ("message.timeout.ms", "30000"), ("reconnect.backoff.max.ms", "2000"),
+        ("statistics.interval.ms", "2000"),
     ]
 
     let topics: TopicNames

@@ -88,7 +88,7 @@ final class RefreshSession {
             let apps = loaded.rules.apps.count.counted("app")
             let count = Int(partitions).counted("partition")
             log.log(.info, .starting, "\(name) reads \(broker.receipts): \(apps), \(count)")
-            try attend(loop, inbox, reload, &renewal)
+            try attend(loop, inbox, writer, reload, &renewal)
             try drain(loop, inbox)
         }
     }
@@ -156,6 +156,7 @@ final class RefreshSession {
     private func attend(
         _ loop: RefreshLoop,
         _ inbox: RefreshInbox,
+        _ writer: RequestWriter,
         _ reload: ReloadSignal,
         _ renewal: inout ClientRenewal
     ) throws {
@@ -167,10 +168,14 @@ final class RefreshSession {
             say: log.log,
             reloaded: monitor.note(reloaded:)
         )
+        var connections = BrokerReporter.ofRefresher
         while !shell.stopped.isSet {
             if let rules = watch.poll() { loop.reload(rules) }
             _ = renewal.poll(log.log)
-            let pause = try loop.pass(at: Self.time, now: Uptime.milliseconds() ?? 0)
+            let now = Uptime.milliseconds() ?? 0
+            let pause = try loop.pass(at: Self.time, now: now)
+            for event in connections.poll(writer.connections, at: now) { log.log(event) }
+            monitor.note(connections)
             let unfitness = loop.unfitness
             monitor.note(unfitness == nil ? .running : .paused, unfitness)
             log.tick()

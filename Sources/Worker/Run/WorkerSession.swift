@@ -72,7 +72,7 @@ final class WorkerSession {
     /// Runs until a signal asks for the end, or the log cannot go on.
     ///
     /// - Throws: ``LoggedFault`` for what ends the worker: its sentence is the log's last line.
-    func run() throws { try shell.run(quiet: LogEvent.ofConnections, work) }
+    func run() throws { try shell.run(work) }
 
     private func work() throws {
         let drivers = (0..<configuration.loopCount).map { _ in

@@ -75,12 +75,14 @@ struct TopScreen {
     private func part(_ table: TopTable, least: Int) -> Part {
         let rows = [table.header] + table.rows
         var text = TextTable(table.header.indices.map { $0 < table.names ? .left : .right })
-        // The first column gives way to the others.
-        let others = table.header.indices.dropFirst().reduce(0) { width, column in
-            width + 2 + (rows.map { $0[column].printable.count }.max() ?? 0)
+        // Names give way to figures, the widest first.
+        var widths = table.header.indices.map { column in rows.map { $0[column].printable.count }.max() ?? 0 }
+        while widths.reduce(2 * (widths.count - 1), +) > columns,
+            let widest = (0..<table.names).max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
+        {
+            widths[widest] -= 1
         }
-        let room = max(8, columns - others)
-        for row in rows { text.add([Self.cut(row[0].printable, to: room)] + row.dropFirst()) }
+        for row in rows { text.add(zip(row, widths).map { Self.cut($0.printable, to: $1) }) }
         let lines = text.text.split(separator: "\n").map { cut(String($0)) }
         return Part(header: lines[0], lines: Array(lines.dropFirst()), least: least)
     }

@@ -123,9 +123,12 @@ extension ProgramProcess {
     /// How often standard error holds a text.
     package func errors(_ text: String) -> Int { error.count(of: text) }
 
-    /// Standard error without the warnings of a lab authority's roots, which every workplace trusts.
+    /// Standard error without the warnings of a lab authority's roots, which every workplace trusts, and of passwords in
+    /// clear text, which do not leave this machine.
     package var errorBesideLab: String {
-        error.split(separator: "\n").filter { !$0.contains("is a lab authority's root") }.joined(separator: "\n")
+        let lab = ["is a lab authority's root", "in clear text"]
+        return error.split(separator: "\n").filter { line in !lab.contains { line.contains($0) } }
+            .joined(separator: "\n")
     }
 
     /// Whether standard error holds one line, with this beginning, and standard output nothing.

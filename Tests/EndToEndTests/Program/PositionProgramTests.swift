@@ -82,6 +82,7 @@ struct PositionProgramTests {
             appliedOffset: 1,
             group: group,
             delivery: .transaction,
+            writer: Array("marked-one".utf8),
             partitions: workplace.partitions
         )
         #expect(mark.position == position)

@@ -3,7 +3,8 @@ internal import Streams
 /// What operators, disks and machines do under running workers: at most one kind for each seed.
 extension SimulatedFleet {
     func meetWorld() {
-        guard let kind = plan.world, !hasMetWorld, chance(isAmidRestore || isBeforeMarks ? 0.1 : 0.01), happens(kind) else { return }
+        guard let kind = plan.world, !hasMetWorld, chance(isAmidRestore || isBeforeMarks ? 0.1 : 0.01), happens(kind)
+        else { return }
         counts.add(kind)
         counts.note("\(broker.now) \(kind.rawValue)")
         // Clocks and machines do it again, and what restores meet comes a few times.

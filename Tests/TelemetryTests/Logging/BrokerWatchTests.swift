@@ -1,3 +1,4 @@
+internal import HTTP
 internal import Settings
 internal import Testing
 
@@ -65,6 +66,40 @@ struct BrokerWatchTests {
         #expect(watch.poll(Self.brokers(Broker(id: 2, isUp: false, attempts: 2)), why: nil, at: 2_000).isEmpty)
         let lost = watch.poll(Self.brokers(Broker(id: 2, isUp: false, attempts: 3)), why: nil, at: 5_000)
         #expect(lost.map(\.name) == [.brokerLost])
+    }
+
+    private static func statistics(_ states: [Int: String]) -> [UInt8] {
+        let brokers = states.sorted { $0.key < $1.key }.map { id, state in
+            #""b\#(id):9092/\#(id)":{"nodeid":\#(id),"nodename":"b\#(id):9092","source":"learned","state":"\#(state)","#
+                + #""connects":\#(state == "UP" ? 1 : 9)}"#
+        }
+        return Array("{\"brokers\":{\(brokers.joined(separator: ","))}}".utf8)
+    }
+
+    @Test func `each program's pages show what lasts, and its metrics each broker`() throws {
+        var reporter = BrokerReporter.ofGateway
+        func poll(_ states: [Int: String], at now: Int64) -> [LogEvent] {
+            reporter.poll((Self.statistics(states), nil), at: now)
+        }
+        #expect(poll([:], at: 0).isEmpty && reporter.troubles.isEmpty)
+        #expect(poll([1: "UP", 2: "UP"], at: 1_000).isEmpty)
+        for second in 2...6 as ClosedRange<Int64> { _ = poll([1: "UP", 2: "CONNECT"], at: second * 1_000) }
+        #expect(reporter.troubles == ["broker 2 (b2:9092) is away"])
+        // Not before its time.
+        #expect(poll([1: "CONNECT", 2: "CONNECT"], at: 6_500).isEmpty)
+        let lost = poll([1: "CONNECT", 2: "CONNECT"], at: 7_000)
+        #expect(lost.map(\.name) == [.brokerLost] && lost[0].message.hasSuffix("calls get 503 until one is back"))
+        #expect(reporter.troubles == ["no broker is connected"])
+        let page = Readiness(state: .running, reason: nil, troubles: reporter.troubles).page
+        #expect(
+            String(decoding: page.body, as: UTF8.self)
+                == #"{"state":"running","troubles":["no broker is connected"]}"# + "\n"
+        )
+        let monitor = GatewayMonitor(version: "1")
+        monitor.note(reporter)
+        let scrape = String(decoding: GatewayMetricsPage.write(monitor.snapshot, .text), as: UTF8.self)
+        #expect(scrape.contains("attest_broker_up{broker=\"b2:9092\"} 0\n"))
+        #expect(poll([1: "UP", 2: "UP"], at: 9_000).map(\.name) == [.brokerBack] && reporter.troubles.isEmpty)
     }
 
     @Test func `while all are away another line says so; who comes back later has a line of its own`() {

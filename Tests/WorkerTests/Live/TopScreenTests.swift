@@ -55,6 +55,36 @@ struct TopScreenTests {
         #expect(text == Self.text(200, nil))
     }
 
+    @Test func `on a narrow screen names give way, and figures stay whole`() {
+        let text = Self.text(80, nil)
+        let accepted = text.split(separator: "\n").first { $0.contains("accepted") }
+        #expect(accepted?.hasSuffix("8,000") == true && text.contains("3,456,789"), "\(text)")
+        let tables = text.split(separator: "\n").filter { $0.contains(" Shop for iOS ") || $0.hasPrefix("worker-") }
+        #expect(tables.allSatisfy { $0.last != "…" }, "\(text)")
+    }
+
+    @Test func `what lasts of brokers, keys and quotas is among the troubles`() {
+        let status = TopSamples.status(#","troubles":["broker 2 (b2:9092) is away"]"#)
+        var instance = TopInstance("one:1")
+        for second in 1...2 {
+            let throttle = "attest_broker_throttle_seconds_total{broker=\"b1:9092\"} \(second)"
+            let page = TopSamples.worker(second, more: throttle)
+            instance.note(TopSamples.answer(page, status, at: Int64(second) * 1_000))
+        }
+        let lines = Self.lines([instance], 120, nil)
+        #expect(lines.contains("! one:1: broker 2 (b2:9092) is away"), "\(lines)")
+        #expect(lines.contains("! one:1: b1:9092 holds back answers, since a client exceeds its quota"), "\(lines)")
+    }
+
+    @Test func `a rate is of the last seconds, since a worker counts when it commits`() {
+        var instance = TopInstance("one:1")
+        for second in 1...9 {
+            let page = TopSamples.worker(second - second % 3)
+            instance.note(TopSamples.answer(page, at: Int64(second) * 1_000))
+            if second > 3 { #expect(instance.rate(.requests).map { $0 > 500 } == true, "\(second)") }
+        }
+    }
+
     @Test func `rates are of the time between two answers, summed over instances`() {
         let text = Self.text(200, 60)
         // 1,500 and 2.5 a second, of two workers.

@@ -78,7 +78,8 @@ struct OperatorAction {
         }
         let places = commands.count == 1 ? "partition \(commands[0].partition)" : commands.count.counted("partition")
         console.print("\(command.action.rawValue) of \(subject) written to \(topic), \(places)")
-        for (command, partition) in commands {
+        // Where results are waited for, each has its line.
+        for (command, partition) in commands where wait == nil {
             console.print("partition \(partition): the result's request-id is \(Self.requestID(command))")
         }
         return try wait?.finish(console) ?? ExitCode.done

@@ -131,6 +131,12 @@ extension SimulateCommand {
         )
     }
 
+    /// - Throws: where calls were refused and no client got a token: nothing works.
+    static func requireTokens(_ tally: StockTally) throws(CommandFault) {
+        guard tally.minted == 0, !tally.refused.isEmpty else { return }
+        throw CommandFault("no stock client got a token: the refusals above say why.")
+    }
+
     /// The outcome of the clients as lines; throws if an answer is unusable.
     static func account(_ tally: StockTally, devices: Int) throws(CommandFault) -> [String] {
         if let fault = tally.faults.first {

@@ -240,6 +240,7 @@ struct SimulateCommand {
         }
         meter.finish()
         for line in try Self.account(tally, devices: settings.devices) { say(line) }
+        try Self.requireTokens(tally)
         return ExitCode.done
     }
 
@@ -253,6 +254,7 @@ struct SimulateCommand {
         for line in account.lines { say(line) }
         try Self.account(account)
         for line in try Self.account(tally, devices: settings.devices) { say(line) }
+        try Self.requireTokens(tally)
         return ExitCode.done
     }
 
