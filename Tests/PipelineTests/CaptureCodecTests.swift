@@ -220,6 +220,14 @@ private func record(
             (#"{"partition":0,"offset":9223372036854775808}"#, "offset is not an integer >= 0"),
             (#"{"partition":0,"offset":1,"ts":"5"}"#, "ts is not an integer >= -1"),
             (#"{"partition":0,"offset":1,"ts":-2}"#, "ts is not an integer >= -1"),
+            (
+                #"{"partition":0,"offset":1,"ts":1795850187}"#,
+                "ts 1795850187 is in seconds: a capture has milliseconds"
+            ),
+            (
+                #"{"partition":0,"offset":1,"timestamp":1795850187}"#,
+                "timestamp 1795850187 is in seconds: a capture has milliseconds"
+            ),
             (#"{"partition":0,"offset":1,"topic":1}"#, "topic is not a UTF-8 string"),
             (#"{"partition":0,"offset":1,"key":1}"#, "key is neither a string nor null"),
             (#"{"partition":0,"offset":1,"payload":1}"#, "payload is neither a string nor null"),

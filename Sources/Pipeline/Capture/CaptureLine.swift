@@ -70,7 +70,15 @@ enum CaptureLine {
         guard let timestamp = node.integer, timestamp >= -1 else {
             throw Fault(reason: "ts is not an integer >= -1")
         }
-        return timestamp
+        return try milliseconds(timestamp, "ts")
+    }
+
+    /// Seconds of the years 2014 to 2096: as milliseconds they are days of 1970, before any record.
+    private static func milliseconds(_ timestamp: Int64, _ name: String) throws(Fault) -> Int64 {
+        guard !(1_400_000_000...4_000_000_000).contains(timestamp) else {
+            throw Fault(reason: "\(name) \(timestamp) is in seconds: a capture has milliseconds")
+        }
+        return max(-1, timestamp)
     }
 
     /// Milliseconds, as rpk writes them, RFC 3339, as Kafka UI does, or seconds with a fraction, as AKHQ does. A time before
@@ -82,7 +90,7 @@ enum CaptureLine {
         guard let timestamp = node.integer else {
             throw Fault(reason: "timestamp is neither an integer nor a time such as 2026-11-20T12:00:00Z")
         }
-        return max(-1, timestamp)
+        return try milliseconds(timestamp, "timestamp")
     }
 
     /// RFC 3339, in UTC or with an offset, as kaf writes it.
