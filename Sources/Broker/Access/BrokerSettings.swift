@@ -73,13 +73,7 @@ extension BrokerSettings {
 
     /// Refuses lines that no consumer accepts, such as time-outs that contradict each other. Joins no group.
     package func validateMember() throws(KafkaFault) {
-        var properties = try consumerProperties().completed(defaults: [("log_level", "0")])
-        properties["group.instance.id"] = nil
-        // No broker is asked: what contradicts itself does so without one.
-        for name in ["bootstrap.servers", "metadata.broker.list"] {
-            while properties[name] != nil { properties[name] = nil }
-        }
-        _ = try Consumer(properties, topic: topics.requests)
+        _ = try Consumer(try consumerProperties().withoutBrokers, topic: topics.requests)
     }
 
     /// The name by which the group knows this instance over restarts.

@@ -22,7 +22,7 @@ extension Configuration {
         }
         if let problem = properties.tokenProblem { throw ConfigurationFault("kafka.properties: \(problem).") }
         // librdkafka judges combinations of lines, and the files that they name, only when a client is made.
-        _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties) }
+        _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties.withoutBrokers) }
         properties[KafkaProperties.tokenCommand].map(TokenKeeper.keep)
         return properties.pairs.map { ($0.name, $0.value) }
     }

@@ -31,6 +31,13 @@ package struct KafkaProperties: Sendable, Equatable {
         }
     }
 
+    /// The same for a client that asks no broker: what contradicts itself does so without one.
+    package var withoutBrokers: KafkaProperties {
+        var own = completed(defaults: [("log_level", "0")])
+        for name in ["bootstrap.servers", "metadata.broker.list", "group.instance.id"] { own[name] = nil }
+        return own
+    }
+
     /// These settings over `defaults`, and `forced` over both.
     package func completed(defaults: [(String, String)], forced: [(String, String)] = []) -> KafkaProperties {
         var result = KafkaProperties(defaults)

@@ -36,16 +36,17 @@ extension Command {
 /// The order in which keys are rotated without a refused request.
 enum RotationAdvice {
     static let text = """
-        The order of a rotation:
-        signing    1. published: add it and serve the new key set (jwks). Verifiers keep the old set for up to 6 h.
-                   2. after 7 h, active: --activate KID. The previous key becomes published.
-                   3. when the last token of the old key has expired (its ttl, 7 d at most), remove it.
-                   Compromised: set "state": "revoked" in worker.json. It leaves the set; its tokens are
-                   refused at once. If no other key is active, exchanges are deferred: --add makes one.
-        sealing    1. last in its list: add it, and wait until every worker has reloaded and can open with it.
-                   2. first in its list: --activate ID. The first one seals.
-                   3. old keys stay forever: artifacts live as long as their devices.
-        challenge  as sealing; remove an old key when its last challenge has expired (after challenges.ttl).
+        The order of a rotation of signing keys:
+        1. published: add it and serve the new key set (jwks). Verifiers keep the old set for up to 6 h.
+        2. after 7 h, active: --activate KID. The previous key becomes published.
+        3. when the last token of the old key has expired (its ttl, 7 d at most), remove it.
+        Compromised: set "state": "revoked" in worker.json. It leaves the set; its tokens are refused at
+        once. If no other key is active, exchanges are deferred: --add makes one.
+        Of sealing keys:
+        1. last in its list: add it, and wait until every worker has reloaded and can open with it.
+        2. first in its list: --activate ID. The first one seals.
+        3. old keys stay forever: artifacts live as long as their devices.
+        Of challenge keys the same; remove an old one when its last challenge has expired (challenges.ttl).
         Running workers reload changes within seconds, or at once on SIGHUP, and log each reload.
         """
 }

@@ -29,7 +29,7 @@ struct ClientRenewal {
         guard !files.paths.isEmpty, files.poll() else { return false }
         do throws(ConfigurationFault) {
             let properties = properties
-            _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties) }
+            _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try Admin(properties.withoutBrokers) }
         } catch {
             say(LogEvent(.error, .configurationRefused, "renewed files are not taken, clients stay: \(error.message)"))
             return false

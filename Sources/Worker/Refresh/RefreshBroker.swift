@@ -41,14 +41,9 @@ struct RefreshBroker {
         }
         if own["client.id"] == nil { own["client.id"] = "refresh-receipts-\(instance)" }
         properties = own
-        _ = try ConfigurationFault.explaining { () throws(KafkaFault) in try validateConsumer() }
-    }
-
-    /// Refuses lines that no consumer accepts. No broker is asked.
-    private func validateConsumer() throws(KafkaFault) {
-        var own = consumerProperties(.first).completed(defaults: [("log_level", "0")])
-        for name in ["bootstrap.servers", "metadata.broker.list", "group.instance.id"] { own[name] = nil }
-        _ = try Consumer(own, topic: receipts)
+        _ = try ConfigurationFault.explaining { () throws(KafkaFault) in
+            try Consumer(consumerProperties(.first).withoutBrokers, topic: receipts)
+        }
     }
 
     var receipts: String { topics.receipts ?? "" }
