@@ -68,7 +68,7 @@ extension GatewayMonitor: ProgramMonitor {
             silence: { self.silence },
             readiness: {
                 let snapshot = self.snapshot
-                let troubles = Readiness.troubles(snapshot.brokers.troubles)
+                let troubles = snapshot.brokers.troubles
                 return Readiness(state: snapshot.state, reason: snapshot.reason, troubles: troubles)
             },
             metrics: { GatewayMetricsPage.write(self.snapshot, $0) }

@@ -1,6 +1,5 @@
 internal import HTTP
 internal import JSON
-internal import Kafka
 internal import Pipeline
 internal import Threads
 
@@ -77,9 +76,6 @@ struct Readiness {
     let state: WorkerState
     let reason: String?
     let troubles: [String]
-
-    /// What lasts of brokers, and of tokens for them.
-    static func troubles(_ brokers: [String]) -> [String] { brokers + [ClientLog.lastingFault].compactMap(\.self) }
 
     var page: HTTPResponse {
         var json = JSONWriter()

@@ -139,7 +139,7 @@ package final class WorkerMonitor: Sendable {
         snapshot.process = ProcessFigures.now(start: processStart)
         (snapshot.state, snapshot.reason) = Self.state(known.phase, states, snapshot.brokers)
         let away = snapshot.signingKeys.filter { $0.isAway == true }
-        snapshot.troubles = Readiness.troubles(known.brokers) + away.map { "signing key \($0.kid) does not answer" }
+        snapshot.troubles = known.brokers + away.map { "signing key \($0.kid) does not answer" }
         return snapshot
     }
 

@@ -41,7 +41,10 @@ package struct RunReporter {
             lag = snapshot.totalLag
             let fault = snapshot.members.lazy.compactMap(\.connectionFault).first
             let refusals = snapshot.members.reduce(0) { $0 + $1.refusals }
-            for event in brokers.poll(snapshot.brokers, fault, refusals: refusals, at: now) { log.log(event) }
+            let tokens = ClientLog.lastingFault
+            for event in brokers.poll(snapshot.brokers, fault, refusals: refusals, tokens: tokens, at: now) {
+                log.log(event)
+            }
             monitor.note(brokers: brokers.troubles)
             // What is known of their ends is as old as the connections.
             if !snapshot.brokers.isAway {

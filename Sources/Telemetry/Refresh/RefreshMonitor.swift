@@ -58,7 +58,7 @@ extension RefreshMonitor: ProgramMonitor {
             silence: { self.silence },
             readiness: {
                 let snapshot = self.snapshot
-                let troubles = Readiness.troubles(snapshot.brokers.troubles)
+                let troubles = snapshot.brokers.troubles
                 return Readiness(state: snapshot.state, reason: snapshot.reason, troubles: troubles)
             },
             metrics: { RefreshMetricsPage.write(self.snapshot, $0) }

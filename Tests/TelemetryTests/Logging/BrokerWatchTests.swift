@@ -78,8 +78,8 @@ struct BrokerWatchTests {
 
     @Test func `each program's pages show what lasts, and its metrics each broker`() throws {
         var reporter = BrokerReporter.ofGateway
-        func poll(_ states: [Int: String], at now: Int64) -> [LogEvent] {
-            reporter.poll((Self.statistics(states), nil), at: now)
+        func poll(_ states: [Int: String], tokens: String? = nil, at now: Int64) -> [LogEvent] {
+            reporter.poll((Self.statistics(states), nil), tokens: tokens, at: now)
         }
         #expect(poll([:], at: 0).isEmpty && reporter.troubles.isEmpty)
         #expect(poll([1: "UP", 2: "UP"], at: 1_000).isEmpty)
@@ -100,6 +100,8 @@ struct BrokerWatchTests {
         let scrape = String(decoding: GatewayMetricsPage.write(monitor.snapshot, .text), as: UTF8.self)
         #expect(scrape.contains("attest_broker_up{broker=\"b2:9092\"} 0\n"))
         #expect(poll([1: "UP", 2: "UP"], at: 9_000).map(\.name) == [.brokerBack] && reporter.troubles.isEmpty)
+        #expect(poll([1: "UP", 2: "UP"], tokens: "no token", at: 10_000).isEmpty)
+        #expect(reporter.troubles == ["no token"])
     }
 
     @Test func `while all are away another line says so; who comes back later has a line of its own`() {
