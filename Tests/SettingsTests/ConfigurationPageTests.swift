@@ -18,11 +18,13 @@ struct ConfigurationPageTests {
         var names: [String] { key.split(separator: ".").map(String.init) }
     }
 
+    /// The folder of the pages.
+    static let pages = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+        .appending(path: "Sources/attest-worker/Documentation.docc")
+
     /// The rows of the JSON files: those of kafka.properties and of the environment have fewer columns.
     private static let rows: [Row] = {
-        let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let page = root.appending(path: "Sources/attest-worker/Documentation.docc/Configuration.md")
-        let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
+        let text = (try? String(contentsOf: pages.appending(path: "Configuration.md"), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { line in
             let cells = line.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.trimmingCharacters(in: .whitespaces) }

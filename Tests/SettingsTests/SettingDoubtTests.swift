@@ -1,3 +1,4 @@
+import Foundation
 import TestKit
 import Testing
 
@@ -145,5 +146,21 @@ struct SecretDoubtTests {
         let lines = try directory.load().warnings(now: 0).filter { !$0.hasPrefix("no ") }
         #expect(lines.count == (warning == nil ? 0 : 1), "\(lines)")
         if let warning { #expect(lines.first?.hasPrefix(warning) == true, "\(lines)") }
+    }
+
+    @Test func `no properties that a page shows cause a doubt`() throws {
+        let folder = ConfigurationPageTests.pages
+        var examples = 0
+        for page in try FileManager.default.contentsOfDirectory(atPath: folder.path) where page.hasSuffix(".md") {
+            let parts = try String(contentsOf: folder.appending(path: page), encoding: .utf8)
+                .components(separatedBy: "```properties\n").dropFirst()
+            for part in parts {
+                examples += 1
+                let lines = part.components(separatedBy: "```")[0]
+                let doubts = try ConfigurationDirectory(properties: lines).load().doubts
+                #expect(doubts.isEmpty, "\(page): \(doubts)")
+            }
+        }
+        #expect(examples > 5)
     }
 }
