@@ -229,14 +229,32 @@ struct MovedLedgerTests {
         var mark = PartitionMark(appliedOffset: 7, group: [0x67], delivery: .transaction, partitions: 2)
         ledger.take(.mark(mark), of: 0)
         ledger.take(.mark(PartitionMark(appliedOffset: 8)), of: 1)
-        #expect(ledger.oldMarks().count == 2)
+        // Where there was no mark, too: a worker that knows nothing would start there.
+        #expect(ledger.oldMarks().map(\.partition) == [0, 1, 2] && !ledger.isLeft)
+        let unmarked = LedgerRecord(.mark(PartitionMark(partitions: -3)), on: 2)
+        #expect(ledger.oldMarks().last == unmarked)
         mark.position.partitions = -2
         #expect(ledger.oldMarks().first { $0.partition == 0 } == LedgerRecord(.mark(mark), on: 0))
         let older = PartitionMark(appliedOffset: 8, partitions: -3)
         #expect(ledger.oldMarks().first { $0.partition == 1 } == LedgerRecord(.mark(older), on: 1))
         ledger.take(.mark(mark), of: 0)
-        ledger.take(.markForgotten, of: 1)
-        #expect(ledger.oldMarks().isEmpty, "they say it already, or there are none")
+        ledger.take(.mark(older), of: 1)
+        ledger.take(.mark(PartitionMark(partitions: -3)), of: 2)
+        #expect(ledger.oldMarks().isEmpty && ledger.isLeft, "they say it already")
+        // It was taken back, and went on.
+        ledger.take(.mark(PartitionMark(appliedOffset: 9, partitions: 3)), of: 1)
+        #expect(!ledger.isLeft)
+    }
+
+    @Test func `a late record behind a higher counter moves nothing back, as in every restore`() throws {
+        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
+        let (late, high) = (KeySamples.key(1, counter: 9), KeySamples.key(1, counter: 10))
+        let home = Partitioner.murmur2.partition(of: high.keyID.recordKey, count: 2)
+        for key in [high, late] { ledger.take(.key(key.keyID, KeyTable.record(of: key, after: nil)), of: home) }
+        ledger.join()
+        let changes = try ledger.records().map { try LedgerCodec.decode(key: $0.key, value: $0.value) }
+        let counters = changes.compactMap { if case .key(_, let record) = $0 { record.counter } else { nil } }
+        #expect(counters == [10])
     }
 
     @Test func `a key's ban goes with it, any other to every partition, and the one that lasts longer counts`() throws {

@@ -147,7 +147,9 @@ struct KafkaMemberTests {
     }
 
     struct FirstMark: Sendable {
-        /// What the marks name at the start, and once our own can be read.
+        /// The partition's own mark names so many; nil = there is none.
+        var own: Int32?
+        /// What the marks name at the start, and once our own can be read; nil = some cannot be read.
         var first: Set<Int32>? = []
         var found: Set<Int32>?
         var delivery = OutputWriter.Settings.Delivery.transaction
@@ -156,17 +158,23 @@ struct KafkaMemberTests {
     }
 
     @Test(arguments: [
-        FirstMark(first: [3], found: [3]), FirstMark(first: nil, found: [3]),
-        FirstMark(found: [3], delivery: .atLeastOnce), FirstMark(found: [3]),
+        FirstMark(first: [3], found: [3]), FirstMark(first: nil, found: [3]), FirstMark(found: [3]),
+        FirstMark(found: [3], delivery: .atLeastOnce), FirstMark(own: 3, found: nil),
+        FirstMark(own: 3, first: nil, found: nil), FirstMark(first: nil, found: nil, isHeldBack: true),
         // Another process has written its first mark under another number, or some mark cannot be read.
         FirstMark(found: [3, 4], isLost: true), FirstMark(found: nil, isHeldBack: true),
     ])
     func `an output counts once no other number of partitions stands beside its first marks`(row: FirstMark) throws {
         let bench = try MemberBench(row.delivery, partitions: 3)
         bench.brokers.marked = row.first
-        try bench.read()
+        try bench.own()
+        let mark = row.own.map { PositionMark(group: Array("group".utf8), delivery: .transaction, partitions: $0) }
+        let generation = bench.member.announcement
+        _ = try bench.member.ledgerIsWhole(0, mark: mark, isEmpty: true, of: generation, at: bench.now)
+        try bench.steps()
         let batch = try #require(try bench.write())
-        #expect(batch.budget.isHeldBack == (row.first == [] && row.delivery == .transaction))
+        let isUnseen = row.own == nil && row.first != [3]
+        #expect(batch.budget.isHeldBack == (isUnseen && row.delivery == .transaction))
         bench.brokers.marked = row.found
         if batch.budget.isHeldBack { bench.brokers.outcomes = [.arrived] }
         try bench.steps()

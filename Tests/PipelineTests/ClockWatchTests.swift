@@ -39,8 +39,9 @@ struct ClockWatchTests {
 
     @Test(
         arguments: [
-            ([-6 * minute], true), ([-6 * minute, -day], true), ([-5 * minute], false), ([-6 * minute, 0], false),
-            ([0], false), ([], false), ([95 * hour], false), ([97 * hour], false), ([-6 * minute, 97 * hour], true),
+            ([-6 * minute], true), ([-6 * minute, -day], true), ([-5 * minute], false),
+            // The records before a partition's newest one may be old.
+            ([0, -6 * minute], true), ([0], false), ([], false), ([95 * hour], false), ([97 * hour], false), ([-6 * minute, 97 * hour], true),
         ] as [([Int64], Bool)]
     )
     func `a round that the broker dated in the future is in doubt, one within the limits is not`(
@@ -49,6 +50,34 @@ struct ClockWatchTests {
     ) {
         var watch = ClockWatch()
         #expect((Self.doubt(ages, &watch, at: Self.now()) != nil) == isInDoubt)
+    }
+
+    @Test func `another partition's newest record speaks for the clock, in runs and apart`() {
+        let now = Self.now()
+        func doubt(_ records: [(partition: Int32, age: Int64)]) -> ClockDoubt? {
+            var watch = ClockWatch()
+            let round = records.map { Self.record(age: $0.age, partition: $0.partition, at: now) }
+            return watch.doubt(round, at: now, Self.limits)
+        }
+        let (ahead, behind) = (-6 * Self.minute, -7 * Self.minute)
+        #expect(doubt([(0, ahead), (1, 0)]) == nil)
+        #expect(doubt([(0, 0), (1, 0), (0, ahead), (1, behind)])?.kind == .behind(1))
+        #expect(doubt([(0, 0), (1, behind), (0, ahead)])?.milliseconds == 7 * Self.minute)
+    }
+
+    @Test func `a clock that stays behind judges what has grown old enough, and refuses nothing as from the future`() {
+        var watch = ClockWatch()
+        let behind = 70_000 as Int64
+        var limits = Self.limits
+        limits.maxAheadMilliseconds = 60_000
+        let first = Self.record(age: -behind, at: Self.now())
+        #expect(watch.review([first], at: Self.now(), limits).mayJudge == false)
+        #expect(watch.review([first], at: Self.now(10_000), limits).mayJudge)
+        // A backlog behind it, its newest record appended just now; then a partition that comes later.
+        let now = Self.now(10_500)
+        let rest = [-60_000, -65_000, -behind].map { Self.record(age: $0, at: now) }
+        #expect(watch.review(rest, at: now, limits).mayJudge == false)
+        #expect(watch.review([Self.record(age: -behind, partition: 1, at: now)], at: now, limits).mayJudge == false)
     }
 
     @Test func `a producer's timestamp is not evidence`() {

@@ -92,13 +92,13 @@ struct KeyCountersTests {
                 ("the same, further on", attested, 8, [11, 20], [], 0),
                 ("the same, once all is known", attested, 8, [11, 19, 22], [20, 21], 0),
                 ("the same with a wide window", attested, 64, [11], Array(1...10), 0),
-                ("attested, strict", attested, 0, [5], [], 0),
+                ("attested, strict", attested, 0, [5], [], 255),
                 ("imported, the next counter", imported, 8, [101], [], 8),
                 ("imported, used up to 150 since", imported, 64, [151], [], 64),
                 ("the same, overtaken soon after", imported, 64, [151, 153], [], 62),
                 ("the same with the greatest window's reach", imported, 64, [151, 215, 217], [216], 0),
                 ("imported, a captured one first", imported, 8, [101, 151], [], 8),
-                ("imported, strict", imported, 0, [151, 153], [], 0),
+                ("imported, strict", imported, 0, [151, 153], [], 255),
                 ("imported, near the end", imported, 8, [.max - 1, .max], [], 7),
                 ("restored", restored, 8, [3], [], 8),
                 ("restored by a late one", restored, 8, [149, 151], [], 6),
@@ -115,6 +115,14 @@ struct KeyCountersTests {
         }
         #expect(counters.skippedCounters == open, "\(name)")
         #expect(counters.unseen == unseen, "\(name)")
+    }
+
+    @Test func `a window that is set later opens nothing that an import did not cover`() {
+        var counters = KeyCounters(highest: 100, unseen: KeyCounters.allUnseen)
+        // The device was at 150 when its ledger was lost.
+        counters.use(120, window: 0)
+        counters.use(151, window: 8)
+        #expect(counters.skippedCounters.isEmpty && (101...150).allSatisfy { !counters.accepts($0, window: 8) })
     }
 
     /// A device whose requests overtake each other within the window; its ledger is replaced by an export of any time,

@@ -46,9 +46,13 @@ package final class LedgerMove {
         (self.ledger, self.partitions) = (ledger, partitions)
         let present = try LedgerContent(self.target, partitions: partitions)
         self.present = present
-        isDone = ledger.newMarks(Array(try self.target.groupID().utf8), isWhole: true).allSatisfy { record in
-            present.marks[record.partition].map { LedgerRecord(.mark($0), on: record.partition) } == record
-        }
+        let marks = ledger.newMarks(Array(try self.target.groupID().utf8), isWhole: true)
+        // A source that went on has counters that the target lacks.
+        isDone =
+            ledger.isLeft
+            && marks.allSatisfy { record in
+                present.marks[record.partition].map { LedgerRecord(.mark($0), on: record.partition) } == record
+            }
         guard !isDone else { return }
         try requireTarget()
         unread = try judged(counts.requests)
@@ -123,6 +127,8 @@ package final class LedgerMove {
     /// - Parameter progress: called with the number of committed records of the new ledger.
     package func perform(progress: (Int) -> Void) throws {
         let group = Array(try target.groupID().utf8)
+        // Before anything is written: what is aborted can be read, too.
+        try source.requireEmptyGroup()
         if present.isEmpty { try write(to: target, from: present.ends, ledger.newMarks(group, isWhole: false)) }
         try write(to: source, from: ends, ledger.oldMarks())
         // Whatever an earlier attempt has left and this one does not write goes.

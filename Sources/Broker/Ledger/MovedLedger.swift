@@ -76,6 +76,8 @@ package struct MovedLedger {
         for place in keys.indices {
             for id in keys[place].ids where homes.home(of: id) != place {
                 guard let stray = keys[place][id] else { continue }
+                // What was used beside it may lie anywhere as well.
+                step = 1
                 let home = Int(homes.home(of: id))
                 switch KeyMerge(stray, into: keys[home][id]) {
                 case .write(let joined): keys[home].set(id, joined)
@@ -183,10 +185,14 @@ extension MovedLedger {
         return (0..<new.partitions).map { LedgerRecord(.mark(mark), on: $0) }
     }
 
-    /// The old ledger's marks, which say from now on that its keys were moved.
+    /// Whether every partition of the old ledger says that its keys were moved.
+    var isLeft: Bool { (0..<old.partitions).allSatisfy { marks[$0]?.position.partitions ?? 0 < 0 } }
+
+    /// The old ledger's marks, which say from now on that its keys were moved: of partitions without one, too, where a
+    /// worker that knows nothing would start.
     func oldMarks() -> [LedgerRecord] {
-        marks.compactMap { partition, mark in
-            var mark = mark
+        (0..<old.partitions).compactMap { partition in
+            var mark = marks[partition] ?? PartitionMark()
             let count = mark.position.partitions ?? old.partitions
             guard count > 0 else { return nil }
             mark.position.partitions = -count

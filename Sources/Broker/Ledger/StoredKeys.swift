@@ -20,8 +20,10 @@ struct StoredKeys {
         return record
     }
 
+    /// Of two records of a key the higher counter stays, as in every restore: a late one may lie behind it.
     mutating func set(_ key: KeyID, _ record: KeyRecord) {
-        ledger.set(key, record)
+        ledger.set(key, record, unlessLower: true)
+        guard ledger[key]?.counter == record.counter else { return }
         unusable[key] = record.publicKey == nil ? record.unusableKey : nil
     }
 

@@ -80,7 +80,7 @@ extension KafkaMember {
 
     /// Goes on asking for offsets that were held back, while other partitions start. The ends of those go first.
     func advanceOffsets(at now: Moment) {
-        guard membership.state == .owning, !isQuerying, membership.pause.isOver(at: now),
+        guard membership.state == .owning, !isQuerying, look == .none, membership.pause.isOver(at: now),
             partitions.all.contains(where: \.awaitsOffset), !partitions.all.contains(where: { $0.state == .asked })
         else { return }
         askOffsets()
@@ -109,6 +109,9 @@ extension KafkaMember {
                 try takeEnds(answer, at: now)
             } else if id == orphans.query {
                 takeOrphan(answer, at: now)
+            } else if look == .asked(id) {
+                look = .none
+                noteMarks(answer, at: now)
             } else if id == membership.query {
                 membership.query = nil
                 do throws(KafkaFault) { try take(answer.get(), at: now) } catch { try noteUnanswered(error, at: now) }
@@ -122,7 +125,6 @@ extension KafkaMember {
         case (.topicsAndMarks(let topics, let marked), .askingTopics):
             self.marked = marked
             try noteTopics(topics, at: now)
-        case (.topicsAndMarks(_, let marked), .owning): noteMarks(marked, at: now)
         case (.offsets(let offsets, let hasAny), .askingOffsets), (.offsets(let offsets, let hasAny), .owning):
             for offset in offsets { partitions.with(offset.partition) { $0.found(offset) } }
             groupHasOffsets = hasAny

@@ -68,7 +68,8 @@ extension KafkaMember {
     func forgetQueries() {
         damaged.removeAll()
         for query in [membership.query, orphans.query] { if let query { ports.queries.forget(query) } }
-        (membership.query, orphans.query) = (nil, nil)
+        if case .asked(let query) = look { ports.queries.forget(query) }
+        (membership.query, orphans.query, look) = (nil, nil, .none)
         closeReader()
     }
 

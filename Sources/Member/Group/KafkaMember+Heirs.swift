@@ -6,7 +6,7 @@ extension KafkaMember {
         #if DEBUG
             if settings.has(.orphansLeftOpen) { return }
         #endif
-        guard isAtomic, membership.state == .owning, !isQuerying, let reader else { return }
+        guard isAtomic, membership.state == .owning, !isQuerying, look == .none, let reader else { return }
         for number in reading {
             guard let writer = ledgers.writers[number], writer != transactionalID, reader.stands(number, at: now),
                 orphans.begin(writer, at: now)

@@ -31,7 +31,7 @@ extension KafkaMember {
         at now: Moment
     ) throws(KafkaFault) {
         let token = try checked(positions, of: generation)
-        let budget = CallBudget(until: now + settings.outputMilliseconds, isHeldBack: awaitsMarks)
+        let budget = CallBudget(until: now + settings.outputMilliseconds, isHeldBack: awaitsMarks(positions))
         output.begin(positions, budget)
         if membership.isLeaving { output.hurry(at: now) }
         ports.writer.submit(
@@ -126,6 +126,7 @@ extension KafkaMember {
             membership.pause.fail(at: now)
             try rideOut(fault)
         case .failed(let fault, let cut):
+            if look == .due { look = .none }
             ledgers.distrust(cut)
             output.fault = fault
             output.take(.failed(isInDoubt: false))
@@ -209,13 +210,15 @@ extension KafkaMember {
 
     // MARK: The first mark
 
-    /// Whether no mark names a number of partitions yet. A process that started under another number may then have found
-    /// none either: each makes its first marks readable, and only then looks at the others'.
-    private var awaitsMarks: Bool {
+    /// Whether an output has a partition that no mark of its own vouches for, and no other mark is known to: a process that
+    /// started under another number may then have found none either. So each makes its first marks readable, and only then
+    /// looks at the others'.
+    private func awaitsMarks(_ positions: [PartitionPosition]) -> Bool {
         #if DEBUG
             if settings.has(.firstMarkUnseen) { return false }
         #endif
-        return isAtomic && settings.guardsPositions && settings.partitions != nil && marked == []
+        guard isAtomic, settings.guardsPositions, let partitions = settings.partitions else { return false }
+        return marked?.contains(partitions) != true && positions.contains { unmarked.contains($0.partition) }
     }
 
     private var marksDiffer: Bool { marked?.contains { $0 != settings.partitions } ?? false }
@@ -224,13 +227,15 @@ extension KafkaMember {
     /// for again once the output has ended.
     private func lookAtMarks(at now: Moment) {
         guard membership.state == .owning else { return output.noteLost() }
-        guard !isQuerying, membership.pause.isOver(at: now) else { return }
-        membership.query = ports.queries.ask(.topicsAndMarks)
+        if case .asked = look { return }
+        guard !isQuerying else { return look = .due }
+        guard membership.pause.isOver(at: now) else { return }
+        look = .asked(ports.queries.ask(.topicsAndMarks))
     }
 
-    func noteMarks(_ found: Set<Int32>?, at now: Moment) {
-        // Some mark could not be read.
-        guard let found else { return membership.pause.fail(at: now) }
+    /// Some mark may not be readable: then it is asked for again.
+    func noteMarks(_ answer: Result<BrokerAnswer, KafkaFault>, at now: Moment) {
+        guard case .success(.topicsAndMarks(_, let found?)) = answer else { return membership.pause.fail(at: now) }
         marked = found
         marksDiffer ? output.noteLost() : output.letGo()
     }

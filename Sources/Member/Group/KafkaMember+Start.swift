@@ -19,6 +19,7 @@ extension KafkaMember {
         guard announcement == self.announcement, let partition = partitions[number],
             case .restoring = partition.state, !isLost
         else { return nil }
+        if mark?.partitions == settings.partitions { unmarked.remove(number) } else { unmarked.insert(number) }
         var report = PartitionStart.Report()
         report.hasCommitted = partition.committed != nil && partition.isOwn
         switch decision(partition, mark, isEmpty) {

@@ -36,6 +36,10 @@ package final class KafkaMember {
     /// The numbers of partitions that the ledger's marks named when this process first had partitions: it ends where the
     /// topics' number changes, and so does each member that started under another one. nil = not known yet.
     var marked: Set<Int32>?
+    /// Partitions whose own marks named no number of partitions when they started.
+    var unmarked: Set<Int32> = []
+    /// The look at the marks of others before a first output counts.
+    var look = Look.none
     /// The error counts of consumers that were replaced.
     var pastErrors: [String: Int] = [:]
     #if DEBUG
@@ -106,7 +110,17 @@ package final class KafkaMember {
     }
 
     /// Whether the brokers are being asked something: one question at a time.
-    var isQuerying: Bool { membership.query != nil || reader?.query != nil || orphans.query != nil }
+    var isQuerying: Bool {
+        if case .asked = look { return true }
+        return membership.query != nil || reader?.query != nil || orphans.query != nil
+    }
+
+    enum Look: Equatable {
+        case none
+        /// Before any other question: an output waits for it.
+        case due
+        case asked(QueryID)
+    }
 
     /// Ends of ledgers, or offsets, are asked for again after a pause, and nothing is read meanwhile: a poll has nothing to
     /// wait for.

@@ -58,7 +58,8 @@ package struct KeyCounters: Hashable, Sendable {
             let step = UInt64(counter - highest)
             let rest = unseen == Self.allUnseen ? 0 : Int(unseen) - Int(min(step, UInt64(unseen)))
             if isUnseen(step, window) {
-                let reach = UInt8(max(rest, min(window, Self.mostBehind)))
+                // A window may be set later.
+                let reach = window == 0 ? Self.allUnseen : UInt8(max(rest, min(window, Self.mostBehind)))
                 self = KeyCounters(highest: counter, unseen: reach)
             } else {
                 let before = step < 64 ? skipped << step : 0

@@ -65,28 +65,26 @@ struct ClockWatch: Sendable {
 
     /// Why a round may not be judged now; nil = it may.
     mutating func doubt(_ records: [PolledRecord], at now: Now, _ limits: ClockSettings) -> ClockDoubt? {
-        var ahead: (partition: Int32, by: Int64)?
         var late: (partition: Int32, by: Int64)?
-        var (partitions, hasOther): (Set<Int32>, Bool) = ([], false)
-        // Records of one partition come in runs, and agree alike.
-        var (present, agreed): (Int32?, Int32?)
+        var ages = NewestAges()
         for case let record? in records.lazy.map(\.stamp) where record.hasLogAppendTime && record.timestamp >= 0 {
             let (partition, age) = (record.place.partition, now.wall - record.timestamp)
-            if partition != present { partitions.insert(partition) }
-            present = partition
-            if age < -limits.maxAheadMilliseconds {
-                if -age > ahead?.by ?? 0 { ahead = (partition, -age) }
-            } else if age > limits.maxAgeMilliseconds {
-                if age > late?.by ?? 0 { late = (partition, age) }
-            } else {
-                hasOther = true
-                guard age <= Self.fresh, partition != agreed else { continue }
-                agreements[partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime)
-                agreed = partition
-            }
+            ages.note(age, of: partition)
+            if age > limits.maxAgeMilliseconds, age > late?.by ?? 0 { late = (partition, age) }
+        }
+        let newest = ages.byPartition
+        let partitions = Set(newest.keys)
+        let ahead = newest.min { ($0.value, $0.key) < ($1.value, $1.key) }.flatMap {
+            $0.value < -limits.maxAheadMilliseconds ? $0 : nil
+        }
+        let hasOther = newest.values.contains { -limits.maxAheadMilliseconds...limits.maxAgeMilliseconds ~= $0 }
+        // What was doubted, and is old enough by now, shows nothing.
+        for (partition, age) in newest
+        where present == nil && -limits.maxAheadMilliseconds...Self.fresh ~= age && age <= limits.maxAgeMilliseconds {
+            agreements[partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime)
         }
         if let ahead, !hasOther, !agrees(apartFrom: partitions, at: now) {
-            return ClockDoubt(kind: .behind(ahead.partition), milliseconds: ahead.by)
+            return ClockDoubt(kind: .behind(ahead.key), milliseconds: -ahead.value)
         }
         if let late, let forward = steppedForward(at: now), late.by - forward <= limits.maxAgeMilliseconds {
             return ClockDoubt(kind: .setForward(late.partition), milliseconds: late.by)
@@ -111,6 +109,26 @@ struct ClockWatch: Sendable {
 
     mutating func forget(_ partitions: [Int32]) {
         for partition in partitions { agreements[partition] = nil }
+    }
+}
+
+/// The age of each partition's newest record: the others of a round may be old, and show nothing of the clock.
+private struct NewestAges {
+    private var found: [Int32: Int64] = [:]
+    /// Records of one partition come in runs.
+    private var run: (partition: Int32, age: Int64)?
+
+    mutating func note(_ age: Int64, of partition: Int32) {
+        guard let last = run, last.partition == partition else {
+            found = byPartition
+            return run = (partition, age)
+        }
+        if age < last.age { run = (partition, age) }
+    }
+
+    var byPartition: [Int32: Int64] {
+        guard let run else { return found }
+        return found.merging([run.partition: run.age], uniquingKeysWith: min)
     }
 }
 
@@ -199,6 +217,7 @@ extension BatchLoop {
     func noteAppended(_ batch: Batch) {
         guard let now, let begun = batch.commitBegan else { return }
         clocks.broker.noteWritten(streams.transaction.appendTime, begun: begun, at: now)
-        if clocks.present != nil { _ = clockAllows() }
+        // What a batch has written says nothing of records from the future.
+        if clocks.present?.doubt.kind == .ahead { _ = clockAllows() }
     }
 }
