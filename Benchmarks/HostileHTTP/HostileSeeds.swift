@@ -37,6 +37,7 @@ package enum HostileSeeds {
         post("/v1/projects/p/apps/1:1:ios:b:exchangeDebugToken?key=k", "", debug),
         "GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, close\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost:\t h \t\r\nA:\r\nUpgrade: h2c\r\nCookie: a=b; c=\"d\"; e\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: h\r\nCookie: a=\"\r\n\r\n",
     ]

@@ -88,8 +88,7 @@ package struct StrictReader {
     private func judge(_ headers: [HTTPHeader], isOld: Bool) throws(Broken) {
         let hosts = Self.values("host", headers)
         guard hosts.count == 1 || (isOld && hosts.isEmpty), hosts.allSatisfy(HostGrammar.isHost),
-            Self.values("transfer-encoding", headers).isEmpty,
-            Self.values("upgrade", headers).allSatisfy({ $0.map(Self.small).elementsEqual("h2c".utf8) })
+            Self.values("transfer-encoding", headers).isEmpty
         else { throw Broken() }
         let expectations = Self.values("expect", headers)
         guard expectations.count <= 1,
