@@ -26,6 +26,7 @@ extension RealCluster {
           (
             cd "$folder/$1" || exit 1
             export KAFKA_LOG="$folder/$1"
+            if [ -n "$CLOCK_SHIM" ]; then export LD_PRELOAD="$CLOCK_SHIM" CLOCK_OFFSET="$CLOCK_FOLDER/broker-$1.clock"; fi
             "$java" -XX:+UseSerialGC -Djava.awt.headless=true -Xms96m "-Xmx${heap}m" "$options" -cp "$home/libs/*" \
               kafka.Kafka server.properties >>broker.log 2>&1 </dev/null &
             echo $! >pid

@@ -17,6 +17,8 @@ package struct ClusterSettings: Sendable {
     /// Where everything lies, and stays; nil = a temporary folder that goes with the cluster.
     package var folder: URL?
     package var heapMegabytes = 320
+    /// Gives each broker a wall clock of its own; nil = all have the machine's.
+    package var clocks: ClockShim?
     /// Makes what stands between clients and brokers; nil = nothing does.
     package var proxy: (@Sendable ([ClusterRoute]) throws -> any ClusterProxy)?
 
@@ -72,6 +74,7 @@ package final class RealCluster: @unchecked Sendable {
     let ports: [BrokerPorts]
     // Used by one thread at a time, the one that starts, harms and stops the brokers.
     private let keeper = Process()
+    private var clocks: [ShimmedClock] = []
     private let leash = Pipe()
 
     package var brokerIDs: ClosedRange<Int> { 1...settings.brokers }
@@ -98,6 +101,10 @@ package final class RealCluster: @unchecked Sendable {
         keeper.arguments =
             ["-c", Self.script, "sh"] + places + numbers + [settings.folder == nil ? "" : "kept"] + users
         keeper.standardInput = leash
+        if let shim = settings.clocks {
+            clocks = try brokerIDs.map { try shim.clock("broker-\($0)") }
+            keeper.environment = ProcessInfo.processInfo.environment.merging(shim.ofBrokers) { $1 }
+        }
         try keeper.run()
         for id in brokerIDs { try waitUntilListening(id) }
     }
@@ -130,6 +137,14 @@ extension RealCluster {
     }
 
     package func resume(_ id: Int = 1) throws { try tell("resume \(id)") }
+
+    /// Sets a broker's wall clock so far ahead of the machine's; less than 0 = behind. See ``ClusterSettings/clocks``.
+    package func setClock(_ id: Int, milliseconds: Int) throws {
+        guard clocks.indices.contains(id - 1) else {
+            throw ClusterFault(description: "broker \(id) has no clock of its own")
+        }
+        try clocks[id - 1].set(milliseconds: milliseconds)
+    }
 
     /// Ends a broker as a power cut would. Ports and data stay its own, until ``start(_:)``.
     package func kill(_ id: Int = 1) throws {
