@@ -28,7 +28,7 @@ struct ChaosLab {
         Usage: ChaosLab [--seed S] [--faults N] [--requests N] [--brokers 1|3] [--workers N] [--seconds S] [--devices N]
                         [--delivery exactly-once|at-least-once] [--membership static|dynamic] [--drain S] [--unpaced]
                         [--kinds A,B] [--batch N] [--hostile SHARE] [--exchange SHARE] [--keep DIR] [--session S] [--transaction S]
-                        [--challenge S] [--network] [--operator] [--recreated]
+                        [--challenge S] [--network] [--operator] [--recreated] [--clocks]
                         [--gateways N] [--clients N] [--wishes N] [--replies]
           --session, --transaction   the workers' time-outs, in seconds (6, 10)
           --seconds   between two faults (4)
@@ -39,6 +39,7 @@ struct ChaosLab {
           --challenge the life of challenges, in seconds (60)
           --network   a network between workers and brokers holds, cuts, delays and swallows what they say
           --operator  an operator sets quotas, and deletes and moves the group's offsets
+          --clocks    each worker and each broker has a wall clock of its own, which jumps; needs clang
           --recreated at first an operator deletes requests and ledger, creates them again, and repairs it by the runbook
           --gateways  gateways before the topics, killed, paused and cut off like workers, with stock clients (0)
           --clients   stock clients of each gateway, and of nginx before all of them where it is installed (15)
@@ -61,6 +62,10 @@ struct ChaosLab {
             }
             if option == "--operator" {
                 settings.hasOperator = true
+                continue
+            }
+            if option == "--clocks" {
+                settings.hasClocks = true
                 continue
             }
             if option == "--recreated" {

@@ -67,13 +67,16 @@ package enum TopicDump {
 
     /// All of a topic as a capture file, as `kcat -C -J` would write it.
     ///
-    /// - Parameter each: called with each record that was written.
+    /// - Parameters:
+    ///   - keeping: whether a record is written.
+    ///   - each: called with each record, written or not.
     /// - Returns: each partition's ends.
     package static func capture(
         _ topic: String,
         _ properties: KafkaProperties,
         partitions: Int32,
         to path: String,
+        keeping: (KafkaRecord) -> Bool = { _ in true },
         each: (KafkaRecord) -> Void = { _ in }
     ) throws -> [Int32: Ends] {
         guard FileManager.default.createFile(atPath: path, contents: nil),
@@ -82,7 +85,7 @@ package enum TopicDump {
         defer { try? file.close() }
         var lines: [UInt8] = []
         let ends = try read(topic, properties, partitions: partitions) { record in
-            CaptureCodec.encode(InboundRecord(record, topic: topic), into: &lines)
+            if keeping(record) { CaptureCodec.encode(InboundRecord(record, topic: topic), into: &lines) }
             if lines.count > 1 << 20 {
                 try file.write(contentsOf: Data(lines))
                 lines = []

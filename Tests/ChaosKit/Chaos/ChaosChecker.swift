@@ -19,6 +19,8 @@ package struct ChaosEvidence: Sendable {
     package var events: [ChaosEvent]?
     /// The ledger topic; nil where it was not read.
     package var topic: ChaosLedger?
+    /// Requests that a wrong clock may have refused; no replay has them.
+    package var spoilt: Set<ChaosPlace> = []
     /// Of stock clients at gateways; nil where there were none.
     package var clients: ChaosClientReport?
 
@@ -41,7 +43,7 @@ package enum ChaosChecker {
         checkOrder(evidence.outcomes, first, &findings)
         checkCounters(evidence.outcomes, &findings)
         if let replayed = evidence.replayed {
-            checkVerdicts(replayed, evidence.outcomes, first, &findings)
+            checkVerdicts(replayed, evidence, first, &findings)
         } else {
             findings.unchecked[.verdictDiffers] = "no replay"
             findings.unchecked[.bytesDiffer] = "no replay"
@@ -117,18 +119,19 @@ package enum ChaosChecker {
         }
     }
 
-    /// Each first outcome against the replay's: the judgement, then every byte.
+    /// Each first outcome against the replay's: the judgement, then every byte. Requests that a wrong clock has refused
+    /// changed nothing, and the replay is that of the others.
     private static func checkVerdicts(
         _ replayed: [ChaosOutcome],
-        _ outcomes: [ChaosOutcome],
+        _ evidence: ChaosEvidence,
         _ first: [ChaosPlace: Int],
         _ findings: inout ChaosFindings
     ) {
-        var missing = Set(first.keys)
+        var missing = Set(first.keys).subtracting(evidence.spoilt)
         for expected in replayed {
             guard let index = first[expected.source] else { continue }
             missing.remove(expected.source)
-            let outcome = outcomes[index]
+            let outcome = evidence.outcomes[index]
             if outcome.judgement != expected.judgement {
                 findings.add(.verdictDiffers, "\(expected.source): \(outcome.judgement), not \(expected.judgement)")
             } else if outcome.digest != expected.digest {

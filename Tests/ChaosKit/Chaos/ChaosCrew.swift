@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// For one thread at a time; ``tick()`` handles events and runs due actions.
 final class ChaosCrew {
-    private enum State {
+    enum State {
         case absent
         case running
         case paused(until: ContinuousClock.Instant)
@@ -15,7 +15,7 @@ final class ChaosCrew {
         case down(until: ContinuousClock.Instant)
     }
 
-    private struct Member {
+    struct Member {
         let name: String
         var state = State.absent
         var process: ProgramProcess?
@@ -26,16 +26,18 @@ final class ChaosCrew {
     /// Starts a process by its name, with its streams at a path.
     typealias Launch = (_ name: String, _ streams: String) throws -> ProgramProcess
 
-    private let settings: ChaosSettings
+    let settings: ChaosSettings
     private let folder: String
     private let launch: Launch
     private let atStart: Int
     private let log: (String) -> Void
-    private var members: [Member]
+    var members: [Member]
     /// Workers that ``leave(_:)`` ended.
     private var resting: [Int] = []
     /// Processes that ended by themselves, and such that ended wrongly.
     private(set) var findings: [String] = []
+    /// The search for a worker inside a transaction, and what was found; nil = workers have none, or not yet.
+    var hunt: TransactionHunt?
     /// From SIGTERM to the end, the longest.
     private(set) var longestEnding = Duration.zero
 
@@ -43,11 +45,21 @@ final class ChaosCrew {
     private static let youth = Duration.seconds(3)
     private static let restartPause = Duration.seconds(1)
 
+    /// The names of a run's workers.
+    static func names(_ settings: ChaosSettings) -> [String] {
+        (1...settings.workers + settings.spareWorkers).map { "w\($0)" }
+    }
+
     /// The workers.
-    convenience init(_ settings: ChaosSettings, _ workplace: ProgramWorkplace, log: @escaping (String) -> Void) {
-        let names = (1...settings.workers + settings.spareWorkers).map { "w\($0)" }
-        self.init(settings, names, atStart: settings.workers, in: workplace.folder, log: log) {
-            try ProgramProcess(["run", "--config", workplace.config, "--instance", $0], streams: $1)
+    convenience init(
+        _ settings: ChaosSettings,
+        _ workplace: ProgramWorkplace,
+        _ clocks: ChaosClocks?,
+        log: @escaping (String) -> Void
+    ) {
+        self.init(settings, Self.names(settings), atStart: settings.workers, in: workplace.folder, log: log) {
+            try clocks?.start($0, streams: $1)
+                ?? ProgramProcess(["run", "--config", workplace.config, "--instance", $0], streams: $1)
         }
     }
 
@@ -98,71 +110,20 @@ final class ChaosCrew {
 
     private func indices(_ wanted: (State) -> Bool) -> [Int] { members.indices.filter { wanted(members[$0].state) } }
 
-    private var running: [Int] { indices { if case .running = $0 { true } else { false } } }
-    private var absent: [Int] { indices { if case .absent = $0 { true } else { false } } }
+    var running: [Int] { indices { if case .running = $0 { true } else { false } } }
+    /// Those of them that are processes now.
+    var runningWorkers: [(name: String, process: ProgramProcess)] {
+        running.compactMap { index in members[index].process.map { (members[index].name, $0) } }
+    }
 
-    private func start(_ index: Int) throws {
+    var absent: [Int] { indices { if case .absent = $0 { true } else { false } } }
+
+    func start(_ index: Int) throws {
         members[index].starts += 1
         members[index].started = .now
         let name = members[index].name
         members[index].process = try launch(name, "\(folder)/\(name)-\(members[index].starts)")
         members[index].state = .running
-    }
-}
-
-// MARK: - Faults
-
-extension ChaosCrew {
-    /// Injects a fault. - Returns: a description; nil if no worker is eligible now.
-    func apply(_ planned: PlannedFault) throws -> String? {
-        if planned.fault == .scaleUp {
-            guard let index = absent.first else { return nil }
-            try start(index)
-            return "\(members[index].name) is new"
-        }
-        let candidates = running
-        // One worker must stay up to take the partitions.
-        guard candidates.count > (planned.fault == .scaleDown ? 2 : 0) else { return nil }
-        let index = candidates[Int(planned.target % UInt64(candidates.count))]
-        return apply(planned, to: index)
-    }
-
-    private func apply(_ planned: PlannedFault, to index: Int) -> String? {
-        let name = members[index].name
-        let session = Duration.milliseconds(settings.sessionMilliseconds)
-        // Three of four come back within their session, one after it.
-        let back = planned.length < 0.75 ? Duration.seconds(2 * planned.length) : session + .seconds(1)
-        switch planned.fault {
-        case .killWorker, .killGateway:
-            members[index].process?.signal(SIGKILL)
-            _ = members[index].process?.waitForEnd(seconds: 10)
-            members[index].state = .down(until: .now + back)
-            return "kill -9 of \(name), back in \(back.text)"
-        // Longer than its calls wait, one time of two.
-        case .pauseGateway: return pause(index, .seconds(1 + 2 * Double(ChaosGates.deadlineSeconds) * planned.length))
-        case .pauseWorkerPastSession: return pause(index, session + .seconds(0.5 + 2 * planned.length))
-        case .pauseWorkerPastTransaction:
-            let transaction = Duration.milliseconds(settings.transactionMilliseconds)
-            return pause(index, max(session, transaction) + .seconds(1 + 2 * planned.length))
-        case .killWorkerInPause:
-            members[index].state = .doomed(until: .now + ChaosBrokers.deadlyPause * 0.8)
-            return "\(name) will be killed meanwhile"
-        case .terminateWorker, .terminateGateway:
-            members[index].process?.signal(SIGTERM)
-            members[index].state = .ending(since: .now, startsAfter: back)
-            return "SIGTERM of \(name), back \(back.text) after its end"
-        case .scaleDown:
-            members[index].process?.signal(SIGTERM)
-            members[index].state = .ending(since: .now, startsAfter: nil)
-            return "\(name) leaves"
-        default: return nil
-        }
-    }
-
-    private func pause(_ index: Int, _ length: Duration) -> String {
-        members[index].process?.signal(SIGSTOP)
-        members[index].state = .paused(until: .now + length)
-        return "SIGSTOP of \(members[index].name) for \(length.text)"
     }
 }
 
@@ -191,9 +152,7 @@ extension ChaosCrew {
             return true
         case .doomed(let until):
             guard ContinuousClock.now >= until else { return false }
-            members[index].process?.signal(SIGKILL)
-            _ = members[index].process?.waitForEnd(seconds: 10)
-            members[index].state = .down(until: .now + Self.restartPause)
+            strike(index, Self.restartPause)
             return true
         case .ending(let since, let startsAfter):
             guard let end else {

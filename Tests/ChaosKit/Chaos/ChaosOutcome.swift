@@ -56,6 +56,13 @@ package struct ChaosOutcome: Sendable, Equatable {
     }
 }
 
+extension ChaosOutcome {
+    /// Refusals by a worker's own wall clock, against the broker's time of the request. A replay has no such clock.
+    static let clockReasons: Set<String> = ["too-old", "from-future"]
+    /// With them the refusals by the broker's time of a request, which a replay knows too.
+    static let timeReasons = clockReasons.union(["challenge-expired", "challenge-ahead"])
+}
+
 // MARK: - Reading
 
 extension ChaosOutcome {

@@ -3,6 +3,7 @@ internal import DeviceLab
 /// A thing that goes wrong.
 package enum ChaosFault: String, Sendable, CaseIterable {
     case killWorker = "kill -9 of a worker"
+    case killWorkerInTransaction = "kill -9 of a worker inside a transaction"
     case pauseWorkerPastSession = "worker paused past its session"
     case pauseWorkerPastTransaction = "worker paused past its transaction"
     case terminateWorker = "SIGTERM of a worker"
@@ -35,6 +36,8 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case quota = "a quota"
     case offsetsDeleted = "the group's offsets deleted"
     case offsetsMovedBack = "the group's offsets moved back"
+    case jumpWorkerClock = "a worker's clock jumps"
+    case jumpBrokerClock = "a broker's clock jumps"
 
     package var isBrokers: Bool {
         switch self {
@@ -58,6 +61,9 @@ package enum ChaosFault: String, Sendable, CaseIterable {
         default: false
         }
     }
+
+    /// Done to the wall clock of one process.
+    package var isClocks: Bool { self == .jumpWorkerClock || self == .jumpBrokerClock }
 
     /// The key whose requests arrive late; nil = none do.
     package var lateKey: APIKey? {

@@ -10,6 +10,8 @@ struct ChaosReader {
     let workplace: ProgramWorkplace
     /// What was there before the run's first request.
     var before = ChaosBefore()
+    /// Whether a wrong clock may have refused a request, which then changed nothing: the replay does without it.
+    var isSpoilt: (ChaosOutcome) -> Bool = { _ in false }
 
     /// The evidence to check, and facts about the topics.
     struct Reading {
@@ -24,12 +26,17 @@ struct ChaosReader {
         var requests: [ChaosPlace] = []
         var exchanges: [ChaosPlace: ChaosExchange] = [:]
         var open: [String] = []
+        var reading = Reading(evidence: ChaosEvidence(requests: [], outcomes: []))
+        try readOutcomes("results", into: &reading, ChaosOutcome.init(result:))
+        try readOutcomes("dead-letters", into: &reading, ChaosOutcome.init(deadLetter:))
+        let spoilt = Set(reading.evidence.outcomes.filter(isSpoilt).map(\.source))
         let capture = workplace.folder + "/capture.ndjson"
         let ends = try TopicDump.capture(
             workplace.requests,
             workplace.properties,
             partitions: workplace.partitions,
-            to: capture
+            to: capture,
+            keeping: { !spoilt.contains(ChaosPlace($0.partition, $0.offset)) }
         ) { record in
             let place = ChaosPlace(record.partition, record.offset)
             requests.append(place)
@@ -41,12 +48,11 @@ struct ChaosReader {
         guard unread == 0 else { throw ChaosOutcome.Unreadable(description: "\(unread) requests were not read") }
         let replay = workplace.folder + "/replay"
         try workplace.done("replay", "--input", capture, "--output", replay, seconds: 3600)
-        let replayed = try Self.outcomes(ofReplay: replay)
-        var reading = Reading(evidence: ChaosEvidence(requests: requests, outcomes: [], replayed: replayed))
+        reading.evidence.requests = requests
+        reading.evidence.replayed = try Self.outcomes(ofReplay: replay)
+        reading.evidence.spoilt = spoilt
         reading.open = open
         reading.evidence.exchanges = exchanges
-        try readOutcomes("results", into: &reading, ChaosOutcome.init(result:))
-        try readOutcomes("dead-letters", into: &reading, ChaosOutcome.init(deadLetter:))
         for topic in ProgramWorkplace.streams.dropFirst().map(workplace.topic) {
             let ends = try TopicDump.ends(of: topic, workplace.properties, partitions: workplace.partitions)
             reading.open += Self.open(ends, topic)

@@ -8,6 +8,17 @@ package struct ChaosReport: Sendable {
     package var uncertain = 0
     package var outcomes = 0
     package var faults: [ChaosFault: Int] = [:]
+    /// Of each kind of deed, the longest silence of a partition.
+    package var silences = ChaosSilences()
+    /// Why the reader saw nothing more; nil = it saw all.
+    package var watchFault: String?
+    /// Workers that were killed inside a transaction, and those of whom that was wanted and who were outside.
+    package var killsInTransaction = 0
+    package var killsMissing = 0
+    /// Clocks that were set, in their order.
+    package var clockJumps: [ClockJump] = []
+    /// Requests that were refused for their time while a clock was wrong, by reason.
+    package var refusedByClock: [String: Int] = [:]
     /// Frames that the network held, by key.
     package var late: [LateFrames] = []
     package var findings = ChaosFindings()
@@ -50,6 +61,16 @@ package struct ChaosReport: Sendable {
             "\(requests) requests and \(closing) that close, \(outcomes) outcomes; \(unseen) aborted records and marks kept from readers",
         ]
         lines += late.map(\.description)
+        if killsInTransaction + killsMissing > 0 {
+            lines.append("workers killed inside a transaction: \(killsInTransaction), outside: \(killsMissing)")
+        }
+        lines += clockJumps.map(\.description)
+        let refused = refusedByClock.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }
+        if !clockJumps.isEmpty {
+            lines.append(
+                "refused for their time while a clock was wrong: \(refused.isEmpty ? "none" : refused.joined(separator: ", "))"
+            )
+        }
         if uncertain > 0 { lines.append("\(uncertain) requests were not acknowledged to the fake devices") }
         lines += findings.lines
         lines += exchange.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
@@ -58,6 +79,8 @@ package struct ChaosReport: Sendable {
         let drained = drainSeconds.map { "\(Self.tenths($0)) s after the last fault" } ?? "NOT in time"
         let after = secondsAfterLastRequest.map { ", \(Self.tenths($0)) s after the last request" } ?? ""
         lines.append("drained \(drained)\(after); the limit is \(Self.tenths(settings.drainSeconds)) s")
+        lines += silences.lines
+        if let watchFault { lines.append("silences are incomplete: \(watchFault)") }
         lines.append("longest end after SIGTERM \(Self.tenths(longestEndingSeconds)) s")
         if producerRenewals > 0 { lines.append("the fake devices' producer was renewed \(producerRenewals) times") }
         if let producerFault { lines.append("the fake devices' producer failed: \(producerFault)") }

@@ -8,17 +8,22 @@ internal import Streams
 package final class ChaosRun {
     let settings: ChaosSettings
     private let print: (String) -> Void
-    private let begin = ContinuousClock.now
+    let begin = ContinuousClock.now
     let cluster: RealCluster
     let workplace: ProgramWorkplace
     let producer: ChaosProducer
     let crew: ChaosCrew
-    private let brokers: ChaosBrokers
-    private let network: ChaosNetwork?
+    let brokers: ChaosBrokers
+    let network: ChaosNetwork?
+    /// nil = all processes have the machine's clock.
+    let clocks: ChaosClocks?
     let gates: ChaosGates?
     let clients: ChaosClients?
     let person: ChaosOperator
-    private var report: ChaosReport
+    var report: ChaosReport
+    /// From the first worker's start on.
+    private(set) var watch: ChaosWatch?
+    private(set) var deeds: [ChaosSilences.Deed] = []
     /// What is there before the run's own requests.
     var before = ChaosBefore()
     var lastFault = ContinuousClock.now
@@ -35,9 +40,16 @@ package final class ChaosRun {
         _ settings: ChaosSettings,
         print: @escaping (String) -> Void = { _ in }
     ) throws {
+        var settings = settings
+        if settings.hasClocks, ClockShim.compiler == nil {
+            print(ClockShim.whyMissing)
+            settings.leaveClocksAlone()
+        }
         (self.settings, self.print) = (settings, print)
+        let shim = settings.hasClocks ? try ClockShim(keep: settings.keep.map { $0 + "/clocks" }) : nil
         var ofCluster = ClusterSettings(brokers: settings.brokers)
         if settings.needsNetwork { ofCluster.proxy = { try NetworkProxy($0) } }
+        ofCluster.clocks = shim
         ofCluster.folder = settings.keep.map { URL(fileURLWithPath: $0) }
         cluster = try RealCluster(installation, ofCluster)
         workplace = try ProgramWorkplace(
@@ -54,7 +66,11 @@ package final class ChaosRun {
         report = ChaosReport(settings: settings)
         let start = begin
         let log = { (line: String) in print("\((ContinuousClock.now - start).text)  \(line)") }
-        crew = ChaosCrew(settings, workplace, log: log)
+        let names = ChaosCrew.names(settings)
+        let clocks = try shim.map { [cluster, workplace] in try ChaosClocks($0, cluster, workplace, workers: names) }
+        self.clocks = clocks
+        crew = ChaosCrew(settings, workplace, clocks, log: log)
+        crew.hunt = TransactionHunt(TransactionQuestion(servers: cluster.bootstrapServers), group: workplace.group)
         brokers = ChaosBrokers(cluster, log: log)
         let network = cluster.network.map { ChaosNetwork($0) }
         self.network = network
@@ -72,6 +88,7 @@ package final class ChaosRun {
     deinit {
         producer.stop()
         clients?.stop()
+        watch?.stop()
         cluster.stop()
     }
 
@@ -79,6 +96,9 @@ package final class ChaosRun {
     package func run() throws -> ChaosReport {
         say("brokers at \(cluster.bootstrapServers), folder \(workplace.folder)")
         if settings.recreatesTopics { try recreateTopics() } else { try startTraffic() }
+        let watch = ChaosWatch(workplace, before: before)
+        self.watch = watch
+        watch.start()
         try crew.start()
         try startClients()
         try doFaults()
@@ -125,15 +145,30 @@ package final class ChaosRun {
                 producer.allow(settings.requests(at: (Double(index) + part) / Double(plan.count)))
                 clients?.allow((Double(index) + part) / Double(plan.count) * Self.clientsShare)
             }
-            // Where no worker or broker fits now, the fault waits until one does.
-            var done = try apply(planned)
-            while done == nil {
-                try tick()
-                done = try apply(planned)
-            }
+            let done = try applyWhenPossible(planned, settings.requests(at: Double(index + 1) / Double(plan.count)))
             report.faults[planned.fault, default: 0] += 1
             lastFault = .now
-            say("\(index + 1) of \(plan.count): \(done ?? "") (\(producer.status.acknowledged) requests sent)")
+            say("\(index + 1) of \(plan.count): \(done) (\(producer.status.acknowledged) requests sent)")
+        }
+    }
+
+    /// Where no worker or broker fits now, the fault waits until one does.
+    ///
+    /// - Parameter sent: the requests that may have been sent by now.
+    private func applyWhenPossible(_ planned: PlannedFault, _ sent: Int) throws -> String {
+        var tries = 0
+        while true {
+            defer { tries += 1 }
+            // Before it: an operator's deed takes its time.
+            let at = watch?.now ?? 0
+            if let done = try apply(planned) {
+                deeds.append(ChaosSilences.Deed(planned.fault.rawValue, at: at))
+                return done
+            }
+            if planned.fault == .killWorkerInTransaction {
+                producer.allow(min(settings.requests, sent + (tries + 1) * settings.spareRequests / 100))
+            }
+            try tick()
         }
     }
 
@@ -153,6 +188,10 @@ package final class ChaosRun {
         if planned.fault.isNetworks {
             guard let network else { throw ClusterFault(description: "\(planned.fault) needs a network") }
             return network.apply(planned)
+        }
+        if planned.fault.isClocks {
+            guard let clocks else { throw ClusterFault(description: "\(planned.fault) needs clocks") }
+            return try clocks.apply(planned, running: crew.runningWorkers)
         }
         if planned.fault.isGateways { return try gates?.apply(planned) }
         if planned.fault.isOperators {
@@ -176,7 +215,7 @@ package final class ChaosRun {
     func tick() throws {
         let healed = [
             try crew.tick(), try brokers.tick(), try person.tick(), network?.tick() ?? false,
-            try gates?.crew.tick() ?? false,
+            try gates?.crew.tick() ?? false, try clocks?.tick() ?? false,
         ]
         if healed.contains(true) { lastFault = .now }
         usleep(Self.tickMicroseconds)
@@ -186,7 +225,9 @@ package final class ChaosRun {
     private func heal() throws {
         network?.clear()
         let deadline = ContinuousClock.now + Self.timeBudget
-        while !(crew.isWhole && brokers.isWhole && person.isDone && gates?.crew.isWhole ?? true) {
+        while !(crew.isWhole && brokers.isWhole && person.isDone && gates?.crew.isWhole ?? true
+            && clocks?.isRight ?? true)
+        {
             try tick()
             guard ContinuousClock.now < deadline else { throw ClusterFault(description: "not all came back") }
         }
@@ -213,57 +254,8 @@ package final class ChaosRun {
         say("NOT drained")
     }
 
-    /// One more request on each partition, in batches of their own: what a partition's last batch used up and saw expire
-    /// only a further batch forgets.
-    private func close() throws {
-        guard report.drainSeconds != nil, settings.exchangeShare > 0 else { return }
-        let last = try Producer(workplace.properties)
-        for partition in 0..<settings.partitions {
-            let request = ChaosExchangeTraffic.closing(partition)
-            try last.produce(
-                topic: workplace.requests,
-                partition: partition,
-                key: request.key,
-                value: request.value,
-                headers: request.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
-            )
-        }
-        try last.flush(timeoutMilliseconds: 60_000)
-        report.closing = Int(settings.partitions)
-        let watch = workplace.drainWatch()
-        let deadline = ContinuousClock.now + Self.timeBudget
-        while try !watch.isDrained(), ContinuousClock.now < deadline { try tick() }
-    }
-
     /// Requests that are not paced by the faults may still come for a while after the last one.
     private var sendingTime: Duration { settings.isPaced ? .zero : .seconds(settings.requests / 500) }
-
-    private func check() throws {
-        say("checking")
-        let reader = ChaosReader(workplace: workplace, before: before)
-        let reading = try reader.read()
-        report.requests = reading.evidence.requests.count - report.closing
-        report.uncertain = producer.status.uncertain
-        report.outcomes = reading.evidence.outcomes.count
-        report.unseen = reading.unseen
-        report.clients = clients?.report
-        var evidence = reading.evidence
-        evidence.clients = clients?.report
-        report.findings = ChaosChecker.check(evidence)
-        if !report.findings.differing.isEmpty {
-            for line in try reader.lines(of: report.findings.differing) { report.findings.explain(.bytesDiffer, line) }
-        }
-        report.note(reading.evidence)
-        for place in reading.open { report.findings.add(.openTransaction, place) }
-        report.ends = crew.findings + brokers.findings
-        report.gatewayEnds = gates?.crew.findings ?? []
-        report.unheeded = person.findings
-        report.late = network?.late ?? []
-        report.longestEndingSeconds = crew.longestEnding / .seconds(1)
-        report.producerRenewals = producer.status.renewals
-        report.producerFault = producer.status.fault
-        report.seconds = (.now - begin) / .seconds(1)
-    }
 }
 
 extension PlannedFault {

@@ -37,6 +37,8 @@ package struct ChaosSettings: Sendable {
     package var hasNetwork = false
     /// An operator sets quotas, and deletes and moves the group's offsets.
     package var hasOperator = false
+    /// Each worker and each broker has a wall clock of its own, which jumps. Needs clang.
+    package var hasClocks = false
     /// Before the first fault an operator deletes the topics of requests and ledger, and creates them again.
     package var recreatesTopics = false
     /// Gateways between stock clients and the topics; 0 = none.
@@ -61,6 +63,7 @@ package struct ChaosSettings: Sendable {
             ?? ChaosFault.allCases.filter { kind in
                 (brokers > 1 || !endings.contains(kind)) && (hasNetwork || !kind.isNetworks)
                     && (hasOperator || !kind.isOperators) && (gateways > 0 || !kind.isGateways)
+                    && (hasClocks || !kind.isClocks)
                     // What cuts off a gateway would cut off the workers.
                     && !(hasNetwork && kind == .cutOffGateway)
             }
@@ -70,7 +73,7 @@ package struct ChaosSettings: Sendable {
     func workplace(servers: String?) -> ProgramWorkplace.Options {
         var options = ProgramWorkplace.Options()
         (options.partitions, options.delivery, options.membership) = (partitions, delivery, membership)
-        (options.members, options.keep) = (workerMembers, keep)
+        (options.members, options.keep) = (workerMembers + (hasClocks ? Self.clockMember : ""), keep)
         options.kafka = [
             ("session.timeout.ms", String(sessionMilliseconds)),
             ("transaction.timeout.ms", String(transactionMilliseconds)),
@@ -81,6 +84,16 @@ package struct ChaosSettings: Sendable {
             options.kafka += [("bootstrap.servers", servers), ("socket.timeout.ms", "10000")]
         }
         return options
+    }
+
+    /// A worker that is behind its brokers pauses at the same distance as one that is ahead.
+    private static let clockMember = #""clock": {"maxAhead": "60s"},"#
+
+    /// Where no compiler is, clocks stay right, and everything else happens.
+    mutating func leaveClocksAlone() {
+        hasClocks = false
+        kinds?.removeAll(where: \.isClocks)
+        if kinds?.isEmpty ?? false { faults = 0 }
     }
 
     /// Workers, or the first gateway, come to the brokers through the network.
@@ -94,6 +107,10 @@ package struct ChaosSettings: Sendable {
     /// How many requests may have been sent when a share (0 to 1) of the faults is done; the last one comes a little
     /// before the last fault.
     func requests(at share: Double) -> Int {
-        isPaced ? min(requests, Int((Double(requests) * min(1, share * 1.05)).rounded(.up))) : requests
+        let paced = Double(requests - spareRequests) * min(1, share * 1.05)
+        return isPaced ? min(requests, Int(paced.rounded(.up))) : requests
     }
+
+    /// Kept for the search for a worker inside a transaction: without requests there is none.
+    var spareRequests: Int { isPaced && faultKinds.contains(.killWorkerInTransaction) ? requests / 20 : 0 }
 }

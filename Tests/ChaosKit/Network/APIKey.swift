@@ -19,6 +19,7 @@ package struct APIKey: RawRepresentable, Hashable, Sendable, CustomStringConvert
     package static let addOffsetsToTransaction = APIKey(25)
     package static let endTransaction = APIKey(26)
     package static let transactionOffsetCommit = APIKey(28)
+    package static let describeTransactions = APIKey(65)
 
     /// The requests that a client repeats inside a call of its transaction.
     package static let transactional: [APIKey] = [
@@ -40,6 +41,6 @@ package struct APIKey: RawRepresentable, Hashable, Sendable, CustomStringConvert
     private static let names: [Int16: String] = [
         0: "Produce", 1: "Fetch", 2: "ListOffsets", 3: "Metadata", 9: "OffsetFetch", 10: "FindCoordinator",
         11: "JoinGroup", 12: "Heartbeat", 22: "InitProducerId", 24: "AddPartitionsToTxn", 25: "AddOffsetsToTxn",
-        26: "EndTxn", 28: "TxnOffsetCommit",
+        26: "EndTxn", 28: "TxnOffsetCommit", 65: "DescribeTransactions",
     ]
 }

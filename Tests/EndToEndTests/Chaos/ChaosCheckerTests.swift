@@ -11,6 +11,7 @@ private struct Sample {
     var outcomes: [ChaosOutcome] = []
     var replayed: [ChaosOutcome]
     var ledger: [String: Int64] = [:]
+    var spoilt: Set<ChaosPlace> = []
 
     /// On each of two partitions: three keys attest, then assert four times; then a dead letter and a duplicate.
     init() {
@@ -56,7 +57,8 @@ private struct Sample {
 
     /// The checker's counts; kinds without a finding are left out.
     var counts: [ChaosFindings.Kind: Int] {
-        let evidence = ChaosEvidence(requests: requests, outcomes: outcomes, replayed: replayed, ledger: ledger)
+        var evidence = ChaosEvidence(requests: requests, outcomes: outcomes, replayed: replayed, ledger: ledger)
+        evidence.spoilt = spoilt
         return ChaosChecker.check(evidence).counts
     }
 }
@@ -148,6 +150,20 @@ struct ChaosCheckerTests {
         sample = Sample()
         sample.replayed.removeLast()
         #expect(sample.counts == [.verdictDiffers: 1])
+    }
+
+    @Test func `a request that a wrong clock has refused is not in the replay, which is that of the others`() {
+        var sample = Sample()
+        sample.outcomes[14].verdict = "refused"
+        sample.outcomes[14].reason = "from-future"
+        sample.ledger["C=0"] = 3
+        let place = sample.outcomes[14].source
+        sample.replayed.removeAll { $0.source == place }
+        #expect(sample.counts == [.verdictDiffers: 1])
+        sample.spoilt = [place]
+        #expect(sample.counts == [:])
+        sample.outcomes.removeAll { $0.source == place }
+        #expect(sample.counts == [.lost: 1], "and has an outcome all the same")
     }
 
     @Test func `one different byte outside the verdict is reported`() {

@@ -17,6 +17,8 @@ struct ChaosRunTests {
         let lines = Locked<[String]>([])
         let report = try ChaosRun(installation, settings) { line in lines.withLock { $0.append(line) } }.run()
         if !report.passed { print(lines.withLock { $0.joined(separator: "\n") }) }
+        // Figures, in the log of a run that passes too.
+        print((report.silences.lines + report.clockJumps.map(\.description)).joined(separator: "\n"))
         return report
     }
 
@@ -33,6 +35,37 @@ struct ChaosRunTests {
         let sent = (settings.requests - report.uncertain)...settings.requests
         #expect(sent.contains(report.requests), "\(report.lines.joined(separator: "\n"))")
         #expect(report.exchange.keys.contains { $0.hasSuffix("challenge-consumed") }, "\(report.exchange)")
+        #expect(report.findings.unchecked.isEmpty)
+    }
+
+    /// Found out by the brokers, while the worker stands still.
+    @Test(arguments: [false, true])
+    func `workers that are killed inside a transaction lose and double nothing`(hasNetwork: Bool) throws {
+        var settings = ChaosSettings()
+        settings.hasNetwork = hasNetwork
+        settings.kinds = [.killWorkerInTransaction]
+        settings.faults = 4
+        settings.requests = 4_000
+        settings.secondsBetweenFaults = 3
+        let report = try run(settings)
+        #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
+        #expect(report.killsInTransaction > 0, "\(report.lines.joined(separator: "\n"))")
+        #expect(report.silences[ChaosFault.killWorkerInTransaction.rawValue]?.runs == settings.faults)
+        #expect(report.watchFault == nil)
+    }
+
+    /// A worker whose clock is too far off pauses and comes back; the topics keep every promise meanwhile.
+    @Test(.enabled(if: ClockShim.compiler != nil, Comment(rawValue: ClockShim.whyMissing)))
+    func `while clocks jump every request has one outcome, and no counter moves twice`() throws {
+        var settings = ChaosSettings()
+        (settings.brokers, settings.hasClocks) = (3, true)
+        settings.kinds = ChaosFault.allCases.filter(\.isClocks) + [.killWorker, .killWorkerInTransaction]
+        settings.faults = 12
+        settings.requests = 8_000
+        let report = try run(settings)
+        #expect(report.passed, "\(report.lines.joined(separator: "\n"))")
+        #expect(report.clockJumps.contains { $0.doubtedAfter != nil && $0.wasUnready }, "\(report.clockJumps)")
+        #expect(report.clockJumps.allSatisfy { $0.isOver }, "\(report.clockJumps)")
         #expect(report.findings.unchecked.isEmpty)
     }
 

@@ -1,0 +1,130 @@
+internal import BrokerKit
+internal import Foundation
+internal import Kafka
+internal import KafkaPorts
+internal import Threads
+
+/// A reader beside a run: it notes when it sees each request and each outcome, on a thread of its own.
+final class ChaosWatch: Sendable {
+    private struct State {
+        var sightings: [ChaosSilences.Sighting] = []
+        /// When each outcome was seen, by its own place: results, then dead letters.
+        var outcomes: [Place: Double] = [:]
+        var mustStop = false
+        var hasEnded = true
+        var fault: String?
+    }
+
+    /// An outcome's own place.
+    struct Place: Hashable {
+        let isDeadLetter: Bool
+        let place: ChaosPlace
+    }
+
+    private enum Stream: CaseIterable { case requests, results, deadLetters }
+
+    private static let pollMilliseconds = 20
+    private static let pauseMicroseconds: UInt32 = 200_000
+
+    private let begin = ContinuousClock.now
+    private let state = Locked(State())
+    private let properties: KafkaProperties
+    private let topics: [Stream: String]
+    private let starts: [Stream: [PartitionOffset]]
+
+    /// - Parameter before: what is there already, which is not looked at.
+    init(_ workplace: ProgramWorkplace, before: ChaosBefore) {
+        properties = workplace.properties.completed(defaults: [("fetch.wait.max.ms", "50")])
+        topics = [
+            .requests: workplace.requests, .results: workplace.topic("results"),
+            .deadLetters: workplace.topic("dead-letters"),
+        ]
+        func starts(_ name: String) -> [PartitionOffset] {
+            (0..<workplace.partitions).map {
+                PartitionOffset(partition: $0, offset: before.ends[name]?[$0] ?? PartitionOffset.beginning)
+            }
+        }
+        self.starts = [
+            .requests: starts("requests"), .results: starts("results"), .deadLetters: starts("dead-letters"),
+        ]
+    }
+
+    /// Seconds since this object was made.
+    var now: Double { (.now - begin) / .seconds(1) }
+
+    func start() {
+        state.withLock { $0.hasEnded = false }
+        let thread = Thread { [self] in
+            do { try run() } catch { state.withLock { $0.fault = "\(error)" } }
+            state.withLock { $0.hasEnded = true }
+        }
+        thread.start()
+    }
+
+    /// Ends the reading, and waits for that.
+    func stop() {
+        state.withLock { $0.mustStop = true }
+        while !state.withLock({ $0.hasEnded }) { usleep(1_000) }
+    }
+
+    /// Why it saw nothing more; nil = it saw all.
+    var fault: String? { state.withLock { $0.fault } }
+
+    func silences(_ deeds: [ChaosSilences.Deed]) -> ChaosSilences {
+        ChaosSilences(state.withLock { $0.sightings }, deeds: deeds, end: now)
+    }
+
+    /// When an outcome was seen; nil = it was not.
+    func sighting(of outcome: ChaosOutcome) -> Double? {
+        state.withLock { $0.outcomes[Place(isDeadLetter: outcome.isDeadLetter, place: outcome.written)] }
+    }
+
+    private func run() throws {
+        var readers = try Stream.allCases.map { try reader(of: $0) }
+        while !state.withLock({ $0.mustStop }) {
+            for index in readers.indices {
+                do { try look(&readers[index]) } catch {
+                    // A client that is done for is replaced, where it was.
+                    usleep(Self.pauseMicroseconds)
+                    readers[index] = try reader(of: readers[index].stream, from: readers[index].next)
+                }
+            }
+        }
+    }
+
+    private struct Reader {
+        let stream: Stream
+        let consumer: Consumer
+        var next: [PartitionOffset]
+    }
+
+    private func reader(of stream: Stream, from places: [PartitionOffset]? = nil) throws -> Reader {
+        let places = places ?? starts[stream] ?? []
+        let consumer = try Consumer(properties, topic: topics[stream] ?? "")
+        try consumer.assign(places)
+        return Reader(stream: stream, consumer: consumer, next: places)
+    }
+
+    /// Takes what has come to one of them.
+    private func look(_ reader: inout Reader) throws(KafkaFault) {
+        var wait = Self.pollMilliseconds
+        while let event = try reader.consumer.poll(timeoutMilliseconds: wait) {
+            wait = 0
+            guard case .message(let message) = event else { continue }
+            let (partition, offset) = (message.partition, message.offset)
+            _ = message.take()
+            reader.next[Int(partition)] = PartitionOffset(partition: partition, offset: offset + 1)
+            note(reader.stream, ChaosPlace(partition, offset))
+        }
+    }
+
+    private func note(_ stream: Stream, _ place: ChaosPlace) {
+        let at = now
+        state.withLock { state in
+            let kind: ChaosSilences.Sighting.Kind = stream == .requests ? .request : .outcome
+            state.sightings.append(ChaosSilences.Sighting(kind, partition: place.partition, at: at))
+            guard kind == .outcome else { return }
+            state.outcomes[Place(isDeadLetter: stream == .deadLetters, place: place)] = at
+        }
+    }
+}
