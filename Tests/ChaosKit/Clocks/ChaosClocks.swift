@@ -65,33 +65,34 @@ final class ChaosClocks {
     func apply(_ planned: PlannedFault, running: [(name: String, process: ProgramProcess)]) throws -> String? {
         guard wrong[planned.fault] == nil else { return nil }
         var random = SeededRandom(seed: planned.target)
+        let isWorkers = planned.fault == .jumpWorkerClock
+        // One ahead, one behind.
+        let turn = jumps.count { (workers[$0.name] != nil) == isWorkers }
+        func size(_ seconds: ClosedRange<UInt64>) -> Int {
+            Self.milliseconds(seconds, &random) * (turn % 2 == 0 ? 1 : -1)
+        }
         switch planned.fault {
         case .jumpBrokerClock:
             let id = 1 + Int(random.next() % UInt64(cluster.brokerIDs.count))
             let length = Duration.seconds(3 + 6 * planned.length)
-            return try set(planned.fault, "broker \(id)", Self.size(2...20, &random), length) { [cluster] in
+            return try set(planned.fault, "broker \(id)", size(2...20), length) { [cluster] in
                 try cluster.setClock(id, milliseconds: $0)
             }
         default:
             guard !running.isEmpty else { return nil }
             let (name, process) = running[Int(random.next() % UInt64(running.count))]
             guard let worker = workers[name] else { return nil }
-            // In turn: more than a worker puts up with, ahead and behind, and less.
-            let turn = jumps.count { workers[$0.name] != nil } % 4
-            let size = abs(turn < 2 ? Self.size(62...90, &random) : Self.size(5...58, &random))
+            // Two are more than a worker puts up with, two are less.
+            let size = turn % 4 < 2 ? size(62...90) : size(5...58)
             let length = Duration.seconds(5 + 8 * planned.length)
             doubts.append((jumps.count, ClockDoubtWatch(process, port: worker.port)))
-            return try set(planned.fault, name, turn % 2 == 0 ? size : -size, length) {
-                try worker.clock.set(milliseconds: $0)
-            }
+            return try set(planned.fault, name, size, length) { try worker.clock.set(milliseconds: $0) }
         }
     }
 
-    /// Milliseconds, forward or back.
-    private static func size(_ seconds: ClosedRange<UInt64>, _ random: inout SeededRandom) -> Int {
+    private static func milliseconds(_ seconds: ClosedRange<UInt64>, _ random: inout SeededRandom) -> Int {
         let span = (seconds.upperBound - seconds.lowerBound) * 1_000
-        let size = Int(seconds.lowerBound * 1_000 + random.next() % (span + 1))
-        return random.next() % 2 == 0 ? size : -size
+        return Int(seconds.lowerBound * 1_000 + random.next() % (span + 1))
     }
 
     private func set(

@@ -8,6 +8,8 @@ package struct ClockJump: Sendable, CustomStringConvertible {
     package var seconds = 0.0
     /// After how many seconds the worker doubted its clock; nil = it did not.
     package var doubtedAfter: Double?
+    /// How many requests it answered while it doubted its clock; nil = the doubt was too short to count.
+    package var answeredInDoubt: Int?
     /// Whether it was seen not to be ready, and ready again after that.
     package var wasUnready = false
     package var isReadyAgain = false
@@ -29,14 +31,16 @@ package struct ClockJump: Sendable, CustomStringConvertible {
             agreedAfter.map { ", agreed \(text($0)) after its end" } ?? (doubtedAfter == nil ? "" : ", NOT agreed")
         let ready =
             doubtedAfter == nil ? "" : ", \(wasUnready ? "" : "NOT ")unready, \(isReadyAgain ? "" : "NOT ")ready again"
+        let answers = answeredInDoubt.map { ", \($0) requests answered meanwhile" } ?? ""
         let end = hasEnded ? ", ended meanwhile" : ""
-        return "the clock of \(name) by \(size) for \(text(seconds))\(doubt)\(agreed)\(ready)\(end)"
+        return "the clock of \(name) by \(size) for \(text(seconds))\(doubt)\(agreed)\(answers)\(ready)\(end)"
     }
 }
 
 /// What a worker says of its clock, from a jump on. For one thread at a time.
 final class ClockDoubtWatch {
     private static let interval = Duration.milliseconds(250)
+    private static let settling = Duration.seconds(2)
     /// A worker says soon that its doubt is over.
     private static let patience = Duration.seconds(60)
 
@@ -47,6 +51,7 @@ final class ClockDoubtWatch {
     private let doubtsBefore: Int
     private let agreementsBefore: Int
     private var lastLook = ContinuousClock.now
+    private var answeredBefore: Int?
     private var right: ContinuousClock.Instant?
     private(set) var isOver = false
 
@@ -66,6 +71,7 @@ final class ClockDoubtWatch {
             jump.doubtedAfter = (now - begin) / .seconds(1)
         }
         lookAtReadiness(&jump)
+        countAnswers(&jump, now)
         guard let right else { return }
         let isAgreed = process.errors("clock.agreed") > agreementsBefore
         if jump.doubtedAfter != nil, isAgreed, jump.agreedAfter == nil {
@@ -76,10 +82,29 @@ final class ClockDoubtWatch {
         isOver = jump.isOver || now - right > Self.patience
     }
 
+    /// How many requests the worker has answered so far.
+    private var answered: Int? {
+        LoopbackSocket.page("/metrics", port: port).map { page in
+            page.text.split(separator: "\n").filter { $0.hasPrefix("attest_requests_total{") }
+                .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
+        }
+    }
+
+    /// What is answered between two looks in a doubt that lasts; batches that were judged before it have their time.
+    private func countAnswers(_ jump: inout ClockJump, _ now: ContinuousClock.Instant) {
+        guard let doubted = jump.doubtedAfter, right == nil, process.isRunning,
+            now - begin > .seconds(doubted) + Self.settling,
+            let count = answered
+        else { return }
+        let first = answeredBefore ?? count
+        answeredBefore = first
+        jump.answeredInDoubt = count - first
+    }
+
     private func lookAtReadiness(_ jump: inout ClockJump) {
         // A doubt shows in the log first.
-        guard jump.doubtedAfter != nil, let status = LoopbackSocket.status(of: "/readyz", port: port) else { return }
-        switch status {
+        guard jump.doubtedAfter != nil, let page = LoopbackSocket.page("/readyz", port: port) else { return }
+        switch page.status {
         case 503: jump.wasUnready = true
         case 200 where jump.wasUnready && jump.agreedAfter != nil: jump.isReadyAgain = true
         default: break
