@@ -8,6 +8,8 @@ package struct ClockJump: Sendable, CustomStringConvertible {
     package var seconds = 0.0
     /// After how many seconds the worker doubted its clock; nil = it did not.
     package var doubtedAfter: Double?
+    /// How often it did: more than once where it went on too early.
+    package var doubts = 0
     /// How many requests it answered while it doubted its clock; nil = the doubt was too short to count.
     package var answeredInDoubt: Int?
     /// Whether it was seen not to be ready, and ready again after that.
@@ -26,7 +28,8 @@ package struct ClockJump: Sendable, CustomStringConvertible {
     package var description: String {
         func text(_ seconds: Double) -> String { Duration.seconds(seconds).text }
         let size = (milliseconds < 0 ? "-" : "+") + Duration.milliseconds(abs(milliseconds)).text
-        let doubt = doubtedAfter.map { ", doubted after \(text($0))" } ?? ""
+        let often = doubts > 1 ? " and \(doubts) times" : ""
+        let doubt = doubtedAfter.map { ", doubted after \(text($0))\(often)" } ?? ""
         let agreed =
             agreedAfter.map { ", agreed \(text($0)) after its end" } ?? (doubtedAfter == nil ? "" : ", NOT agreed")
         let ready =
@@ -67,13 +70,12 @@ final class ClockDoubtWatch {
         if isRight, right == nil { right = now }
         guard now - lastLook >= Self.interval else { return }
         lastLook = now
-        if jump.doubtedAfter == nil, process.errors("clock.doubted") > doubtsBefore {
-            jump.doubtedAfter = (now - begin) / .seconds(1)
-        }
+        jump.doubts = process.errors("clock.doubted") - doubtsBefore
+        if jump.doubtedAfter == nil, jump.doubts > 0 { jump.doubtedAfter = (now - begin) / .seconds(1) }
         lookAtReadiness(&jump)
         countAnswers(&jump, now)
         guard let right else { return }
-        let isAgreed = process.errors("clock.agreed") > agreementsBefore
+        let isAgreed = process.errors("clock.agreed") - agreementsBefore >= jump.doubts
         if jump.doubtedAfter != nil, isAgreed, jump.agreedAfter == nil {
             jump.agreedAfter = (now - right) / .seconds(1)
         }
