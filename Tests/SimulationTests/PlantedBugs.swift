@@ -31,7 +31,7 @@ import Pipeline
             Planted(.producerGivenUpEarly, .exactlyOnce, 1, "could have aborted"),
             Planted(.acknowledgedWithoutOffset, .exactlyOnce, 1, "has no answer"),
             Planted(.produceFaultIgnored, .exactlyOnce, 3, "has no answer"),
-            Planted(.offsetsBeforeFlush, .exactlyOnce, 9, "have not arrived"),
+            Planted(.offsetsBeforeFlush, .exactlyOnce, 11, "have not arrived"),
             Planted(.freshToken, .exactlyOnce, 13, "before the last one"),
             Planted(.lossIgnored, .exactlyOnce, 72, "is lost"),
             Planted(.asideFaultTakenForAbort, .aside, 1, "went back"),
