@@ -41,7 +41,8 @@ struct ClockWatchTests {
         arguments: [
             ([-6 * minute], true), ([-6 * minute, -day], true), ([-5 * minute], false),
             // The records before a partition's newest one may be old.
-            ([0, -6 * minute], true), ([0], false), ([], false), ([95 * hour], false), ([97 * hour], false), ([-6 * minute, 97 * hour], true),
+            ([0, -6 * minute], true), ([0], false), ([], false), ([95 * hour], false), ([97 * hour], false),
+            ([-6 * minute, 97 * hour], true),
         ] as [([Int64], Bool)]
     )
     func `a round that the broker dated in the future is in doubt, one within the limits is not`(
