@@ -20,7 +20,7 @@ struct StoredKeys {
         return record
     }
 
-    /// Of two records of a key the higher counter stays, as in every restore: a late one may lie behind it.
+    /// The higher counter of two records of a key stays, as in every restore: a late one may lie behind it.
     mutating func set(_ key: KeyID, _ record: KeyRecord) {
         ledger.set(key, record, unlessLower: true)
         guard ledger[key]?.counter == record.counter else { return }

@@ -117,7 +117,7 @@ package final class KafkaMember {
 
     enum Look: Equatable {
         case none
-        /// Before any other question: an output waits for it.
+        /// An output waits for it: no other question goes first.
         case due
         case asked(QueryID)
     }
