@@ -41,7 +41,7 @@ package final class RefreshSite {
         let endpoint = "http://127.0.0.1:\(relay.port)/v1/attestationData"
         options.members = """
             "risk": {"keys": [{"team": "ABCDE12345", "kid": "K1", "file": "\(Self.keyFile)"}], "first": "1s", \
-            "again": "24h", "late": "48h", "callsPerSecond": \(settings.callsPerSecond), \
+            "again": "24h", "late": "24h", "callsPerSecond": \(settings.callsPerSecond), \
             "endpoints": {"production": "\(endpoint)"}},
             """
         workplace = try ProgramWorkplace(servers: servers, options)
