@@ -191,9 +191,10 @@ extension MovedLedger {
     /// The old ledger's marks, which say from now on that its keys were moved: of partitions without one, too, where a
     /// worker that knows nothing would start.
     func oldMarks() -> [LedgerRecord] {
-        (0..<old.partitions).compactMap { partition in
+        let placed = placed ?? old.partitions
+        return (0..<old.partitions).compactMap { partition in
             var mark = marks[partition] ?? PartitionMark()
-            let count = mark.position.partitions ?? old.partitions
+            let count = mark.position.partitions ?? placed
             guard count > 0 else { return nil }
             mark.position.partitions = -count
             return LedgerRecord(.mark(mark), on: partition)

@@ -76,7 +76,9 @@ struct TopScreen {
         let rows = [table.header] + table.rows
         var text = TextTable(table.header.indices.map { $0 < table.names ? .left : .right })
         // Names give way to figures, the widest first.
-        var widths = table.header.indices.map { column in rows.map { $0[column].printable.count }.max() ?? 0 }
+        var widths = table.header.indices.map { column in
+            min(columns, rows.map { $0[column].printable.count }.max() ?? 0)
+        }
         while widths.reduce(2 * (widths.count - 1), +) > columns,
             let widest = (0..<table.names).max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
         {

@@ -47,7 +47,7 @@ package final class ClockShim: Sendable {
     /// The keeper's environment: it gives the library to brokers alone.
     var ofBrokers: [String: String] { ["CLOCK_SHIM": library, "CLOCK_FOLDER": folder] }
 
-    /// A clock by its name, as right as the machine's. Made anew where there was one.
+    /// Creates a clock that shows the machine's time, and replaces one of the same name.
     package func clock(_ name: String) throws -> ShimmedClock {
         let clock = ShimmedClock(shim: self, file: "\(folder)/\(name).clock")
         guard FileManager.default.createFile(atPath: clock.file, contents: ShimmedClock.bytes(0)) else {
