@@ -76,7 +76,7 @@ struct MovedLedgerTests {
             }
             ledger.join()
             #expect(ledger.keyCount == 6 && ledger.conflicts == 0)
-            return Array(ledger.records()) + ledger.newMarks([0x67], isWhole: true)
+            return Array(ledger.records()) + ledger.newMarks([0x67], nil, isWhole: true)
         }
     }
 
@@ -211,7 +211,7 @@ struct MovedLedgerTests {
         }
         ledger.take(Self.mark(nil), of: 1)
         ledger.join()
-        let last = ledger.newMarks([0x67], isWhole: true)
+        let last = ledger.newMarks([0x67], nil, isWhole: true)
         #expect(last.map(\.partition) == [0, 1, 2])
         let mark = PartitionMark(
             streamTime: EvaluationTime(milliseconds: 2_001),
@@ -221,7 +221,7 @@ struct MovedLedgerTests {
             partitions: 3
         )
         #expect(Set(last.map(\.value)) == [LedgerCodec.encode(.mark(mark)).value])
-        #expect(Set(ledger.newMarks([0x67], isWhole: false).map(\.value)) == [[0xA2, 0, 1, 8, 0]])
+        #expect(Set(ledger.newMarks([0x67], nil, isWhole: false).map(\.value)) == [[0xA2, 0, 1, 8, 0]])
     }
 
     @Test func `the old marks keep their positions, and say that the keys were moved`() throws {
@@ -230,20 +230,38 @@ struct MovedLedgerTests {
         ledger.take(.mark(mark), of: 0)
         ledger.take(.mark(PartitionMark(appliedOffset: 8)), of: 1)
         // Where there was no mark, too: a worker that knows nothing would start there.
-        #expect(ledger.oldMarks().map(\.partition) == [0, 1, 2] && !ledger.isLeft)
+        #expect(ledger.oldMarks(nil).map(\.partition) == [0, 1, 2] && !ledger.isLeft)
         let unmarked = LedgerRecord(.mark(PartitionMark(partitions: -3)), on: 2)
-        #expect(ledger.oldMarks().last == unmarked)
+        #expect(ledger.oldMarks(nil).last == unmarked)
         mark.position.partitions = -2
-        #expect(ledger.oldMarks().first { $0.partition == 0 } == LedgerRecord(.mark(mark), on: 0))
+        #expect(ledger.oldMarks(nil).first { $0.partition == 0 } == LedgerRecord(.mark(mark), on: 0))
         let older = PartitionMark(appliedOffset: 8, partitions: -3)
-        #expect(ledger.oldMarks().first { $0.partition == 1 } == LedgerRecord(.mark(older), on: 1))
+        #expect(ledger.oldMarks(nil).first { $0.partition == 1 } == LedgerRecord(.mark(older), on: 1))
         ledger.take(.mark(mark), of: 0)
         ledger.take(.mark(older), of: 1)
         ledger.take(.mark(PartitionMark(partitions: -3)), of: 2)
-        #expect(ledger.oldMarks().isEmpty && ledger.isLeft, "they say it already")
+        #expect(ledger.oldMarks(nil).isEmpty && ledger.isLeft, "they say it already")
         // It was taken back, and went on.
         ledger.take(.mark(PartitionMark(appliedOffset: 9, partitions: 3)), of: 1)
         #expect(!ledger.isLeft)
+    }
+
+    @Test func `a ledger is moved by one move, to one other ledger`() {
+        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
+        ledger.take(.mark(PartitionMark(appliedOffset: 7, partitions: 2)), of: 0)
+        #expect(ledger.isLeft(onlyBy: [1]) && ledger.isLeft(onlyBy: nil), "nobody has moved it")
+        let mark = PartitionMark(appliedOffset: 7, partitions: -2, move: [1])
+        #expect(ledger.oldMarks([1]).first == LedgerRecord(.mark(mark), on: 0))
+        ledger.take(.mark(mark), of: 0)
+        #expect(ledger.isLeft(onlyBy: [1]) && !ledger.isLeft(onlyBy: [2]) && !ledger.isLeft(onlyBy: nil))
+        let marks = [false, true].flatMap { ledger.newMarks([0x67], [1], isWhole: $0) }
+        let named = marks.map { record -> [UInt8]? in
+            guard case .mark(let mark)? = try? LedgerCodec.decode(key: record.key, value: record.value) else {
+                return nil
+            }
+            return mark.position.move
+        }
+        #expect(named == Array(repeating: [1], count: 6))
     }
 
     @Test func `a late record behind a higher counter moves nothing back, as in every restore`() throws {
@@ -309,5 +327,27 @@ struct MovedLedgerTests {
             #expect(joined.counter == 9)
             #expect(record.partition == Partitioner.murmur2.partition(of: key.keyID.recordKey, count: 4))
         }
+    }
+    @Test(arguments: [(5, 9), (9, 5)] as [(UInt32, UInt32)])
+    func `of two records that no rule joins one stays, and opens nothing that the other has used`(
+        home: UInt32,
+        stray: UInt32
+    ) throws {
+        let key = KeySamples.key(1, counter: 5)
+        let place = Partitioner.murmur2.partition(of: key.keyID.recordKey, count: 2)
+        var other = KeyTable.record(of: KeySamples.key(1, counter: stray))
+        other.environment = other.environment == .production ? .development : .production
+        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
+        ledger.take(.key(key.keyID, KeyTable.record(of: KeySamples.key(1, counter: home))), of: place)
+        ledger.take(.key(key.keyID, other), of: 1 - place)
+        ledger.join()
+        #expect(ledger.conflicts == 1 && ledger.keyCount == 1)
+        guard let record = ledger.records().next(),
+            case .key(_, let kept) = try LedgerCodec.decode(key: record.key, value: record.value)
+        else {
+            Issue.record("a key")
+            return
+        }
+        #expect(kept.counter == 9 && kept.environment != other.environment)
     }
 }

@@ -154,12 +154,14 @@ struct LedgerCodecTests {
                     group: [0xFF, 0x61],
                     delivery: .atLeastOnceUncommitted,
                     writer: [0x62, 0xFE],
-                    partitions: 24
+                    partitions: 24,
+                    move: [0x63, 0xFD]
                 )
             ),
             key: [4],
             value: [
-                0xA7, 0, 1, 1, 1, 2, 2, 3, 0x42, 0xFF, 0x61, 4, 2, 7, 0x42, 0x62, 0xFE, 8, 0x18, 0x18,
+                0xA8, 0, 1, 1, 1, 2, 2, 3, 0x42, 0xFF, 0x61, 4, 2, 7, 0x42, 0x62, 0xFE, 8, 0x18, 0x18, 9, 0x42,
+                0x63, 0xFD,
             ]
         ),
         Case(

@@ -9,7 +9,7 @@ internal import Streams
 ///
 /// First marks hold each partition of the new ledger; then marks hold those of the old one; then the records are written,
 /// and the new ledger's own marks last. So at no moment is a key judged by two ledgers, or by one that lacks records. After
-/// a crash the same command finishes the work.
+/// a crash the same command finishes the work; another target is refused, since the marks name their move.
 package final class LedgerMove {
     package let source: LedgerAccess
     package let target: LedgerAccess
@@ -19,10 +19,20 @@ package final class LedgerMove {
     package private(set) var unread: [Int32: Int] = [:]
     package let isDone: Bool
     private let ends: [Int64]
+    /// The random bytes of the first attempt; nil = an older version's.
+    private let identity: [UInt8]?
+    private var requestEnds: [Int32: Int64] = [:]
     private let present: LedgerContent
 
     /// Reads both ledgers and judges whether the move may be made; writes nothing.
-    package init(_ source: Configuration, to target: Configuration, progress: (Int) -> Void) throws {
+    ///
+    /// - Parameter identity: random bytes that name the move, if it is the first attempt.
+    package init(
+        _ source: Configuration,
+        to target: Configuration,
+        identity: [UInt8],
+        progress: (Int) -> Void
+    ) throws {
         guard let old = source.partitioner.partitioner, let new = target.partitioner.partitioner else {
             throw ConfigurationFault("worker.json: partitioner is unchecked, so the partition of a key is unknown.")
         }
@@ -46,10 +56,11 @@ package final class LedgerMove {
         (self.ledger, self.partitions) = (ledger, partitions)
         let present = try LedgerContent(self.target, partitions: partitions)
         self.present = present
-        let marks = ledger.newMarks(Array(try self.target.groupID().utf8), isWhole: true)
+        self.identity = present.marks.isEmpty ? identity : present.marks.values.first?.position.move
+        let marks = ledger.newMarks(Array(try self.target.groupID().utf8), self.identity, isWhole: true)
         // A source that went on has counters that the target lacks.
         isDone =
-            ledger.isLeft
+            ledger.isLeft && ledger.isLeft(onlyBy: self.identity)
             && marks.allSatisfy { record in
                 present.marks[record.partition].map { LedgerRecord(.mark($0), on: record.partition) } == record
             }
@@ -71,7 +82,7 @@ package final class LedgerMove {
             )
         }
         let named = ledger.marks.values.compactMap(\.position.partitions)
-        if named.contains(0) || !isBegun && named.contains(where: { $0 < 0 }) {
+        if named.contains(0) || !(isBegun && ledger.isLeft(onlyBy: identity)) && named.contains(where: { $0 < 0 }) {
             throw CommandFault("\(KeyPlacement.contradiction(named.min(), partitions) ?? "").")
         }
     }
@@ -84,6 +95,7 @@ package final class LedgerMove {
         var starts: [Int32: Int64] = [:]
         for found in offsets {
             let number = found.partition
+            requestEnds[number] = found.high
             var positions = PartitionPositions(number, committed: found.committed, isOwn: true, group: group)
             positions.mark = ledger.marks[number]?.position
             positions.ledgerIsEmpty = ledger.isEmpty(number)
@@ -129,12 +141,14 @@ package final class LedgerMove {
         let group = Array(try target.groupID().utf8)
         // Before anything is written: what is aborted can be read, too.
         try source.requireEmptyGroup()
-        if present.isEmpty { try write(to: target, from: present.ends, ledger.newMarks(group, isWhole: false)) }
-        try write(to: source, from: ends, ledger.oldMarks())
+        if present.isEmpty {
+            try write(to: target, from: present.ends, ledger.newMarks(group, identity, isWhole: false))
+        }
+        try write(to: source, from: ends, ledger.oldMarks(identity))
         // Whatever an earlier attempt has left and this one does not write goes.
         var left = try LedgerContent(target, partitions: partitions)
         for partition in 0..<partitions { left.forget(LedgerMarks.key, on: partition) }
-        var marks = ledger.newMarks(group, isWhole: true)[...]
+        var marks = ledger.newMarks(group, identity, isWhole: true)[...]
         let records = ledger.records()
         var stale: AnyIterator<LedgerRecord>?
         let writer = try LedgerWriter(target)
@@ -162,6 +176,12 @@ package final class LedgerMove {
 }
 
 extension LedgerMove {
+    /// The partitions of the old requests that grew while the move ran: no worker will judge those requests.
+    package func grown() throws -> [Int32] {
+        try source.requestOffsets(partitions: Int32(requestEnds.count))
+            .filter { $0.high > requestEnds[$0.partition] ?? 0 }.map(\.partition)
+    }
+
     /// What will be done, for people.
     package func plan() throws -> String {
         let open = unread.filter { $0.value > 0 }.sorted { $0.key < $1.key }

@@ -68,7 +68,8 @@ package struct MovedLedger {
     }
 
     /// Called once everything was taken. Joins the records of keys that lie on several partitions: partitions were added,
-    /// and an older version went on.
+    /// and an older version went on. Of two that no rule joins the one at its home stays; it opens no counter that the other
+    /// has used.
     package mutating func join() {
         let placed = placed
         let homes = KeyHomes(old.partitioner, placed ?? old.partitions)
@@ -82,7 +83,11 @@ package struct MovedLedger {
                 switch KeyMerge(stray, into: keys[home][id]) {
                 case .write(let joined): keys[home].set(id, joined)
                 case .unchanged: break
-                case .kept: conflicts += 1
+                case .kept:
+                    conflicts += 1
+                    guard var kept = keys[home][id] else { break }
+                    kept.counters = kept.counters.joined(stray.counters)
+                    keys[home].set(id, kept)
                 }
                 keys[place].remove(id)
             }
@@ -172,7 +177,7 @@ extension MovedLedger {
     }
 
     /// The marks that hold the new ledger's partitions until everything is there, or that say that it is.
-    func newMarks(_ group: [UInt8], isWhole: Bool) -> [LedgerRecord] {
+    func newMarks(_ group: [UInt8], _ move: [UInt8]?, isWhole: Bool) -> [LedgerRecord] {
         let mark =
             isWhole
             ? PartitionMark(
@@ -180,23 +185,29 @@ extension MovedLedger {
                 appliedOffset: 0,
                 group: group,
                 delivery: .transaction,
-                partitions: new.partitions
-            ) : PartitionMark(partitions: 0)
+                partitions: new.partitions,
+                move: move
+            ) : PartitionMark(partitions: 0, move: move)
         return (0..<new.partitions).map { LedgerRecord(.mark(mark), on: $0) }
     }
 
     /// Whether every partition of the old ledger says that its keys were moved.
     var isLeft: Bool { (0..<old.partitions).allSatisfy { marks[$0]?.position.partitions ?? 0 < 0 } }
 
+    /// Whether no mark says that the keys went to another ledger, by another move.
+    func isLeft(onlyBy move: [UInt8]?) -> Bool {
+        marks.values.allSatisfy { $0.position.partitions ?? 0 >= 0 || $0.position.move == move }
+    }
+
     /// The old ledger's marks, which say from now on that its keys were moved: of partitions without one, too, where a
     /// worker that knows nothing would start.
-    func oldMarks() -> [LedgerRecord] {
+    func oldMarks(_ move: [UInt8]?) -> [LedgerRecord] {
         let placed = placed ?? old.partitions
         return (0..<old.partitions).compactMap { partition in
             var mark = marks[partition] ?? PartitionMark()
             let count = mark.position.partitions ?? placed
             guard count > 0 else { return nil }
-            mark.position.partitions = -count
+            (mark.position.partitions, mark.position.move) = (-count, move)
             return LedgerRecord(.mark(mark), on: partition)
         }
     }

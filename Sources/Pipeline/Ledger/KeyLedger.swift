@@ -99,6 +99,8 @@ package struct KeyLedger: Sendable {
         let present = segments[segment][place].counter
         setSkipped(slot, isJoined ? joined(bits, of: entry.counter, at: slot, present) : bits)
         if isJoined, present > entry.counter { return }
+        var entry = entry
+        if isJoined, present == entry.counter { entry.unseen = max(entry.unseen, segments[segment][place].unseen) }
         if isForgotten { count += 1 }
         if longID != nil || !longIDs.isEmpty { longIDs[slot] = longID }
         if !secondPoints.isEmpty, publicKey(at: slot) != entry.publicKey { secondPoints.remove(slot) }

@@ -67,6 +67,7 @@ extension LedgerCodec {
         if let offset = mark.position.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is not an offset") }
         if fields.has(3) { mark.position.group = try fields.bytes(3) }
         if fields.has(7) { mark.position.writer = try fields.bytes(7) }
+        if fields.has(9) { mark.position.move = try fields.bytes(9) }
         if let partitions = try fields.optionalNumber(8) {
             guard let partitions = Int32(exactly: partitions) else {
                 throw Fault(reason: "field 8 is not a number of partitions")

@@ -114,7 +114,8 @@ package struct PartitionMark: Hashable, Sendable {
         group: [UInt8]? = nil,
         delivery: PositionMark.Delivery? = nil,
         writer: [UInt8]? = nil,
-        partitions: Int32? = nil
+        partitions: Int32? = nil,
+        move: [UInt8]? = nil
     ) {
         self.streamTime = streamTime
         position = PositionMark(
@@ -122,7 +123,8 @@ package struct PartitionMark: Hashable, Sendable {
             group: group,
             delivery: delivery,
             writer: writer,
-            partitions: partitions
+            partitions: partitions,
+            move: move
         )
     }
 }

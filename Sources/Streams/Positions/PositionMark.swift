@@ -22,16 +22,20 @@ package struct PositionMark: Hashable, Sendable {
     /// How many partitions the requests had when keys were placed; nil = an older version's mark. 0 = the keys of a move
     /// are not all here yet; -N = there were N, and the keys were moved to another ledger.
     package var partitions: Int32?
+    /// The move that wrote a mark of 0 or -N, by its random bytes: a ledger is moved into one other. nil = an older
+    /// version's.
+    package var move: [UInt8]?
 
     package init(
         appliedOffset: Int64? = nil,
         group: [UInt8]? = nil,
         delivery: Delivery? = nil,
         writer: [UInt8]? = nil,
-        partitions: Int32? = nil
+        partitions: Int32? = nil,
+        move: [UInt8]? = nil
     ) {
         (self.appliedOffset, self.group) = (appliedOffset, group)
-        (self.delivery, self.writer, self.partitions) = (delivery, writer, partitions)
+        (self.delivery, self.writer, self.partitions, self.move) = (delivery, writer, partitions, move)
     }
 
     /// Requests before this offset were applied and answered, though their offset may not have been committed. If a

@@ -1,4 +1,5 @@
 internal import Broker
+internal import Crypto
 internal import Settings
 
 extension Command {
@@ -25,7 +26,7 @@ extension Command {
         let source = try Configuration.load(directory: try arguments.required("--config"))
         let target = try Configuration.load(directory: try arguments.required("--to"))
         let move = try ProgressMeter.during("move", unit: "ledger record", state: "read", console: console) { done in
-            try LedgerMove(source, to: target, progress: done)
+            try LedgerMove(source, to: target, identity: SecureRandom.bytes(16), progress: done)
         }
         guard !move.isDone else {
             console.print("nothing to do: \(move.target.topic) has the keys already")
@@ -45,6 +46,13 @@ extension Command {
         }
         try ProgressMeter.during("move", unit: "ledger record", state: "written", console: console) { done in
             try move.perform(progress: done)
+        }
+        let grown = try move.grown()
+        if !grown.isEmpty {
+            console.print(
+                "requests came to \(grown.count.counted("partition")) of \(move.source.topics.requests) meanwhile: no worker will "
+                    + "judge them, devices ask again; point producers at the new topics"
+            )
         }
         console.print("done: start workers and gateways with the new configuration; the old partitions are held")
         return ExitCode.done

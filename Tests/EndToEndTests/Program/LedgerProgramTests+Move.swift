@@ -92,6 +92,9 @@ extension LedgerProgramTests {
         try third.adopt(old)
         #expect(try refused(old, "move", "--to", third.config, "--yes").contains("were moved to another one"))
         #expect(try refused(old, "move", "--to", new.config, "--yes").contains("has records already"))
+        // One that another move had begun before: its keys would count twice.
+        try third.putLedger((0..<2).map { LedgerRecord(.mark(PartitionMark(partitions: 0, move: [1])), on: $0) })
+        #expect(try refused(old, "move", "--to", third.config, "--yes").contains("were moved to another one"))
     }
 
     @Test func `a move is refused while requests are unread, and an interrupted one holds both ledgers until it ends`()
