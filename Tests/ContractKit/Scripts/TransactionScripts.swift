@@ -370,15 +370,20 @@ package enum EndsIncludeOpen: ContractScript {
             }
             return ledger[0]?.high
         }
-        guard let first = try end() else { return .none }
-        try world.cause(.leaderMoves(0))
-        var second: Int64?
-        try world.until("the new leader answers", progress: { 0 }) {
-            second = try end()
-            return second != nil
+        func answered(by leader: String) throws -> Int64? {
+            var found: Int64?
+            try world.until("the \(leader) leader answers", progress: { 0 }) {
+                found = try end()
+                return found != nil
+            }
+            return found
         }
+        let first = try answered(by: "first")
+        try world.cause(.leaderMoves(0))
+        let second = try answered(by: "new")
         try producer.abort()
-        return .ends(first, afterMove: second ?? -1)
+        guard let first, let second else { return .none }
+        return .ends(first, afterMove: second)
     }
 }
 
