@@ -28,6 +28,7 @@ package enum KafkaErrorCode: Int32, CaseIterable, Sendable {
     case assignmentLost = -142
     case autoOffsetReset = -140
     // The broker's.
+    case unknown = -1
     case offsetOutOfRange = 1
     case invalidMsg = 2
     case unknownTopicOrPart = 3
@@ -62,6 +63,6 @@ package enum KafkaErrorCode: Int32, CaseIterable, Sendable {
         let words = "\(self)".reduce(into: "") { text, letter in
             text += letter.isUppercase ? "_\(letter)" : letter.uppercased()
         }
-        return rawValue < 0 ? "_\(words)" : words
+        return rawValue < Self.unknown.rawValue ? "_\(words)" : words
     }
 }

@@ -230,5 +230,8 @@ extension KafkaFault: SourceFault {
     /// Whether rewinding and repeating the same records may help; false where an operator has to act.
     package var isRecoverable: Bool { !isFatal && !isRefusal && (requiresAbort || isRetriable || isMissingTopic) }
 
+    /// The same for a program that has run: one that starts with a wrong password ends.
+    package var endsMember: Bool { !isRecoverable && (isFatal || !(known?.mayHeal ?? false)) }
+
     package var endsLoop: Bool { !isRecoverable }
 }

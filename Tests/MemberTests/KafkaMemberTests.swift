@@ -26,6 +26,26 @@ struct KafkaMemberTests {
         #expect(Self.isForbidden(bench))
     }
 
+    @Test(arguments: [KafkaErrorCode.authentication, .saslAuthenticationFailed, .unknown])
+    func `a login that is refused for now, and a broken coordinator, are waited out`(code: KafkaErrorCode) throws {
+        let bench = try MemberBench(.transaction)
+        try bench.steps(with: .fault(KafkaFault(code, "JoinGroup failed")))
+        bench.brokers.fault = KafkaFault(code, "no answer")
+        try bench.steps(with: .assigned([0]))
+        let asked = bench.brokers.questions.count
+        bench.brokers.fault = nil
+        bench.now = bench.now + 5_000
+        try bench.steps()
+        #expect(bench.brokers.questions.count > asked, "it asks again")
+        try bench.steps(with: .fault(KafkaFault(code, "JoinGroup failed")))
+        // A client of no further use is another thing, and so is a right that is missing.
+        for fault in [
+            KafkaFault(code, "").with(isFatal: true, requiresAbort: false), KafkaFault(.groupAuthorizationFailed, ""),
+        ] {
+            #expect(throws: KafkaFault.self) { try bench.steps(with: .fault(fault)) }
+        }
+    }
+
     @Test(arguments: [true, false])
     func `a start that was not committed is asked for again, after a pause`(isAnswered: Bool) throws {
         let bench = try Self.committing()

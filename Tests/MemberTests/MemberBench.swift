@@ -58,11 +58,17 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
     var members: Set<[UInt8]> = []
     /// The numbers of partitions that the ledger's marks name.
     var marked: Set<Int32>?
+    /// What every question gets.
+    var fault: KafkaFault?
     private var answers: [(id: QueryID, answer: Result<BrokerAnswer, KafkaFault>)] = []
 
     func ask(_ query: BrokerQuery) -> QueryID {
         questions.append(query)
         let id = QueryID(questions.count)
+        if let fault {
+            answers.append((id, .failure(fault)))
+            return id
+        }
         switch query {
         case .topics: answers.append((id, .success(.topics([]))))
         case .topicsAndMarks: answers.append((id, .success(.topicsAndMarks([], marked: marked))))

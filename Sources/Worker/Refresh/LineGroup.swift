@@ -75,7 +75,7 @@ final class LineGroup {
         case .committed(let id, let fault): note(id, fault, &driver)
         case .fault(let fault):
             if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
-            if fault.isFatal || fault.isRefusal { throw fault }
+            if fault.isFatal || fault.isRefusal && fault.endsMember { throw fault }
             say(LogEvent(fault))
         }
     }

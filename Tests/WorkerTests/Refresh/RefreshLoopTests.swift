@@ -247,6 +247,15 @@ struct RefreshLoopTests {
         #expect(throws: fault) { try loop.pass(at: Self.start, now: 3) }
     }
 
+    @Test func `a login that is refused for now is waited out, a right that is missing ends the loop`() throws {
+        _ = try loop.pass(at: Self.start, now: 0)
+        consumers[1].put(.fault(KafkaFault(.authentication, "JoinGroup failed")))
+        _ = try loop.pass(at: Self.start, now: 1)
+        let fault = KafkaFault(.groupAuthorizationFailed, "no right")
+        consumers[1].put(.fault(fault))
+        #expect(throws: fault) { try loop.pass(at: Self.start, now: 2) }
+    }
+
     @Test func `the log names no receipt, token or key`() throws {
         _ = try loop.pass(at: Self.start, now: 0)
         consumers[0].put(record(0), partition: 0)
