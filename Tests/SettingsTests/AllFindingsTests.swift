@@ -189,8 +189,7 @@ struct SwappedAnchorsTests {
     private static let receipt = "Apple_Root_CA_G3.pem"
 
     private static func fault(_ attestation: [String], _ receipt: [String]) throws -> ConfigurationFault? {
-        let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let anchors = root.appending(path: "Config/anchors").path
+        let anchors = PackageFolder.url.appending(path: "Config/anchors").path
         func list(_ names: [String]) -> String { names.map { "\"\(anchors)/\($0)\"" }.joined(separator: ",") }
         let directory = try ConfigurationDirectory(
             worker: #"{"anchors":{"attestation":[\#(list(attestation))],"receipt":[\#(list(receipt))]}}"#

@@ -19,7 +19,7 @@ struct ConfigurationPageTests {
     }
 
     /// The folder of the pages.
-    static let pages = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+    static let pages = PackageFolder.url
         .appending(path: "Sources/attest-worker/Documentation.docc")
 
     /// The rows of the JSON files: those of kafka.properties and of the environment have fewer columns.

@@ -180,8 +180,7 @@ import Testing
 }
 
 private enum ShippedConfiguration {
-    static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Config").path
+    static let path = PackageFolder.url.appending(path: "Config").path
 
     /// SHA-256 of the one certificate in a PEM text, in hexadecimal.
     static func fingerprint(_ pem: [UInt8]) -> String? {

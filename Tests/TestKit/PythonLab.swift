@@ -20,8 +20,7 @@ package enum PythonLab {
     private static let packages = ["firebase_admin==7.7.0", "prometheus_client==0.23.1", "jsonschema==4.25.1"]
 
     private static func make() -> Result<String, Missing> {
-        let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let folder = root.appending(path: ".build/python-lab").path()
+        let folder = PackageFolder.url.appending(path: ".build/python-lab").path()
         // Another list of packages makes another lab.
         let (python, mark) = (folder + "/bin/python3", folder + "/complete-" + packages.joined(separator: "-"))
         if FileManager.default.fileExists(atPath: mark) { return .success(python) }

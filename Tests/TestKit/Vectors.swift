@@ -95,9 +95,7 @@ package enum Vectors {
 
     private static let directory: URL = {
         if let set = ProcessInfo.processInfo.environment["ATTEST_VECTORS"] { return URL(filePath: set) }
-        // Tests/TestKit/Vectors.swift, so the package lies three steps up.
-        let package = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        return package.deletingLastPathComponent().appending(path: "shared/vectors")
+        return PackageFolder.url.deletingLastPathComponent().appending(path: "shared/vectors")
     }()
 
     private static var decoder: JSONDecoder {

@@ -30,8 +30,7 @@ package struct WycheproofFile: Decodable, Sendable {
 package enum WycheproofVectors {
     package static let directory: URL = {
         if let path = ProcessInfo.processInfo.environment["ATTEST_VECTORS"] { return URL(fileURLWithPath: path) }
-        let root = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        return root.deletingLastPathComponent().appendingPathComponent("shared/vectors")
+        return PackageFolder.url.deletingLastPathComponent().appendingPathComponent("shared/vectors")
     }()
 
     /// Whether the files are there: for a test's `.enabled(if:)`.

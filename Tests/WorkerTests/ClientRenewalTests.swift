@@ -24,8 +24,7 @@ struct ClientRenewalTests {
     }
 
     private static func root(_ index: Int) throws -> Data {
-        let root = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        return try Data(contentsOf: root.appending(path: "Config/anchors/\(roots[index]).pem"))
+        return try Data(contentsOf: PackageFolder.url.appending(path: "Config/anchors/\(roots[index]).pem"))
     }
 
     private func write(_ data: Data) throws { try data.write(to: URL(filePath: file), options: .atomic) }

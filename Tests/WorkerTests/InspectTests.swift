@@ -5,6 +5,7 @@ internal import DeviceLab
 internal import Foundation
 internal import JSON
 internal import Settings
+import TestKit
 internal import Testing
 
 @testable internal import Worker
@@ -323,8 +324,7 @@ struct InspectTests {
     }
 
     @Test func `the built-in roots are those in Config`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+        let root = PackageFolder.url
         func shipped(_ name: String) throws -> String {
             try String(contentsOf: root.appending(path: "Config/anchors/\(name)"), encoding: .utf8)
         }

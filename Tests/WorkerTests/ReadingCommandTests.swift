@@ -101,8 +101,7 @@ struct ReadingCommandTests {
     }
 
     @Test func `the page lists each reading`() throws {
-        let package = (0..<3).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let page = package.appending(path: "Sources/attest-worker/Documentation.docc/Reasons.md")
+        let page = PackageFolder.url.appending(path: "Sources/attest-worker/Documentation.docc/Reasons.md")
         let text = String(decoding: try Data(contentsOf: page), as: UTF8.self)
         for reading in Reading.all { #expect(text.contains("`\(reading.name)`"), "\(reading.name)") }
     }

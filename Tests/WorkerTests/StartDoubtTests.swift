@@ -61,8 +61,7 @@ struct StartDoubtTests {
     }
 
     @Test func `the shipped configuration and a fresh one cause none`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+        let root = PackageFolder.url
         let shipped = try Configuration.load(directory: root.appending(path: "Config").path)
         #expect(shipped.doubts + machine.ofWorker(shipped) + machine.ofGateway(Configuration()) == ([] as [String]))
         let folder = try SimulationFolder()

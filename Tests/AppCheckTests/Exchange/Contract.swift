@@ -4,8 +4,7 @@ import TestKit
 /// The golden facts of Google's contract as Foundation reads them: answers are compared with another parser than ours.
 enum Contract {
     static let root: Node = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "TestKit/firebase-contract.json")
+        let file = PackageFolder.url.appending(path: "Tests/TestKit/firebase-contract.json")
         guard let data = try? Data(contentsOf: file), let object = try? JSONSerialization.jsonObject(with: data) else {
             return Node(value: nil)
         }

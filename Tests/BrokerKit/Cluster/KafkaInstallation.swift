@@ -1,4 +1,5 @@
 package import Foundation
+internal import TestKit
 
 /// An unpacked Apache Kafka: `KAFKA_HOME`, or `../shared/kafka` beside the checkout.
 package struct KafkaInstallation: Sendable {
@@ -40,9 +41,7 @@ package struct KafkaInstallation: Sendable {
     }
 
     private static var candidates: [URL] {
-        // Tests/BrokerKit/Cluster/KafkaInstallation.swift, so the package lies four steps up.
-        let root = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let beside = root.deletingLastPathComponent().appendingPathComponent("shared/kafka")
+        let beside = PackageFolder.url.deletingLastPathComponent().appendingPathComponent("shared/kafka")
         guard let home = ProcessInfo.processInfo.environment["KAFKA_HOME"] else { return [beside] }
         return [URL(fileURLWithPath: home)]
     }

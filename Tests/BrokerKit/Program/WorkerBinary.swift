@@ -1,4 +1,5 @@
 package import Foundation
+internal import TestKit
 
 /// The built program.
 package enum WorkerBinary {
@@ -6,9 +7,9 @@ package enum WorkerBinary {
     /// puts it.
     package static let url: URL? = {
         let running = Bundle.main.executableURL ?? URL(filePath: ProcessInfo.processInfo.arguments[0])
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         let folders = [
-            running.resolvingSymlinksInPath().deletingLastPathComponent(), root.appending(path: ".build/debug"),
+            running.resolvingSymlinksInPath().deletingLastPathComponent(),
+            PackageFolder.url.appending(path: ".build/debug"),
         ]
         return folders.map { $0.appending(path: "attest-worker") }
             .first { FileManager.default.isExecutableFile(atPath: $0.path()) }

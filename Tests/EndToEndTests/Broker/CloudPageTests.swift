@@ -38,8 +38,7 @@ struct CloudPageTests {
 
     /// The blocks of one language on the page.
     private static func blocks(_ language: String) throws -> [String] {
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let page = root.appending(path: "Sources/attest-worker/Documentation.docc/CloudKafka.md")
+        let page = PackageFolder.url.appending(path: "Sources/attest-worker/Documentation.docc/CloudKafka.md")
         let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
         return parts.enumerated().filter { !$0.offset.isMultiple(of: 2) && $0.element.hasPrefix(language + "\n") }
             .map { String($0.element.dropFirst(language.count + 1)) }

@@ -25,8 +25,7 @@ struct GatewayProxyTests {
 
     /// The page's blocks in a language, in their order.
     private static func blocks(_ language: String) throws -> [String] {
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let page = root.appending(path: "Sources/attest-worker/Documentation.docc/Gateway.md")
+        let page = PackageFolder.url.appending(path: "Sources/attest-worker/Documentation.docc/Gateway.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         return text.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
             $0.components(separatedBy: "\n```").first

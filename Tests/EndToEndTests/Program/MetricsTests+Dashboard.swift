@@ -1,6 +1,7 @@
 import BrokerKit
 import ChaosKit
 import Foundation
+import TestKit
 import Testing
 
 /// A Prometheus server that scrapes each second.
@@ -37,8 +38,7 @@ private final class Prometheus {
     }
 
     static var observability: String {
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        return root.appending(path: "Config/observability").path()
+        return PackageFolder.url.appending(path: "Config/observability").path()
     }
 
     /// Tries every query of the dashboard.

@@ -1,11 +1,11 @@
 import Foundation
+import TestKit
 
 /// The TLS page's examples of kafka.properties.
 enum TLSPage {
     /// The lines of the example that begins with this comment, as the page has them.
     static func properties(_ name: String) throws -> [String] {
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let page = root.appending(path: "Sources/attest-worker/Documentation.docc/TLS.md")
+        let page = PackageFolder.url.appending(path: "Sources/attest-worker/Documentation.docc/TLS.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         let start = "```properties\n# \(name)"
         guard let begin = text.firstRange(of: start)?.upperBound,

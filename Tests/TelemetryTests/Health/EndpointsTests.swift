@@ -12,8 +12,8 @@ import Testing
 struct EndpointsTests {
     private static func monitor() throws -> WorkerMonitor {
         let directory = try KeyDirectory.complete()
-        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
-        let apple = try Data(contentsOf: root.appending(path: "Config/anchors/Apple_App_Attestation_Root_CA.pem"))
+        let root = "Config/anchors/Apple_App_Attestation_Root_CA.pem"
+        let apple = try Data(contentsOf: PackageFolder.url.appending(path: root))
         try directory.write("root.pem", [UInt8](apple))
         return WorkerMonitor(try directory.load(), version: "1", engine: "openssl", group: "attest")
     }

@@ -1,11 +1,12 @@
 import Foundation
+import TestKit
 import Testing
 
 @testable import Telemetry
 
 @Suite("The dashboard and the rules")
 struct ObservabilityTests {
-    private static let folder = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+    private static let folder = PackageFolder.url
         .appending(path: "Config/observability")
 
     static func text(_ file: String) throws -> String {
