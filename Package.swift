@@ -28,313 +28,409 @@ let hot = core + [.unsafeFlags(["-O"], inDebug)]
 // The tables of calls are read-only once the program runs. Debian 13's own linker leaves them writable.
 let hardened = ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]
 
+/// The targets of a wing, each in its folder. `Sources/WING/Wing.txt` says what the wing is for.
+func wing(_ name: String, _ targets: Target...) -> [Target] {
+    for target in targets { target.path = "Sources/\(name)/\(target.name)" }
+    return targets
+}
+
+func testWing(_ name: String, _ targets: Target...) -> [Target] {
+    for target in targets { target.path = "Tests/\(name)/\(target.name)" }
+    return targets
+}
+
 let libraries: [Target] = [
-    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
-    .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
-    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-]
+    wing(
+        "ground",
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])])
+    ),
+    wing(
+        "verify",
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])])
+    ),
+    wing(
+        "kafka",
+        .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])])
+    ),
+    wing(
+        "serve",
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])])
+    ),
+    wing(
+        "refresh",
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])])
+    ),
+].flatMap { $0 }
 
 let modules: [Target] = [
-    // Signal handlers: what they may do is C's to promise.
-    .target(name: "CCrashMark"),
-    // Children and dumps: what only the C library offers.
-    .target(name: "CProcess"),
-    // Tokens that sign: the standard's functions of a library that is loaded at run time.
-    .target(name: "CPKCS11"),
-    // Arithmetic on public data, and on the lab's keys, which are no secrets.
-    // Optimised in debug builds too: there it is 45 times slower, and tests verify by the hundred thousand.
-    .target(name: "CBatchVerify", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
-    .target(name: "Crypto", dependencies: ["COpenSSL", "CBatchVerify", "CPKCS11", "Threads"], swiftSettings: hot),
-    .target(name: "CBOR", dependencies: ["CLibCBOR"], swiftSettings: hot),
-    .target(name: "JSON", swiftSettings: hot),
-    .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
-    .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-    // Owners of what has no lock, and the lock.
-    .target(name: "Threads", swiftSettings: core),
-    // The seam: records, positions, and the roles of what lies outside of the pipeline.
-    .target(name: "Streams", swiftSettings: core),
-    .target(
-        name: "Pipeline",
-        dependencies: ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
-        swiftSettings: core
+    wing(
+        "ground",
+        // Owners of what has no lock, and the lock.
+        .target(name: "Threads", swiftSettings: core),
+        .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: whole)
     ),
-    // What a group's member says to a client library, and its values: no C.
-    .target(name: "KafkaPorts", dependencies: ["Streams"], swiftSettings: strict),
-    .target(name: "Kafka", dependencies: ["KafkaPorts", "Threads", "Streams", "CRdkafka"], swiftSettings: whole),
-    // A group's member: assignment, restore, positions, transactions. No clock, no queue, no thread.
-    .target(name: "Member", dependencies: ["KafkaPorts", "Streams", "Pipeline"], swiftSettings: strict),
-    .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: whole),
-    .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: whole),
-    // Configuration and key files.
-    .target(
-        name: "Settings",
-        dependencies: [
-            "Compression", "Risk", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-        ],
-        swiftSettings: strict
+    wing(
+        "verify",
+        // Tokens that sign: the standard's functions of a library that is loaded at run time.
+        .target(name: "CPKCS11"),
+        // Arithmetic on public data, and on the lab's keys, which are no secrets.
+        // Optimised in debug builds too: there it is 45 times slower, and tests verify by the hundred thousand.
+        .target(name: "CBatchVerify", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
+        .target(name: "Crypto", dependencies: ["COpenSSL", "CBatchVerify", "CPKCS11", "Threads"], swiftSettings: hot),
+        .target(name: "CBOR", dependencies: ["CLibCBOR"], swiftSettings: hot),
+        .target(name: "JSON", swiftSettings: hot),
+        .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
+        .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core)
     ),
-    // Kafka's side of the streams, transactions, restores, topics, the ledger's commands.
-    .target(
-        name: "Broker",
-        dependencies: [
-            "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-            "Crypto", "JSON",
-        ],
-        swiftSettings: strict
+    wing(
+        "judge",
+        // The seam: records, positions, and the roles of what lies outside of the pipeline.
+        .target(name: "Streams", swiftSettings: core),
+        .target(
+            name: "Pipeline",
+            dependencies: ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
+            swiftSettings: core
+        )
     ),
-    // What fake devices and stock clients send; it knows no broker.
-    .target(
-        name: "Traffic",
-        dependencies: ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
-        swiftSettings: whole
+    wing(
+        "settings",
+        // Configuration and key files.
+        .target(
+            name: "Settings",
+            dependencies: [
+                "Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+            ],
+            swiftSettings: strict
+        )
     ),
-    // What a replay found, how a rollout goes: facts, and the one page that shows them.
-    .target(
-        name: "Reports",
-        dependencies: ["Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
-        swiftSettings: whole
+    wing(
+        "kafka",
+        // What a group's member says to a client library, and its values: no C.
+        .target(name: "KafkaPorts", dependencies: ["Streams"], swiftSettings: strict),
+        .target(name: "Kafka", dependencies: ["KafkaPorts", "Threads", "Streams", "CRdkafka"], swiftSettings: whole),
+        // A group's member: assignment, restore, positions, transactions. No clock, no queue, no thread.
+        .target(name: "Member", dependencies: ["KafkaPorts", "Streams", "Pipeline"], swiftSettings: strict),
+        // Kafka's side of the streams, transactions, restores, topics, the ledger's commands.
+        .target(
+            name: "Broker",
+            dependencies: [
+                "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+                "Crypto", "JSON",
+            ],
+            swiftSettings: strict
+        )
     ),
-    .target(name: "HTTP", dependencies: ["Threads", "CMicrohttpd"], swiftSettings: core),
-    // When a receipt is exchanged at Apple, and what an answer means: values, no call.
-    .target(name: "Risk", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-    // Calls to a gateway, many at once.
-    .target(name: "HTTPClient", dependencies: ["Threads", "CCurl"], swiftSettings: whole),
-    // REST in front of the topics.
-    .target(
-        name: "Gateway",
-        dependencies: [
-            "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-            "Crypto",
-            "JSON",
-        ],
-        swiftSettings: core
+    wing(
+        "serve",
+        // Signal handlers: what they may do is C's to promise.
+        .target(name: "CCrashMark"),
+        // Children and dumps: what only the C library offers.
+        .target(name: "CProcess"),
+        .target(name: "HTTP", dependencies: ["Threads", "CMicrohttpd"], swiftSettings: core),
+        // REST in front of the topics.
+        .target(
+            name: "Gateway",
+            dependencies: [
+                "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+                "Crypto",
+                "JSON",
+            ],
+            swiftSettings: core
+        ),
+        // Metrics, health and logs of the programs.
+        .target(
+            name: "Telemetry",
+            dependencies: [
+                "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
+                "Streams",
+                "AppCheck", "AppAttest",
+                "Crypto", "JSON",
+            ],
+            swiftSettings: whole
+        )
     ),
-    // Metrics, health and logs of the programs.
-    .target(
-        name: "Telemetry",
-        dependencies: [
-            "Gateway", "Member", "Risk", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-            "AppCheck", "AppAttest",
-            "Crypto", "JSON",
-        ],
-        swiftSettings: whole
+    wing(
+        "refresh",
+        // When a receipt is exchanged at Apple, and what an answer means: values, no call.
+        .target(name: "Risk", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
+        // Calls to a gateway, many at once.
+        .target(name: "HTTPClient", dependencies: ["Threads", "CCurl"], swiftSettings: whole)
     ),
-    .target(
-        name: "Worker",
-        dependencies: [
-            "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient",
-            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck",
-            "AppAttest",
-            "Crypto", "JSON", "CCrashMark", "CProcess",
-        ],
-        swiftSettings: whole
+    wing(
+        "study",
+        // What a replay found, how a rollout goes: facts, and the one page that shows them.
+        .target(
+            name: "Reports",
+            dependencies: ["Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
+            swiftSettings: whole
+        )
     ),
-    .executableTarget(
-        name: "attest-worker",
-        dependencies: ["Worker"],
-        swiftSettings: whole,
-        linkerSettings: [.unsafeFlags(hardened, .when(configuration: .release))]
+    wing(
+        "lab",
+        .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: whole),
+        // What fake devices and stock clients send; it knows no broker.
+        .target(
+            name: "Traffic",
+            dependencies: ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
+            swiftSettings: whole
+        )
     ),
-]
+    wing(
+        "program",
+        .target(
+            name: "Worker",
+            dependencies: [
+                "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP",
+                "HTTPClient",
+                "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck",
+                "AppAttest",
+                "Crypto", "JSON", "CCrashMark", "CProcess",
+            ],
+            swiftSettings: whole
+        ),
+        .executableTarget(
+            name: "attest-worker",
+            dependencies: ["Worker"],
+            swiftSettings: whole,
+            linkerSettings: [.unsafeFlags(hardened, .when(configuration: .release))]
+        )
+    ),
+].flatMap { $0 }
 
 let tests: [Target] = [
-    // Objects, requests, vectors, config directories, and waits.
-    .target(
-        name: "TestKit",
-        dependencies: [
-            "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-        ],
-        path: "Tests/TestKit",
-        // Data and scripts, read by path.
-        exclude: ["firebase-contract.json", "verify_tokens.py", "consume_token.py"],
-        swiftSettings: whole
+    testWing(
+        "ground",
+        .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: whole)
     ),
-    // The loop on streams and lanes in memory, under seeds.
-    .target(
-        name: "SimulationKit",
-        dependencies: [
-            "TestKit", "Member", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "DeviceLab",
-        ],
-        path: "Tests/SimulationKit",
-        swiftSettings: whole
+    testWing(
+        "verify",
+        .testTarget(name: "CryptoTests", dependencies: ["Crypto", "CBatchVerify", "TestKit"], swiftSettings: whole),
+        .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestKit"], swiftSettings: whole),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: whole),
+        .testTarget(
+            name: "AppAttestTests",
+            dependencies: ["AppAttest", "Crypto", "CBOR", "DeviceLab", "TestKit"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "AppCheckTests",
+            dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
+            swiftSettings: whole
+        )
     ),
-    // Clients on librdkafka's mock cluster.
-    .target(
-        name: "KafkaKit",
-        dependencies: ["TestKit", "Kafka", "KafkaPorts"],
-        path: "Tests/KafkaKit",
-        swiftSettings: whole
+    testWing(
+        "judge",
+        .testTarget(
+            name: "PipelineTests",
+            dependencies: [
+                "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
+                "SimulationKit",
+            ],
+            swiftSettings: whole
+        )
     ),
-    // Members on mock and real clusters, real brokers, the program as a process.
-    .target(
-        name: "BrokerKit",
-        dependencies: [
-            "KafkaKit", "TestKit", "SimulationKit", "Broker", "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline",
-            "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-        ],
-        path: "Tests/BrokerKit",
-        // Built by a chaos run, with the machine's compiler.
-        exclude: ["Clock/clock_shim.c"],
-        swiftSettings: whole
+    testWing(
+        "settings",
+        .testTarget(
+            name: "SettingsTests",
+            dependencies: [
+                "Settings", "Compression", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+                "DeviceLab", "TestKit",
+            ],
+            swiftSettings: whole
+        )
     ),
-    // Scripts of what client library and brokers do, played by several worlds.
-    .target(
-        name: "ContractKit",
-        dependencies: [
-            "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "Broker", "Settings", "Member", "Kafka", "KafkaPorts",
-            "Pipeline", "Streams", "DeviceLab",
-        ],
-        path: "Tests/ContractKit",
-        // Data, read by path.
-        exclude: ["World/Outcomes.txt"],
-        swiftSettings: whole
+    testWing(
+        "kafka",
+        // Clients on librdkafka's mock cluster.
+        .target(
+            name: "KafkaKit",
+            dependencies: ["TestKit", "Kafka", "KafkaPorts"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "MemberTests",
+            dependencies: ["Member", "KafkaPorts", "Streams", "Pipeline", "DeviceLab", "TestKit", "SimulationKit"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "KafkaTests",
+            dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Threads", "Streams", "TestKit", "KafkaKit"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "BrokerTests",
+            dependencies: [
+                "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+                "AppCheck",
+                "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit",
+            ],
+            swiftSettings: whole
+        )
     ),
-    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "CBatchVerify", "TestKit"], swiftSettings: whole),
-    .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestKit"], swiftSettings: whole),
-    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: whole),
-    .testTarget(
-        name: "AppAttestTests",
-        dependencies: ["AppAttest", "Crypto", "CBOR", "DeviceLab", "TestKit"],
-        swiftSettings: whole
+    testWing(
+        "serve",
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestKit"], swiftSettings: whole),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck",
+                "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
+            ],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "TelemetryTests",
+            dependencies: [
+                "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline",
+                "Threads",
+                "Streams",
+                "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
+            ],
+            swiftSettings: whole
+        )
     ),
-    .testTarget(
-        name: "AppCheckTests",
-        dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
-        swiftSettings: whole
+    testWing(
+        "refresh",
+        // A month of receipts in memory, and Apple's answers, under seeds.
+        .target(
+            name: "RiskKit",
+            dependencies: ["Risk", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "RiskTests",
+            dependencies: ["Risk", "RiskKit", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
+            swiftSettings: whole
+        ),
+        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP", "TestKit"], swiftSettings: whole)
     ),
-    .testTarget(
-        name: "PipelineTests",
-        dependencies: [
-            "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
-            "SimulationKit",
-        ],
-        swiftSettings: whole
+    testWing(
+        "study",
+        .testTarget(
+            name: "ReportsTests",
+            dependencies: [
+                "Reports", "Settings", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+                "TestKit",
+            ],
+            swiftSettings: whole
+        )
     ),
-    .testTarget(
-        name: "MemberTests",
-        dependencies: ["Member", "KafkaPorts", "Streams", "Pipeline", "DeviceLab", "TestKit", "SimulationKit"],
-        swiftSettings: whole
+    testWing(
+        "lab",
+        .testTarget(
+            name: "DeviceLabTests",
+            dependencies: ["DeviceLab", "AppAttest", "Crypto", "CBOR", "JSON", "TestKit"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "TrafficTests",
+            dependencies: ["Traffic", "Streams", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
+            swiftSettings: whole
+        )
     ),
-    .testTarget(
-        name: "DeviceLabTests",
-        dependencies: ["DeviceLab", "AppAttest", "Crypto", "CBOR", "JSON", "TestKit"],
-        swiftSettings: whole
+    testWing(
+        "program",
+        .testTarget(
+            name: "WorkerTests",
+            dependencies: [
+                "Worker", "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk",
+                "RiskKit",
+                "HTTP", "HTTPClient",
+                "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+                "Crypto",
+                "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit", "CProcess",
+            ],
+            swiftSettings: whole
+        )
     ),
-    .testTarget(
-        name: "SettingsTests",
-        dependencies: [
-            "Settings", "Compression", "Risk", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "DeviceLab", "TestKit",
-        ],
-        swiftSettings: whole
+    testWing(
+        "world",
+        // Objects, requests, vectors, config directories, and waits.
+        .target(
+            name: "TestKit",
+            dependencies: [
+                "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            ],
+            // Data and scripts, read by path.
+            exclude: ["firebase-contract.json", "verify_tokens.py", "consume_token.py"],
+            swiftSettings: whole
+        ),
+        // The loop on streams and lanes in memory, under seeds.
+        .target(
+            name: "SimulationKit",
+            dependencies: [
+                "TestKit", "Member", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+                "DeviceLab",
+            ],
+            swiftSettings: whole
+        ),
+        // Scripts of what client library and brokers do, played by several worlds.
+        .target(
+            name: "ContractKit",
+            dependencies: [
+                "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "Broker", "Settings", "Member", "Kafka",
+                "KafkaPorts",
+                "Pipeline", "Streams", "DeviceLab",
+            ],
+            // Data, read by path.
+            exclude: ["World/Outcomes.txt"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "Member", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+                "DeviceLab", "TestKit", "SimulationKit",
+            ],
+            // Data, read by path.
+            exclude: ["Seeds.txt"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "ContractTests",
+            dependencies: [
+                "ContractKit", "BrokerKit", "SimulationKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts",
+                "Streams",
+            ],
+            swiftSettings: whole
+        )
     ),
-    // A month of receipts in memory, and Apple's answers, under seeds.
-    .target(
-        name: "RiskKit",
-        dependencies: ["Risk", "AppAttest", "Crypto", "JSON", "DeviceLab"],
-        path: "Tests/RiskKit",
-        swiftSettings: whole
+    testWing(
+        "brokers",
+        // Members on mock and real clusters, real brokers, the program as a process.
+        .target(
+            name: "BrokerKit",
+            dependencies: [
+                "KafkaKit", "TestKit", "SimulationKit", "Broker", "Member", "Settings", "Kafka", "KafkaPorts",
+                "Pipeline",
+                "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            ],
+            // Built by a chaos run, with the machine's compiler.
+            exclude: ["Clock/clock_shim.c"],
+            swiftSettings: whole
+        ),
+        // Ten promises on one real broker.
+        .testTarget(
+            name: "SmokeTests",
+            dependencies: [
+                "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Streams", "JSON", "TestKit", "KafkaKit",
+                "BrokerKit",
+            ],
+            swiftSettings: whole
+        )
     ),
-    .testTarget(
-        name: "RiskTests",
-        dependencies: ["Risk", "RiskKit", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
-        swiftSettings: whole
+    testWing(
+        "tidy",
+        .testTarget(
+            name: "TidyTests",
+            dependencies: ["Worker", "Telemetry", "Reports", "AppCheck", "AppAttest"],
+            swiftSettings: whole
+        )
     ),
-    .testTarget(
-        name: "ReportsTests",
-        dependencies: [
-            "Reports", "Settings", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            "TestKit",
-        ],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "TrafficTests",
-        dependencies: ["Traffic", "Streams", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
-        swiftSettings: whole
-    ),
-    .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: whole),
-    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestKit"], swiftSettings: whole),
-    .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP", "TestKit"], swiftSettings: whole),
-    .testTarget(
-        name: "GatewayTests",
-        dependencies: [
-            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck",
-            "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
-        ],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "KafkaTests",
-        dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Threads", "Streams", "TestKit", "KafkaKit"],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "BrokerTests",
-        dependencies: [
-            "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-            "AppCheck",
-            "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit",
-        ],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "SimulationTests",
-        dependencies: [
-            "Member", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-            "DeviceLab", "TestKit", "SimulationKit",
-        ],
-        // Data, read by path.
-        exclude: ["Seeds.txt"],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "TelemetryTests",
-        dependencies: [
-            "Telemetry", "Gateway", "Member", "Risk", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
-            "Streams",
-            "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
-        ],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "WorkerTests",
-        dependencies: [
-            "Worker", "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "RiskKit",
-            "HTTP", "HTTPClient",
-            "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto",
-            "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit", "CProcess",
-        ],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "ContractTests",
-        dependencies: [
-            "ContractKit", "BrokerKit", "SimulationKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts",
-            "Streams",
-        ],
-        swiftSettings: whole
-    ),
-    .testTarget(
-        name: "TidyTests",
-        dependencies: ["Worker", "Telemetry", "Reports", "AppCheck", "AppAttest"],
-        swiftSettings: whole
-    ),
-    // Ten promises on one real broker.
-    .testTarget(
-        name: "SmokeTests",
-        dependencies: [
-            "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Streams", "JSON", "TestKit", "KafkaKit",
-            "BrokerKit",
-        ],
-        swiftSettings: whole
-    ),
-]
+].flatMap { $0 }
 
 // Hostile clients of a gateway without a broker, and what they may get: driven by seeds or by libFuzzer.
 let hostileTargets: [Target] = [
@@ -358,7 +454,7 @@ let soakTargets: [Target] = [
             "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "KafkaPorts", "Pipeline",
             "Risk", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
         ],
-        path: "Tests/ChaosKit",
+        path: "Tests/brokers/ChaosKit",
         swiftSettings: whole
     ),
     .testTarget(
@@ -368,6 +464,7 @@ let soakTargets: [Target] = [
             "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
             "SimulationKit", "KafkaKit", "BrokerKit", "ChaosKit", "ContractKit",
         ],
+        path: "Tests/brokers/EndToEndTests",
         // Built by the suite itself, with the machine's compiler.
         exclude: ["HSM/unsteady_token.c"],
         swiftSettings: whole
