@@ -56,10 +56,7 @@ let libraries: [Target] = [
     ),
     wing(
         "serve",
-        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])])
-    ),
-    wing(
-        "refresh",
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])])
     ),
 ].flatMap { $0 }
@@ -67,13 +64,11 @@ let libraries: [Target] = [
 let modules: [Target] = [
     wing(
         "ground",
-        // Owners of what has no lock, and the lock.
         .target(name: "Threads", swiftSettings: core),
         .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: whole)
     ),
     wing(
         "verify",
-        // Tokens that sign: the standard's functions of a library that is loaded at run time.
         .target(name: "CPKCS11"),
         // Arithmetic on public data, and on the lab's keys, which are no secrets.
         // Optimised in debug builds too: there it is 45 times slower, and tests verify by the hundred thousand.
@@ -86,7 +81,6 @@ let modules: [Target] = [
     ),
     wing(
         "judge",
-        // The seam: records, positions, and the roles of what lies outside of the pipeline.
         .target(name: "Streams", swiftSettings: core),
         .target(
             name: "Pipeline",
@@ -96,27 +90,21 @@ let modules: [Target] = [
     ),
     wing(
         "settings",
-        // Configuration and key files.
         .target(
             name: "Settings",
-            dependencies: [
-                "Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-            ],
+            dependencies: ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
             swiftSettings: strict
         )
     ),
     wing(
         "kafka",
-        // What a group's member says to a client library, and its values: no C.
         .target(name: "KafkaPorts", dependencies: ["Streams"], swiftSettings: strict),
         .target(name: "Kafka", dependencies: ["KafkaPorts", "Threads", "Streams", "CRdkafka"], swiftSettings: whole),
-        // A group's member: assignment, restore, positions, transactions. No clock, no queue, no thread.
         .target(name: "Member", dependencies: ["KafkaPorts", "Streams", "Pipeline"], swiftSettings: strict),
-        // Kafka's side of the streams, transactions, restores, topics, the ledger's commands.
         .target(
             name: "Broker",
             dependencies: [
-                "Kafka", "KafkaPorts", "Member", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+                "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
                 "Crypto", "JSON",
             ],
             swiftSettings: strict
@@ -124,75 +112,105 @@ let modules: [Target] = [
     ),
     wing(
         "serve",
-        // Signal handlers: what they may do is C's to promise.
         .target(name: "CCrashMark"),
-        // Children and dumps: what only the C library offers.
         .target(name: "CProcess"),
         .target(name: "HTTP", dependencies: ["Threads", "CMicrohttpd"], swiftSettings: core),
-        // REST in front of the topics.
         .target(
             name: "Gateway",
             dependencies: [
-                "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-                "Crypto",
-                "JSON",
+                "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+                "Crypto", "JSON",
             ],
             swiftSettings: core
         ),
-        // Metrics, health and logs of the programs.
         .target(
             name: "Telemetry",
             dependencies: [
-                "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
-                "Streams",
-                "AppCheck", "AppAttest",
-                "Crypto", "JSON",
+                "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+                "AppCheck", "AppAttest", "Crypto", "JSON",
+            ],
+            swiftSettings: whole
+        ),
+        .target(name: "HTTPClient", dependencies: ["Threads", "CCurl"], swiftSettings: whole),
+        .target(
+            name: "CommandFrame",
+            dependencies: ["Telemetry", "Settings", "Compression", "Threads"],
+            swiftSettings: whole
+        ),
+        .target(
+            name: "Run",
+            dependencies: [
+                "CommandFrame", "Telemetry", "Gateway", "Broker", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts",
+                "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CCrashMark",
             ],
             swiftSettings: whole
         )
     ),
     wing(
         "refresh",
-        // When a receipt is exchanged at Apple, and what an answer means: values, no call.
         .target(name: "Risk", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-        // Calls to a gateway, many at once.
-        .target(name: "HTTPClient", dependencies: ["Threads", "CCurl"], swiftSettings: whole)
+        .target(
+            name: "Refresher",
+            dependencies: [
+                "Run", "CommandFrame", "Telemetry", "Gateway", "Broker", "Member", "Settings", "Risk", "HTTP",
+                "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+                "Crypto", "JSON",
+            ],
+            swiftSettings: whole
+        )
     ),
     wing(
         "study",
-        // What a replay found, how a rollout goes: facts, and the one page that shows them.
         .target(
             name: "Reports",
             dependencies: ["Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
+            swiftSettings: whole
+        ),
+        .target(
+            name: "Study",
+            dependencies: [
+                "Run", "CommandFrame", "Telemetry", "Broker", "Reports", "Settings", "HTTPClient", "Kafka",
+                "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+            ],
             swiftSettings: whole
         )
     ),
     wing(
         "lab",
-        .target(name: "DeviceLab", dependencies: ["AppAttest", "Crypto", "CBOR", "JSON"], swiftSettings: whole),
-        // What fake devices and stock clients send; it knows no broker.
+        .target(
+            name: "DeviceLab",
+            dependencies: ["AppAttest", "Crypto", "JSON"],
+            swiftSettings: whole
+        ),
         .target(
             name: "Traffic",
-            dependencies: ["DeviceLab", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
+            dependencies: ["Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON"],
+            swiftSettings: whole
+        ),
+        .target(
+            name: "Lab",
+            dependencies: [
+                "Study", "Refresher", "Run", "CommandFrame", "Telemetry", "Gateway", "Broker", "Member", "Traffic",
+                "Reports", "Settings", "Risk", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Threads",
+                "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
+            ],
             swiftSettings: whole
         )
     ),
     wing(
         "program",
         .target(
-            name: "Worker",
+            name: "Commands",
             dependencies: [
-                "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP",
-                "HTTPClient",
-                "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck",
-                "AppAttest",
-                "Crypto", "JSON", "CCrashMark", "CProcess",
+                "Lab", "Study", "Refresher", "Run", "CommandFrame", "Telemetry", "Broker", "Traffic", "Reports",
+                "Settings", "Risk", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Streams", "DeviceLab",
+                "AppCheck", "AppAttest", "Crypto", "JSON", "CProcess",
             ],
             swiftSettings: whole
         ),
         .executableTarget(
             name: "attest-worker",
-            dependencies: ["Worker"],
+            dependencies: ["Commands", "CommandFrame"],
             swiftSettings: whole,
             linkerSettings: [.unsafeFlags(hardened, .when(configuration: .release))]
         )
@@ -263,15 +281,16 @@ let tests: [Target] = [
         .testTarget(
             name: "BrokerTests",
             dependencies: [
-                "Broker", "Member", "Worker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-                "AppCheck",
-                "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit", "KafkaKit", "BrokerKit",
+                "Commands", "Broker", "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+                "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "TestKit", "SimulationKit", "KafkaKit",
+                "BrokerKit",
             ],
             swiftSettings: whole
         )
     ),
     testWing(
         "serve",
+        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP", "TestKit"], swiftSettings: whole),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestKit"], swiftSettings: whole),
         .testTarget(
             name: "GatewayTests",
@@ -304,8 +323,7 @@ let tests: [Target] = [
             name: "RiskTests",
             dependencies: ["Risk", "RiskKit", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
             swiftSettings: whole
-        ),
-        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP", "TestKit"], swiftSettings: whole)
+        )
     ),
     testWing(
         "study",
@@ -334,14 +352,12 @@ let tests: [Target] = [
     testWing(
         "program",
         .testTarget(
-            name: "WorkerTests",
+            name: "ProgramTests",
             dependencies: [
-                "Worker", "Telemetry", "Gateway", "Broker", "Member", "Traffic", "Reports", "Settings", "Risk",
-                "RiskKit",
-                "HTTP", "HTTPClient",
-                "Compression", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-                "Crypto",
-                "JSON", "DeviceLab", "TestKit", "SimulationKit", "BrokerKit", "CProcess",
+                "Commands", "Lab", "Study", "Refresher", "Run", "CommandFrame", "Telemetry", "Gateway", "Broker",
+                "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient", "Compression", "Kafka",
+                "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
+                "CProcess", "TestKit", "SimulationKit", "BrokerKit", "RiskKit",
             ],
             swiftSettings: whole
         )
@@ -426,7 +442,7 @@ let tests: [Target] = [
         "tidy",
         .testTarget(
             name: "TidyTests",
-            dependencies: ["Worker", "Telemetry", "Reports", "AppCheck", "AppAttest"],
+            dependencies: ["Commands", "CommandFrame", "Telemetry", "Reports", "AppCheck", "AppAttest"],
             swiftSettings: whole
         )
     ),
@@ -451,8 +467,8 @@ let soakTargets: [Target] = [
     .target(
         name: "ChaosKit",
         dependencies: [
-            "TestKit", "BrokerKit", "Worker", "Broker", "Traffic", "Settings", "Kafka", "KafkaPorts", "Pipeline",
-            "Risk", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+            "Lab", "Broker", "Traffic", "Settings", "Risk", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
+            "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "TestKit", "BrokerKit",
         ],
         path: "Tests/brokers/ChaosKit",
         swiftSettings: whole
@@ -460,9 +476,9 @@ let soakTargets: [Target] = [
     .testTarget(
         name: "EndToEndTests",
         dependencies: [
-            "Worker", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
-            "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
-            "SimulationKit", "KafkaKit", "BrokerKit", "ChaosKit", "ContractKit",
+            "Commands", "Lab", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
+            "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "TestKit",
+            "SimulationKit", "KafkaKit", "BrokerKit", "ContractKit", "ChaosKit",
         ],
         path: "Tests/brokers/EndToEndTests",
         // Built by the suite itself, with the machine's compiler.
@@ -476,9 +492,8 @@ let soakTargets: [Target] = [
         name: "Benchmarks",
         // OpenSSL itself, as the baseline.
         dependencies: [
-            "Worker", "Reports", "Settings", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON",
-            "DeviceLab",
-            "COpenSSL", "CMallocCounter", "CProcessorProbe",
+            "Commands", "CommandFrame", "Reports", "Settings", "Pipeline", "Threads", "Streams", "DeviceLab",
+            "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "COpenSSL", "CMallocCounter", "CProcessorProbe",
         ],
         path: "Benchmarks/Suite",
         swiftSettings: strict

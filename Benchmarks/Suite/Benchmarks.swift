@@ -1,6 +1,6 @@
+internal import Commands
 internal import Foundation
 internal import Reports
-internal import Worker
 
 /// What a record costs: each path next to OpenSSL's bare signatures in the same process, in turns; medians.
 @main

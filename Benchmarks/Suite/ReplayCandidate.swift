@@ -1,6 +1,7 @@
 internal import CProcessorProbe
+internal import CommandFrame
+internal import Commands
 internal import Foundation
-internal import Worker
 
 /// The whole program from a capture file to its result files: simulate once, replay in every round.
 final class ReplayCandidate {

@@ -1,5 +1,5 @@
+internal import CommandFrame
 internal import Settings
-internal import Worker
 
 /// A token beside the bare signature in it, in microseconds of a core.
 struct TokenCost {

@@ -1,5 +1,5 @@
 internal import CMallocCounter
-internal import Worker
+internal import CommandFrame
 
 /// What all but signatures costs, by stage: time beside a bare P-256 verification, allocations exactly.
 struct StageReport {

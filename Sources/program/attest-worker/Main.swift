@@ -1,5 +1,6 @@
+internal import CommandFrame
+internal import Commands
 internal import Glibc
-internal import Worker
 
 @main
 struct Main {

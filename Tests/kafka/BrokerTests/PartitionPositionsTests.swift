@@ -7,7 +7,7 @@ import Streams
 import Testing
 
 @testable import Broker
-@testable import Worker
+@testable import Commands
 
 /// The table of positions, row by row, each with its neighbours.
 struct PartitionPositionsTests {

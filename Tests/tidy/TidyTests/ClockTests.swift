@@ -48,7 +48,7 @@ struct ClockTests {
         #expect(breaches("    /// \(name) is not used\nlet a = 1 // \(name)") == [])
         #expect(breaches("let a = \"\(name)\"") == [])
         for folder in Rules.soakFolders { #expect(breaches("f(\(name))", at: "\(folder)/A.swift") == []) }
-        #expect(breaches("f(\(name))", at: "Sources/program/Worker/A.swift") == [])
+        #expect(breaches("f(\(name))", at: "Sources/program/Commands/A.swift") == [])
     }
 
     @Test(

@@ -34,7 +34,7 @@ struct MapTests {
             .split(separator: "\n").compactMap { $0.firstMatch(of: /^ +case ([a-z]+)/).map { String($0.1) } }
         #expect(states.count == 9)
         #expect(try Self.table("One partition's life", of: Self.architecture).flatMap { Self.code($0[0]) } == states)
-        let picture = try #require(Self.architecture?.text.split(separator: "```").dropFirst().first)
+        let picture = try #require(Self.architecture?.text.split(separator: "```").first { $0.contains("──▶ asked") })
         for state in states { #expect(picture.contains(state), "\(state)") }
     }
 

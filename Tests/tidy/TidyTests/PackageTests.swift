@@ -1,5 +1,6 @@
+internal import CommandFrame
+internal import Commands
 internal import Testing
-internal import Worker
 
 @Suite("The package is the program's")
 struct PackageTests {
@@ -149,7 +150,7 @@ struct PackageTests {
     }
 
     @Test func `the manual page names every variable that is read`() throws {
-        let page = try #require(SourceTree.text("Sources/program/Worker/Shell/ManualPage+Sections.swift"))
+        let page = try #require(SourceTree.text("Sources/program/Commands/Shell/ManualPage+Sections.swift"))
         let calls = SourceTree.files.filter { $0.isUnder(["Sources/"]) }.flatMap(\.lines).flatMap { line in
             line.matches(of: /Variables\.values?\(([^)]*)\)/).map { $0.1 }
         }

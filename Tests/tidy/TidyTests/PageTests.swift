@@ -1,9 +1,10 @@
 internal import AppAttest
 internal import AppCheck
+internal import CommandFrame
+internal import Commands
 internal import Foundation
 internal import Reports
 internal import Testing
-internal import Worker
 
 @Suite("The pages agree with the program")
 struct PageTests {

@@ -1,5 +1,6 @@
+internal import CommandFrame
+internal import Commands
 internal import Testing
-internal import Worker
 
 @Suite("The README agrees with the program")
 struct ReadmeTests {

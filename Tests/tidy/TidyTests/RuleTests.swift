@@ -32,14 +32,14 @@ struct RuleTests {
         arguments: [
             ("internal import COpenSSL", "Sources/verify/AppAttest/A.swift", false),
             ("internal import COpenSSL", "Sources/verify/Crypto/A.swift", true),
-            ("internal import CRdkafka", "Sources/program/Worker/A.swift", false),
+            ("internal import CRdkafka", "Sources/program/Commands/A.swift", false),
             ("internal import CLibCBOR", "Tests/verify/CBORTests/A.swift", true),
             ("internal import Foundation", "Sources/judge/Pipeline/A.swift", false),
             ("internal import Foundation", "Sources/settings/Settings/Files/A.swift", false),
-            ("internal import FoundationEssentials", "Sources/program/Worker/A.swift", false),
+            ("internal import FoundationEssentials", "Sources/program/Commands/A.swift", false),
             ("internal import Foundation", "Sources/program/attest-worker/A.swift", false),
             ("internal import Foundation", "Benchmarks/Suite/A.swift", true),
-            ("internal import Foundation", "Tests/program/WorkerTests/A.swift", true),
+            ("internal import Foundation", "Tests/program/ProgramTests/A.swift", true),
             ("internal import struct Foundation.Date", "Sources/verify/AppCheck/A.swift", false),
             ("internal import Dispatch", "Sources/judge/Pipeline/Ledger/A.swift", false),
             ("internal import Dispatch", "Sources/judge/Pipeline/Lanes.swift", true),
@@ -77,7 +77,7 @@ struct RuleTests {
     )
     func `clocks and random sources are found below the worker only`(text: String, allowed: Bool) {
         #expect(Rules.ambientSources(file(text)).isEmpty == allowed)
-        #expect(Rules.ambientSources(file(text, at: "Sources/program/Worker/A.swift")).isEmpty)
+        #expect(Rules.ambientSources(file(text, at: "Sources/program/Commands/A.swift")).isEmpty)
         #expect(Rules.ambientSources(file(text, at: "Sources/settings/Settings/A.swift")).isEmpty)
         #expect(Rules.ambientSources(file(text, at: "Sources/verify/Crypto/A.swift")).isEmpty == allowed)
     }
@@ -86,7 +86,7 @@ struct RuleTests {
         arguments: [("exit(0)", 1), ("_exit(0)", 0), ("return .exit(0)", 0), ("// exit(0)", 0)]
     )
     func `a call of exit is found, one of _exit or of a member is not`(text: String, count: Int) {
-        #expect(Rules.exitHandlers(file(text, at: "Sources/program/Worker/A.swift")).count == count)
+        #expect(Rules.exitHandlers(file(text, at: "Sources/program/Commands/A.swift")).count == count)
         #expect(Rules.exitHandlers(file(text, at: "Tests/A.swift")) == [])
     }
 
@@ -102,7 +102,7 @@ struct RuleTests {
         for module in ["verify/JSON", "verify/CBOR", "verify/AppAttest", "verify/AppCheck", "judge/Pipeline"] {
             #expect(Rules.textsOfRecords(file(text, at: "Sources/\(module)/A.swift")).count == count)
         }
-        #expect(Rules.textsOfRecords(file(text, at: "Sources/program/Worker/A.swift")) == [])
+        #expect(Rules.textsOfRecords(file(text, at: "Sources/program/Commands/A.swift")) == [])
     }
 
     @Test(

@@ -33,12 +33,12 @@ enum Rules {
         "CLibCBOR": ["Sources/verify/CBOR/", "Tests/verify/CBORTests/"],
         "CRdkafka": ["Sources/kafka/Kafka/"],
         "CMicrohttpd": ["Sources/serve/HTTP/"],
-        "CCurl": ["Sources/refresh/HTTPClient/"],
+        "CCurl": ["Sources/serve/HTTPClient/"],
         "CZlib": ["Sources/ground/Compression/"],
         "CZstd": ["Sources/ground/Compression/"],
-        "CCrashMark": ["Sources/program/Worker/Crash/"],
+        "CCrashMark": ["Sources/serve/Run/Crash/"],
         "CPKCS11": ["Sources/verify/Crypto/HSM/", "Tests/verify/CryptoTests/"],
-        "CProcess": ["Sources/program/Worker/", "Tests/program/WorkerTests/"],
+        "CProcess": ["Sources/program/Commands/", "Tests/program/ProgramTests/"],
         "CMallocCounter": ["Benchmarks/Suite/"],
         "CLibFuzzer": ["Benchmarks/"],
         // Its text tables are more than all of the program.
@@ -47,7 +47,7 @@ enum Rules {
         // The loader of the operator's signing library stands in Signing, logarithms in Figures.
         "Glibc": shell + [
             "Sources/judge/Pipeline/Lanes", "Sources/kafka/Kafka/", "Sources/serve/HTTP/",
-            "Sources/refresh/HTTPClient/", "Sources/ground/Threads/",
+            "Sources/serve/HTTPClient/", "Sources/ground/Threads/",
             "Sources/verify/Crypto/Signing/", "Sources/verify/Crypto/HSM/", "Sources/study/Reports/Figures/",
         ],
         "Dispatch": shell + [
@@ -57,9 +57,10 @@ enum Rules {
         "Testing": ["Tests/"],
     ]
     private static let shell = [
-        "Sources/program/Worker/", "Sources/serve/Telemetry/", "Sources/serve/Gateway/", "Sources/kafka/Broker/",
+        "Sources/program/", "Sources/lab/Lab/", "Sources/study/Study/", "Sources/refresh/Refresher/",
+        "Sources/serve/Run/", "Sources/serve/CommandFrame/", "Sources/serve/Telemetry/", "Sources/serve/Gateway/",
+        "Sources/kafka/Broker/",
         "Sources/settings/Settings/",
-        "Sources/program/attest-worker/",
         "Tests/", "Benchmarks/",
     ]
 
@@ -144,7 +145,7 @@ enum Rules {
     private static let unsafeFolders =
         shell + [
             "Sources/verify/Crypto/", "Sources/verify/CBOR/", "Sources/kafka/Kafka/", "Sources/serve/HTTP/",
-            "Sources/refresh/HTTPClient/",
+            "Sources/serve/HTTPClient/",
             "Sources/judge/Pipeline/Lanes", "Sources/verify/JSON/", "Sources/ground/Compression/",
             "Sources/ground/Threads/",
         ]

@@ -2,7 +2,7 @@ internal import Testing
 
 @Suite("The sources keep the house rules")
 struct TidyTests {
-    @Test(arguments: ["Sources/verify/Crypto", "Sources/program/Worker", "Tests/tidy/TidyTests"])
+    @Test(arguments: ["Sources/verify/Crypto", "Sources/program/Commands", "Tests/tidy/TidyTests"])
     func `there are sources to check`(folder: String) {
         #expect(SourceTree.files.contains { $0.folder == folder })
     }

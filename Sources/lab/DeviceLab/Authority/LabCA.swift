@@ -61,14 +61,6 @@ package final class LabCA: Sendable {
     }
 }
 
-extension LabCA {
-    /// Whether a certificate is a root of some lab authority: with that authority's file, or a guess of its seed,
-    /// anybody can make devices that it accepts.
-    package static func isRoot(_ certificate: CACertificate) -> Bool {
-        certificate.subject == LabName.root || certificate.subject == LabName.receiptRoot
-    }
-}
-
 /// The file with which a later run signs as the same authority.
 extension LabCA {
     /// `{"labAuthority": 1, "secret": base64}` and a line end.

@@ -1,8 +1,10 @@
+internal import Crypto
+
 /// Distinguished names, in Apple's layouts but without Apple's name.
 enum LabName {
-    static let root = attestation("Lab App Attestation Root CA")
+    static let root = attestation(LabRoot.attestation)
     static let intermediate = attestation("Lab App Attestation CA 1")
-    static let receiptRoot = receipt("Lab Root CA - G3")
+    static let receiptRoot = receipt(LabRoot.receipt)
     static let receiptIntermediate = receipt("Lab Application Integration CA 5 - G1")
     static let receiptSigner = DER.sequence(
         part(OID.commonName, DER.utf8String("Lab Application Attestation Fraud Receipt Signing")),

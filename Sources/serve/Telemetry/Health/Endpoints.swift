@@ -72,10 +72,14 @@ package final class Endpoints: Sendable {
 }
 
 /// `/readyz` of each program: the state, why it is not ready, and what else is wrong.
-struct Readiness {
+package struct Readiness {
     let state: WorkerState
     let reason: String?
     let troubles: [String]
+
+    package init(state: WorkerState, reason: String?, troubles: [String]) {
+        (self.state, self.reason, self.troubles) = (state, reason, troubles)
+    }
 
     var page: HTTPResponse {
         var json = JSONWriter()

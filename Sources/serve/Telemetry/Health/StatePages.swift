@@ -1,13 +1,21 @@
-internal import HTTP
+package import HTTP
 
 /// The paths of the metrics port of a program whose state is one word: a gateway, or a refresher of receipts.
-struct StatePages: Sendable {
+package struct StatePages: Sendable {
     /// How long the quietest of the threads that must not hang has shown no life.
     let silence: @Sendable () -> Duration
     let readiness: @Sendable () -> Readiness
     let metrics: @Sendable (Exposition.Format) -> [UInt8]
 
-    func answer(_ request: HTTPRequest) -> HTTPResponse {
+    package init(
+        silence: @escaping @Sendable () -> Duration,
+        readiness: @escaping @Sendable () -> Readiness,
+        metrics: @escaping @Sendable (Exposition.Format) -> [UInt8]
+    ) {
+        (self.silence, self.readiness, self.metrics) = (silence, readiness, metrics)
+    }
+
+    package func answer(_ request: HTTPRequest) -> HTTPResponse {
         switch request.path {
         case "/metrics":
             let format = AcceptHeader(request.accept).format

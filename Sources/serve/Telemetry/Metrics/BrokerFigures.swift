@@ -1,7 +1,7 @@
 internal import JSON
 
 /// Figures of brokers and partitions from librdkafka's statistics, those of several clients together.
-struct BrokerFigures {
+package struct BrokerFigures {
     struct Broker: Equatable {
         var id: Int64
         /// A client is connected.

@@ -1,11 +1,11 @@
 extension Exposition {
-    mutating func write(_ figures: BrokerFigures) {
+    package mutating func write(_ figures: BrokerFigures) {
         let brokers = figures.brokers.sorted { $0.key < $1.key }
         write(.brokerUp, brokers.map { MetricSample([$0.key], flag: $0.value.isUp) })
     }
 
     /// The figures of the process, which each program has.
-    mutating func write(_ process: ProcessFigures) {
+    package mutating func write(_ process: ProcessFigures) {
         write(.residentMemory, [MetricSample(whole: process.residentBytes)])
         write(.memoryLimit, process.memoryLimit.map { [MetricSample(whole: $0)] } ?? [])
         write(.processorSeconds, [MetricSample(real: process.processorSeconds)])

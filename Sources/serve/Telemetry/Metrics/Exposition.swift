@@ -1,8 +1,8 @@
 internal import Pipeline
 
 /// The text of a scrape, in one of two formats.
-struct Exposition {
-    enum Format: Sendable {
+package struct Exposition {
+    package enum Format: Sendable {
         /// Prometheus text 0.0.4.
         case text
         /// OpenMetrics 1.0.
@@ -19,13 +19,13 @@ struct Exposition {
     private let format: Format
     private var bytes: [UInt8] = []
 
-    init(_ format: Format) {
+    package init(_ format: Format) {
         self.format = format
         bytes.reserveCapacity(1 << 16)
     }
 
     /// Writes a family with its series; nothing where there are none.
-    mutating func write(_ family: MetricFamily, _ samples: [MetricSample]) {
+    package mutating func write(_ family: MetricFamily, _ samples: [MetricSample]) {
         guard !samples.isEmpty else { return }
         // OpenMetrics names a counter's family without the suffix of its series.
         let title = format == .openMetrics ? family.base : family.name
@@ -36,7 +36,7 @@ struct Exposition {
         }
     }
 
-    consuming func finish() -> [UInt8] {
+    package consuming func finish() -> [UInt8] {
         if format == .openMetrics { put("# EOF\n") }
         return bytes
     }

@@ -1,6 +1,6 @@
 /// The work of the loops, and the content of their partitions.
 extension MetricFamily {
-    static let state = gauge(
+    package static let state = gauge(
         "attest_state",
         ["state"],
         "1 for the worker's present state: of several loops the least advanced one's."

@@ -1,16 +1,16 @@
 /// The process and its configuration.
 extension MetricFamily {
-    static let buildInfo = gauge(
+    package static let buildInfo = gauge(
         "attest_build_info",
         ["version", "librdkafka", "openssl", "engine"],
         "1; the labels name what runs."
     )
-    static let reloadSuccessful = gauge(
+    package static let reloadSuccessful = gauge(
         "attest_config_last_reload_successful",
         [],
         "1 if the configuration's last load or reload succeeded."
     )
-    static let reloadTime = gauge(
+    package static let reloadTime = gauge(
         "attest_config_last_reload_success_timestamp_seconds",
         [],
         "When the configuration in use was loaded."

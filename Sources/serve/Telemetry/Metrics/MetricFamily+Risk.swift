@@ -1,33 +1,37 @@
 /// A refresher's own families.
 extension MetricFamily {
-    static let riskCalls = counter(
+    package static let riskCalls = counter(
         "attest_risk_calls",
         ["environment", "outcome"],
         "Calls to Apple by how they ended; `verified` alone brings a new receipt."
     )
-    static let riskDuration = MetricFamily(
+    package static let riskDuration = MetricFamily(
         base: "attest_risk_call_duration_seconds",
         kind: .histogram,
         help: "Time from a call's begin to its end, time-outs included.",
         labels: ["environment"]
     )
-    static let riskInFlight = gauge("attest_risk_calls_in_flight", ["environment"], "Calls without an answer yet.")
-    static let riskLag = gauge(
+    package static let riskInFlight = gauge(
+        "attest_risk_calls_in_flight",
+        ["environment"],
+        "Calls without an answer yet."
+    )
+    package static let riskLag = gauge(
         "attest_risk_line_lag_seconds",
         ["line"],
         "How long the oldest receipt of a line has been due, in this process; 0 while none is."
     )
-    static let riskRate = gauge(
+    package static let riskRate = gauge(
         "attest_risk_rate_calls_per_second",
         ["environment"],
         "This process's part of `risk.callsPerSecond`, lowered by answers 429."
     )
-    static let riskBreaker = gauge(
+    package static let riskBreaker = gauge(
         "attest_risk_breaker_open",
         ["environment", "team"],
         "1 while a team's calls stop but for one in 15 minutes; accounts without any failure are left out."
     )
-    static let riskLastSuccess = gauge(
+    package static let riskLastSuccess = gauge(
         "attest_risk_last_success_timestamp_seconds",
         ["environment"],
         "When the last verified receipt came."

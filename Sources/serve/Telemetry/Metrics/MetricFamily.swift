@@ -1,4 +1,4 @@
-internal import Pipeline
+package import Pipeline
 
 /// A family of time series: declared once, written in both formats.
 package struct MetricFamily: Sendable {
@@ -34,8 +34,8 @@ package struct MetricFamily: Sendable {
 }
 
 /// One series of a family.
-struct MetricSample {
-    enum Value {
+package struct MetricSample {
+    package enum Value {
         case whole(Int64)
         case real(Double)
         /// A histogram with the size of a unit of its bounds and its sum: 0.001 where they are milliseconds and the
@@ -47,8 +47,10 @@ struct MetricSample {
     let labels: [String]
     let value: Value
 
-    init(_ labels: [String] = [], _ value: Value) { (self.labels, self.value) = (labels, value) }
-    init(_ labels: [String] = [], whole: some BinaryInteger) { self.init(labels, .whole(Int64(clamping: whole))) }
-    init(_ labels: [String] = [], real: Double) { self.init(labels, .real(real)) }
-    init(_ labels: [String] = [], flag: Bool) { self.init(labels, .whole(flag ? 1 : 0)) }
+    package init(_ labels: [String] = [], _ value: Value) { (self.labels, self.value) = (labels, value) }
+    package init(_ labels: [String] = [], whole: some BinaryInteger) {
+        self.init(labels, .whole(Int64(clamping: whole)))
+    }
+    package init(_ labels: [String] = [], real: Double) { self.init(labels, .real(real)) }
+    package init(_ labels: [String] = [], flag: Bool) { self.init(labels, .whole(flag ? 1 : 0)) }
 }

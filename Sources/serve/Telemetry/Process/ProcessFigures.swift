@@ -3,7 +3,7 @@ internal import Kafka
 internal import Settings
 
 /// This process, as the kernel sees it, and what it could not end.
-struct ProcessFigures: Sendable {
+package struct ProcessFigures: Sendable {
     var residentBytes: Int64 = 0
     /// nil = no control group limits it.
     var memoryLimit: Int64?
@@ -17,7 +17,7 @@ struct ProcessFigures: Sendable {
     var throttles: [String: Int] = [:]
 
     /// - Parameter start: ``startTimeOfProcess()``, asked once.
-    static func now(start: Double) -> ProcessFigures {
+    package static func now(start: Double) -> ProcessFigures {
         ProcessFigures(
             residentBytes: residentBytes(),
             memoryLimit: MemoryLimit.bytes,
@@ -34,7 +34,7 @@ struct ProcessFigures: Sendable {
     }
 
     /// Seconds since 1970; the present time where the kernel does not say.
-    static func startTimeOfProcess() -> Double {
+    package static func startTimeOfProcess() -> Double {
         let now = Double(WallClock.milliseconds()) / 1000
         // The 22nd word; the second one is a name in parentheses, which may have spaces.
         let text = text("/proc/self/stat")

@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// A file with a key: read only if no other user may read it.
-struct KeyFile {
+package struct KeyFile {
     /// The largest RSA key allowed has 6,400 bytes in PEM.
     private static let maxBytes = 64 << 10
 
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// Milliseconds since 1970.
     let modifiedAt: Int64
 
@@ -13,7 +13,7 @@ struct KeyFile {
     ///   - key: the key's name for the fault: `sealing key k1`.
     ///   - remedies: what to do where it is missing, and where it cannot be opened.
     /// - Throws: where it is missing, not a file, open to others or too large.
-    init(
+    package init(
         _ path: String,
         of key: String,
         remedies: (missing: String, closed: String) = (
@@ -43,8 +43,8 @@ struct KeyFile {
 }
 
 /// Faults of keys: one line that names the key, its file and the problem.
-enum KeyFault {
-    static func fault(_ key: String, _ path: String, _ problem: String) -> ConfigurationFault {
+package enum KeyFault {
+    package static func fault(_ key: String, _ path: String, _ problem: String) -> ConfigurationFault {
         ConfigurationFault("worker.json: \(key): \(path) \(problem).")
     }
 }

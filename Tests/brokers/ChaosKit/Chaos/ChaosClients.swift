@@ -2,12 +2,12 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 internal import Foundation
+internal import Lab
 internal import Pipeline
 internal import Settings
 internal import TestKit
 internal import Threads
 internal import Traffic
-internal import Worker
 
 /// What stock clients have in the end, and what they saw.
 package struct ChaosClientReport: Sendable {

@@ -2,7 +2,7 @@ internal import BrokerKit
 internal import Crypto
 internal import Foundation
 internal import Kafka
-internal import Worker
+internal import Lab
 
 /// The gateways of a run, and a proxy before them where nginx is installed. For one thread at a time.
 ///

@@ -7,7 +7,7 @@ import Settings
 import TestKit
 import Traffic
 
-@testable import Worker
+@testable import Lab
 
 /// A SoftHSM2 of the tests' own behind the unsteady module, and a worker's configuration that signs inside its token.
 final class HSMSite {

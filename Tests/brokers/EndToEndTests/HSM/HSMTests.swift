@@ -8,7 +8,7 @@ import TestKit
 import Testing
 import Traffic
 
-@testable import Worker
+@testable import Lab
 
 /// Keys inside SoftHSM2, behind a module that can fail, and the built program on a real broker.
 @Suite(

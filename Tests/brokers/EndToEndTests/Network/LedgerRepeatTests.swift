@@ -5,7 +5,7 @@ import Foundation
 import Kafka
 import Testing
 
-@testable import Worker
+@testable import Commands
 
 /// Commands that write the ledger, behind a network whose late frames end transactions.
 @Suite(

@@ -12,7 +12,7 @@ import Settings
 import TestKit
 import Testing
 
-@testable import Worker
+@testable import Commands
 
 extension ProgramWorkplace {
     /// Writes a KEYS file and imports it.

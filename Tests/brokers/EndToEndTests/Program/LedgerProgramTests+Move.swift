@@ -8,7 +8,7 @@ import Streams
 import TestKit
 import Testing
 
-@testable import Worker
+@testable import Commands
 
 extension ProgramWorkplace {
     /// Takes the configuration of another workplace, with these topics and this group.

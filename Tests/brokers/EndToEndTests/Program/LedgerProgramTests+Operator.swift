@@ -7,7 +7,7 @@ import Pipeline
 import Streams
 import Testing
 
-@testable import Worker
+@testable import Commands
 
 extension ProgramWorkplace {
     /// What became of a key's requests, in the order of the topic, an operator's commands included.

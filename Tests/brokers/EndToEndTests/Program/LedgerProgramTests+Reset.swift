@@ -10,7 +10,7 @@ import Settings
 import TestKit
 import Testing
 
-@testable import Worker
+@testable import Commands
 
 extension LedgerProgramTests {
     /// A workplace with requests, keys, and ledger records of every kind, some that no version can read.

@@ -11,7 +11,7 @@ import Settings
 import Testing
 import Traffic
 
-@testable import Worker
+@testable import Lab
 
 extension WorkProgramTests {
     /// Keys of worker.json by what they are for, in the order of their lists.

@@ -12,7 +12,7 @@ import TestKit
 import Testing
 
 @testable import Broker
-@testable import Worker
+@testable import Commands
 
 extension WorkProgramTests {
     func isAttestation(_ record: InboundRecord) -> Bool {

@@ -1,0 +1,81 @@
+internal import Broker
+internal import CommandFrame
+internal import Pipeline
+internal import Settings
+internal import Streams
+internal import Traffic
+
+/// The account of a demo: the input, the output, and whether each outcome is the expected one.
+struct DemoAccount {
+    let traffic: DemoTraffic
+    let outputs: [DemoReader.Output]
+    let tally: LoopTally
+    let partitions: Int32
+
+    /// - Returns: the exit code: 0 when every record has exactly its expected outcome.
+    func print(on console: Console) -> Int32 {
+        let found = matched
+        console.print("")
+        console.print("Records sent, and their outcomes:")
+        console.print(table(found).text)
+        console.print("")
+        sample("An accepted attestation", found) { $0.kind == "honest attestation" }
+        sample("An accepted assertion", found) { $0.kind == "honest assertion" }
+        sample("A refusal", found) { $0.expected == "nonce-mismatch" || $0.expected == "signature-invalid" }
+        sample("A dead letter", found) { $0.expected == "[not-json]" }
+        func sample(
+            _ title: String,
+            _ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)],
+            where matches: (DemoTraffic.Item) -> Bool
+        ) {
+            guard let text = found.first(where: { matches($0.item) })?.output?.text else { return }
+            console.print("\(title):")
+            console.print("  \(text)")
+        }
+        return verdict(found, console)
+    }
+
+    /// Each item with its output: the broker keeps the order of each partition, so the items' places are its own.
+    private var matched: [(item: DemoTraffic.Item, output: DemoReader.Output?)] {
+        let byPlace = Dictionary(outputs.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
+        return traffic.items.map { item in
+            (item, byPlace[DemoReader.Place(partition: item.record.partition, offset: item.record.offset)])
+        }
+    }
+
+    private func table(_ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)]) -> TextTable {
+        var counts: [String: [String: Int]] = [:]
+        for (item, output) in found {
+            let kind = item.kind.split(separator: ":")[0]
+            counts[String(kind), default: [:]][output?.outcome ?? "no outcome", default: 0] += 1
+        }
+        var table = TextTable([.left, .left, .right])
+        table.add("sent", "outcome", "records")
+        let rows = counts.flatMap { kind, outcomes in outcomes.map { (kind: kind, outcome: $0.key, count: $0.value) } }
+        for row in rows.sorted(by: { ($1.count, $0.kind, $0.outcome) < ($0.count, $1.kind, $1.outcome) }) {
+            table.add(row.kind, Self.describe(row.outcome), row.count.grouped)
+        }
+        return table
+    }
+
+    private static func describe(_ outcome: String) -> String {
+        if outcome == "accepted" { return outcome }
+        guard outcome.hasPrefix("[") else { return "refused: \(outcome)" }
+        return "dead letter: \(outcome.dropFirst().dropLast())"
+    }
+
+    private func verdict(_ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)], _ console: Console) -> Int32 {
+        let wrong = found.filter { $0.output?.outcome != $0.item.expected }
+        let read = found.count { $0.output != nil }
+        console.print("")
+        console.print(
+            "\(traffic.items.count.counted("record")) sent, \(read) outcomes read back from the results and dead letters; "
+                + "\(tally.batches) commits"
+        )
+        for (item, output) in wrong.prefix(5) {
+            console.print("UNEXPECTED: \(item.kind): \(output?.outcome ?? "no outcome") instead of \(item.expected)")
+        }
+        if wrong.isEmpty { console.print("Every record has its expected outcome.") }
+        return wrong.isEmpty && read == traffic.items.count ? ExitCode.done : ExitCode.failed
+    }
+}

@@ -1,0 +1,112 @@
+internal import AppAttest
+internal import AppCheck
+internal import CommandFrame
+internal import Crypto
+internal import DeviceLab
+internal import Gateway
+internal import HTTP
+internal import Kafka
+internal import KafkaPorts
+internal import Run
+internal import Settings
+internal import Traffic
+
+/// A gateway inside the demo's process, and stock clients that call it over HTTP.
+final class DemoGateway {
+    private static let wishes: [StockMember.Wish] = [.session, .refresh, .limitedUse]
+
+    private let broker: GatewayBroker
+    private let gateway: Gateway
+    private let server: HTTPCallServer
+    private let link: HTTPStockLink
+    let fleet: StockFleet
+
+    /// - Parameters:
+    ///   - properties: of a reader of the broker's topics.
+    ///   - say: takes faults that are ridden out, on any thread.
+    init(
+        _ loaded: LoadedConfiguration,
+        ca: LabCA,
+        clients: Int,
+        properties: [(String, String)],
+        partitions: Int32,
+        say: @escaping @Sendable (String) -> Void
+    ) throws {
+        let (configuration, rings) = (loaded.configuration, loaded.keys.rings)
+        let secret = Self.hex(SecureRandom.bytes(32))
+        let keySet = rings.tokens.jsonWebKeySet
+        let rules = GatewayRules(
+            configuration,
+            challenges: rings.challenges,
+            verifiers: try Verifiers(Array("backend \(Self.hex(SHA256.hash(Array(secret.utf8)).bytes))".utf8)),
+            keySet: (keySet, try VerificationKeys(jsonWebKeySet: keySet))
+        )
+        let counts = GatewayPartitions(requests: partitions, replies: nil)
+        broker = GatewayBroker(configuration, properties: properties, counts: counts, instance: "demo") {
+            say($0.message)
+        }
+        let gateway = broker.gateway(rules)
+        self.gateway = gateway
+        try broker.start(gateway)
+        gateway.open()
+        server = try HTTPCallServer(address: "127.0.0.1", port: 0) { gateway.handle($0, $1) }
+        var target = GatewayTarget(base: "http://127.0.0.1:\(server.port)")
+        target.secret = secret
+        link = try HTTPStockLink(target, connections: clients)
+        let members = StockFleet.members(
+            configuration.registry.apps.compactMap(SimulatedApp.init),
+            ca: ca,
+            devices: clients,
+            seed: 3,
+            wishes: Self.wishes
+        )
+        fleet = StockFleet(members, link: link, prefix: "web")
+    }
+
+    /// Calls that became records: the gateway itself makes challenges.
+    var records: Int { fleet.tally.calls - link.account.count(of: Verb.generateAppAttestChallenge.rawValue) }
+
+    func step(at time: EvaluationTime, milliseconds: Int) throws {
+        gateway.poll()
+        try fleet.step(at: time, milliseconds: milliseconds)
+    }
+
+    func close() throws {
+        try fleet.close()
+        gateway.close()
+        server.stop()
+        broker.stop()
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef")
+        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    // MARK: The account
+
+    /// - Returns: the exit code: 0 when every client has its tokens, and none of them another's.
+    func print(on console: Console) -> Int32 {
+        let (tally, account, count) = (fleet.tally, link.account, fleet.members.count)
+        console.print("")
+        console.print(
+            "The same over HTTP: \(count) stock clients at a gateway on 127.0.0.1, port \(server.port), "
+                + "\(tally.calls) calls:"
+        )
+        for line in account.lines { console.print(line) }
+        if let (call, answer) = account.sample {
+            console.print("")
+            console.print("One call and its answer (the secrets are shortened):")
+            for line in HTTPSample.lines(call, answer, port: server.port) { console.print("  \(line)") }
+        }
+        for fault in tally.faults.prefix(5) { console.print("UNEXPECTED: \(fault)") }
+        for (reason, times) in tally.refused.sorted(by: { $0.key < $1.key }) {
+            console.print("UNEXPECTED: refused \(times) times: \(reason)")
+        }
+        if let first = account.crossings.first { console.print("UNEXPECTED: an answer of another call: \(first)") }
+        let isWhole = [tally.sessions, tally.refreshed, tally.limitedUse, tally.consumed].allSatisfy { $0 == count }
+        if !isWhole { console.print("UNEXPECTED: not every client finished over HTTP") }
+        let isGood = isWhole && tally.faults.isEmpty && tally.refused.isEmpty && tally.lost == 0
+        return isGood && account.crossings.crossings == 0 ? ExitCode.done : ExitCode.failed
+    }
+}

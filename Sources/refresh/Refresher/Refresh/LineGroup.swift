@@ -1,0 +1,221 @@
+internal import AppAttest
+internal import Kafka
+package import KafkaPorts
+internal import Member
+package import Risk
+internal import Settings
+internal import Streams
+package import Telemetry
+
+/// A line's member of its consumer group: it hands records to the driver, pauses and resumes partitions as that says,
+/// and commits its positions.
+package final class LineGroup {
+    /// Records of one poll, so that the other lines get their turns.
+    private static let mostRecords = 256
+    /// How long a revocation waits for its commit, in slices.
+    private static let revokeSlices = 10
+    private static let sliceMilliseconds = 100
+    private static let seekMilliseconds = 200
+    private static let closeMilliseconds = 3_000
+
+    let line: ReceiptLine
+    private var consumer: any GroupConsumer
+    private let renewed: () throws(KafkaFault) -> (any GroupConsumer)?
+    private var fences = FenceCounter.ofMember
+    private let partitions: Int32
+    private let say: (LogEvent) -> Void
+    /// The commit whose answer has not come yet; the answer may never come.
+    private var commit: (id: CommitID, partitions: [Int32], begun: EvaluationTime)?
+    private static let commitLimit: Int64 = 30_000
+    /// The time of the last poll.
+    private var time = EvaluationTime(milliseconds: 0)
+    /// Whether the group has given this member an assignment, even an empty one.
+    private(set) var isMember = false
+
+    /// - Parameters:
+    ///   - partitions: those of the topic at the start.
+    ///   - renewed: makes the consumer that takes the place of one that is fenced.
+    package init(
+        _ line: ReceiptLine,
+        _ consumer: any GroupConsumer,
+        partitions: Int32,
+        renewed: @escaping () throws(KafkaFault) -> (any GroupConsumer)? = { () throws(KafkaFault) in nil },
+        say: @escaping (LogEvent) -> Void
+    ) {
+        (self.line, self.consumer, self.partitions, self.say) = (line, consumer, partitions, say)
+        self.renewed = renewed
+    }
+
+    package func start() throws(KafkaFault) { try consumer.subscribe() }
+
+    /// Serves the group: takes what has come, and waits for nothing.
+    ///
+    /// - Throws: what ends the program: a fatal fault, or a topic with more partitions than at the start.
+    func poll(_ driver: inout RefreshDriver, at time: EvaluationTime) throws {
+        self.time = time
+        if let open = commit, time.since(open.begun) >= Self.commitLimit {
+            commit = nil
+            driver.commitFailed(open.partitions, of: line)
+        }
+        if consumer.isOutdated, let fresh = try? renewed() { try replace(by: fresh, &driver) }
+        for _ in 0..<Self.mostRecords {
+            guard let event = consumer.poll(waiting: 0) else { break }
+            try take(event, &driver, at: time)
+        }
+        flow(&driver)
+    }
+
+    private func take(_ event: GroupEvent, _ driver: inout RefreshDriver, at time: EvaluationTime) throws {
+        switch event {
+        case .record(let record, _): take(record.take(), &driver, at: time)
+        case .end: break
+        case .assigned(let partitions): try assign(partitions, &driver)
+        case .revoked: try revoke(&driver, isLost: false)
+        case .lost: try revoke(&driver, isLost: true)
+        case .committed(let id, let fault): note(id, fault, &driver)
+        case .fault(let fault):
+            if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
+            if fault.isFatal || fault.isRefusal && fault.endsMember { throw fault }
+            say(LogEvent(fault))
+        }
+    }
+
+    /// Replaces the consumer: after a join request that was answered too late, the broker takes this member for another
+    /// process with its name, and the consumer is useless.
+    private func renew(after fault: KafkaFault, _ driver: inout RefreshDriver, at time: EvaluationTime) throws {
+        guard fences.note(at: Moment(milliseconds: time.milliseconds)), let fresh = try renewed() else {
+            throw fault.with(
+                message: "another process is this member of the line \(line.name) (\(fault.message)): give every "
+                    + "instance of the refresher another name with --instance"
+            )
+        }
+        say(LogEvent(fault.with(isFatal: false, requiresAbort: false)))
+        try replace(by: fresh, &driver)
+    }
+
+    private func replace(by fresh: any GroupConsumer, _ driver: inout RefreshDriver) throws(KafkaFault) {
+        consumer.discard()
+        (consumer, commit, isMember) = (fresh, nil, false)
+        let pairs = driver.pairs.filter { $0.line == line }
+        for pair in pairs { driver.revoke(pair) }
+        tell(.partitionsLost, pairs.map(\.partition))
+        try fresh.subscribe()
+    }
+
+    private func take(_ record: InboundRecord, _ driver: inout RefreshDriver, at time: EvaluationTime) {
+        let receipt = ReceiptRecord(
+            offset: record.offset,
+            key: record.key,
+            value: record.value,
+            headers: record.headers.map { ($0.name, $0.value) }
+        )
+        driver.take(receipt, of: pair(record.partition), at: time)
+    }
+
+    private func pair(_ partition: Int32) -> LinePair { LinePair(line: line, partition: partition) }
+
+    private func assign(_ taken: [Int32], _ driver: inout RefreshDriver) throws {
+        isMember = true
+        if let added = taken.first(where: { !(0..<partitions).contains($0) }) {
+            throw CommandFault(
+                "the receipts topic has a partition \(added) and had \(Int(partitions).counted("partition")) at the start: start again."
+            )
+        }
+        // The library asks for the committed offsets, as often as it must.
+        try consumer.assign(taken.map { PartitionOffset(partition: $0, offset: PartitionOffset.stored) })
+        for partition in taken { driver.assign(pair(partition)) }
+        tell(.partitionsAssigned, taken)
+    }
+
+    private func revoke(_ driver: inout RefreshDriver, isLost: Bool) throws {
+        let pairs = driver.pairs.filter { $0.line == line }
+        let fault = isLost ? nil : commitAndWait(&driver, slices: Self.revokeSlices)
+        try consumer.unassign()
+        commit = nil
+        for pair in pairs { driver.revoke(pair) }
+        tell(isLost ? .partitionsLost : .partitionsRevoked, pairs.map(\.partition))
+        // A fatal fault is reported once.
+        if let fault { try take(.fault(fault), &driver, at: time) }
+    }
+
+    private func tell(_ name: LogEvent.Name, _ partitions: [Int32]) {
+        guard !partitions.isEmpty else { return }
+        let list = partitions.sorted().map(String.init).joined(separator: ", ")
+        let verb =
+            switch name {
+            case .partitionsAssigned: "reads"
+            case .partitionsLost: "has lost"
+            default: "gives back"
+            }
+        let noun = partitions.count == 1 ? "partition" : "partitions"
+        say(LogEvent(.info, name, "line \(line.name) \(verb) \(noun) \(list)"))
+    }
+}
+
+// MARK: - Flow and commits
+
+extension LineGroup {
+    private func flow(_ driver: inout RefreshDriver) {
+        let flow = driver.takeFlow(of: line)
+        if !flow.pause.isEmpty { _ = consumer.pause(flow.pause) }
+        guard !flow.resume.isEmpty else { return }
+        let partitions = flow.resume.map(\.partition)
+        let failed = Set(consumer.resume(partitions).keys)
+        let starts = flow.resume.filter { !failed.contains($0.partition) }
+            .map { PartitionOffset(partition: $0.partition, offset: $0.from) }
+        let unsought = Set(consumer.seek(starts, limit: Self.seekMilliseconds).keys)
+        let again = failed.union(unsought)
+        if !again.isEmpty { _ = consumer.pause(again.sorted()) }
+        for partition in again { driver.resumeFailed(pair(partition)) }
+        consumer.wake(partitions.filter { !again.contains($0) }, limit: Self.seekMilliseconds)
+    }
+
+    /// Begins a commit of positions that have moved, unless one is under way.
+    func commit(_ driver: inout RefreshDriver) {
+        guard commit == nil else { return }
+        let moved = driver.takePositions(of: line)
+        guard !moved.isEmpty else { return }
+        let partitions = moved.map(\.partition)
+        do throws(KafkaFault) {
+            let id = try consumer.commit(moved.map { PartitionOffset(partition: $0.partition, offset: $0.position) })
+            commit = (id, partitions, time)
+        } catch {
+            driver.commitFailed(partitions, of: line)
+            say(LogEvent(error))
+        }
+    }
+
+    private func note(_ id: CommitID, _ fault: KafkaFault?, _ driver: inout RefreshDriver) {
+        guard let open = commit, open.id == id else { return }
+        commit = nil
+        guard let fault else { return }
+        driver.commitFailed(open.partitions, of: line)
+        say(LogEvent(fault))
+    }
+
+    /// Commits what has moved, and waits for the answer for a while; records that come meanwhile are not taken.
+    ///
+    /// - Parameter slices: of a tenth of a second.
+    /// - Returns: the first fault of the group that came meanwhile.
+    @discardableResult
+    func commitAndWait(_ driver: inout RefreshDriver, slices: Int) -> KafkaFault? {
+        var trouble: KafkaFault?
+        for _ in 0..<slices {
+            commit(&driver)
+            guard commit != nil else { return trouble }
+            switch consumer.poll(waiting: Self.sliceMilliseconds) {
+            case .committed(let id, let fault):
+                note(id, fault, &driver)
+                if fault != nil { return trouble }
+            case .fault(let fault): trouble = trouble ?? fault
+            default: continue
+            }
+        }
+        return trouble
+    }
+
+    /// Leaves the group; the client ends in the background.
+    func close() {
+        do throws(KafkaFault) { try consumer.close(limit: Self.closeMilliseconds) } catch { say(LogEvent(error)) }
+    }
+}

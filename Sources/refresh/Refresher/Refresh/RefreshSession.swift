@@ -1,0 +1,205 @@
+internal import AppAttest
+internal import Broker
+package import CommandFrame
+internal import Crypto
+internal import Gateway
+internal import Kafka
+internal import KafkaPorts
+internal import Risk
+internal import Run
+internal import Settings
+internal import Telemetry
+
+/// `refresh-receipts`: exchanges receipts at Apple, from the checks before the start until it has drained.
+package final class RefreshSession {
+    private static let retryPause = Duration.milliseconds(500)
+    /// How long calls under way, and requests that are being written, are waited for after a signal.
+    private static let drainMilliseconds: Int64 = 10_000
+
+    private let directory: String
+    private let instance: String
+    private let loaded: LoadedRefresher
+    private let stamps: [String: FileStamp]
+    private let broker: RefreshBroker
+    private let judge: AppleReceipts
+    private let makeCaller: (LoadedRefresher) throws -> any CallPort
+    private let shell: ProgramShell
+    private let console: Console
+    private let monitor = RefreshMonitor(version: AttestWorker.version)
+
+    private var log: EventLog { shell.log }
+
+    /// - Parameter makeCaller: of the calls to Apple.
+    package init(
+        directory: String,
+        instance: String,
+        console: Console,
+        makeCaller: @escaping (LoadedRefresher) throws -> any CallPort
+    ) throws {
+        (self.directory, self.instance, self.console, self.makeCaller) = (directory, instance, console, makeCaller)
+        let first = try LoadedRefresher.load(.ofClient(directory))
+        stamps = FileStamp.all(first.paths(in: directory))
+        loaded = try LoadedRefresher.load(.ofClient(directory))
+        broker = try RefreshBroker(loaded.configuration, instance: instance)
+        let engine = try EngineChoice(loaded.configuration.engine)
+        shell = ProgramShell(loaded.configuration.log, console)
+        judge = AppleReceipts(
+            ObjectVerifier(anchors: try loaded.configuration.trustAnchors()),
+            engine: engine.make(engine.watch(alarm: shell.alarm))
+        )
+        shell.log.name(instance: instance)
+    }
+
+    /// Validates what can be without a receipt: files, topics, the rights to read, and the way to Apple.
+    package func check() throws {
+        let partitions = try CommandFault.explaining("cannot query the broker") {
+            try BrokerRetry.askEarly {
+                let partitions = try broker.partitions()
+                _ = try broker.linesWithoutOffsets(partitions)
+                return partitions
+            }
+        }
+        let reach = AppleReach(loaded.configuration)
+        try reach.check()
+        for line in loaded.warnings { console.printError("warning: \(line)") }
+        let count = Int(partitions).counted("partition")
+        let apple = reach.environments.isEmpty ? "Apple was not called" : "Apple answers, and no receipt was sent"
+        console.print("the refresher's configuration, keys and topics are in order: \(count); \(apple)")
+    }
+
+    /// Runs until a signal asks for the end.
+    package func run() throws { try shell.run(work) }
+
+    private func work() throws {
+        let stop: @Sendable (Shutdown) -> Void = { [log, stopped = shell.stopped] _ in
+            log.log(.info, .stopping, "stop requested: calls under way are waited for")
+            stopped.set()
+        }
+        let name = "refresh-receipts \(instance)"
+        try shell.attend(monitor, loaded.configuration, name: name, stop: stop) { reload in
+            shell.warn(loaded.warnings)
+            var renewal = broker.renewal
+            guard let partitions = try waitForBroker() else {
+                return log.log(.info, .stopped, "stop requested before the broker answered: nothing was called")
+            }
+            let inbox = RefreshInbox()
+            let writer = broker.writer(partitions: partitions) { [log] in log.log(LogEvent($0)) }
+            try writer.start { inbox.put(.reports($0)) }
+            defer { writer.stop() }
+            let loop = try makeLoop(partitions, writer, inbox)
+            let apps = loaded.rules.apps.count.counted("app")
+            let count = Int(partitions).counted("partition")
+            log.log(.info, .starting, "\(name) reads \(broker.receipts): \(apps), \(count)")
+            try attend(loop, inbox, writer, reload, &renewal)
+            try drain(loop, inbox)
+        }
+    }
+
+    /// Waits until the broker answers and the topics are there.
+    ///
+    /// - Returns: their partitions; nil when a signal came first.
+    private func waitForBroker() throws -> Int32? {
+        monitor.note(.waitingForBroker, "the broker has not answered yet")
+        return try shell.waitForBroker(pause: Self.retryPause) { isEarly -> Int32? in
+            do {
+                let partitions = try broker.partitions()
+                for line in try broker.linesWithoutOffsets(partitions) {
+                    log.log(
+                        .warning,
+                        .riskOffsets,
+                        "line \(line.name) has no committed offsets: it begins at the oldest receipt, as at a first start"
+                    )
+                }
+                return partitions
+            } catch let fault as CommandFault where isEarly() {
+                monitor.note(.waitingForBroker, AttestWorker.sentence(for: fault))
+                return nil
+            }
+        } missed: {
+            monitor.note(.waitingForBroker, $0.message)
+        }
+    }
+
+    private func makeLoop(
+        _ partitions: Int32,
+        _ writer: RequestWriter,
+        _ inbox: RefreshInbox
+    ) throws -> RefreshLoop {
+        let rules = loaded.rules
+        var settings = RefreshDriver.Settings(partitions: Int(partitions), keys: rules.keys, apps: rules.apps)
+        (settings.lines, settings.callsPerSecond) = (rules.lines, rules.callsPerSecond)
+        let say: (LogEvent) -> Void = { [log] in log.log($0) }
+        var groups: [LineGroup] = []
+        for line in ReceiptLine.allCases {
+            let make = { [broker] () throws(KafkaFault) -> (any GroupConsumer)? in try broker.consumer(line) }
+            let group = LineGroup(
+                line,
+                try broker.consumer(line),
+                partitions: partitions,
+                renewed: make,
+                say: say
+            )
+            try group.start()
+            groups.append(group)
+        }
+        return RefreshLoop(
+            RefreshDriver(settings, judge: judge),
+            groups: groups,
+            caller: try makeCaller(loaded),
+            outlet: writer,
+            topic: broker.topics.requests,
+            inbox: inbox,
+            monitor: monitor,
+            say: say
+        )
+    }
+
+    /// Works until a signal asks for the end.
+    private func attend(
+        _ loop: RefreshLoop,
+        _ inbox: RefreshInbox,
+        _ writer: RequestWriter,
+        _ reload: ReloadSignal,
+        _ renewal: inout ClientRenewal
+    ) throws {
+        let watch = RefreshWatch(
+            directory: directory,
+            running: loaded,
+            stamps: stamps,
+            isAsked: reload.take,
+            say: log.log,
+            reloaded: monitor.note(reloaded:)
+        )
+        var connections = BrokerReporter.ofRefresher
+        while !shell.stopped.isSet {
+            if let rules = watch.poll() { loop.reload(rules) }
+            _ = renewal.poll(log.log)
+            let now = Uptime.milliseconds() ?? 0
+            let pause = try loop.pass(at: Self.time, now: now)
+            for event in connections.poll(writer.connections, at: now) { log.log(event) }
+            monitor.note(connections)
+            let unfitness = loop.unfitness
+            monitor.note(unfitness == nil ? .running : .paused, unfitness)
+            log.tick()
+            inbox.wait(milliseconds: pause)
+        }
+    }
+
+    private static var time: EvaluationTime { EvaluationTime(milliseconds: WallClock.milliseconds()) }
+
+    /// Begins no call any more, waits for those under way while it serves the groups, and leaves them.
+    private func drain(_ loop: RefreshLoop, _ inbox: RefreshInbox) throws {
+        let begin = Uptime.milliseconds() ?? 0
+        var now = begin
+        while loop.openCount > 0, now - begin < Self.drainMilliseconds {
+            monitor.note(.stopping)
+            let pause = try loop.pass(at: Self.time, now: now, isStopping: true)
+            inbox.wait(milliseconds: pause)
+            now = Uptime.milliseconds() ?? begin + Self.drainMilliseconds
+        }
+        loop.close()
+        let left = loop.openCount
+        let rest = left == 0 ? "" : "; \(left.counted("call")) had not ended: their receipts are exchanged again"
+        log.log(.info, .stopped, "stopped: \(loop.verifiedCount.counted("receipt")) exchanged\(rest)")
+    }
+}

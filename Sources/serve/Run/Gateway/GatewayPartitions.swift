@@ -1,0 +1,37 @@
+internal import Broker
+internal import Kafka
+internal import Pipeline
+internal import Settings
+internal import Streams
+
+/// The numbers of partitions that a gateway depends on.
+package struct GatewayPartitions: Equatable, Sendable {
+    /// The partitions of the requests, results, tokens and events.
+    let requests: Int32
+    /// nil = there is no replies topic.
+    let replies: Int32?
+
+    package init(requests: Int32, replies: Int32?) { (self.requests, self.replies) = (requests, replies) }
+
+    /// Asks the broker.
+    ///
+    /// - Throws: ``CommandFault`` where a topic is missing, or they differ.
+    init(_ topics: TopicNames, _ admin: Admin, timeoutMilliseconds: Int = 10_000) throws {
+        let counts = try PartitionCounts(admin, timeoutMilliseconds: timeoutMilliseconds)
+        requests = try counts.count(of: topics.requests)
+        replies = try topics.replies.map { try counts.count(of: $0) }
+        for stream in [OutputTopic.results, .tokens, .events] {
+            guard let topic = topics.outputs[stream] else { continue }
+            let other = try counts.count(of: topic)
+            guard other == requests else {
+                throw CommandFault(
+                    "\(topics.requests) has \(Int(requests).counted("partition")) and \(topic) has \(other); they need the same number, "
+                        + "and keys do not move with added partitions: \(KeyPlacement.remedy)."
+                )
+            }
+        }
+    }
+
+    /// The counts for people.
+    var text: String { Int(requests).counted("partition") + (replies.map { ", \($0) for replies" } ?? "") }
+}

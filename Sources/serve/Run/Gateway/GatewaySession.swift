@@ -1,0 +1,198 @@
+internal import AppCheck
+internal import Broker
+package import CommandFrame
+internal import Gateway
+internal import HTTP
+internal import Kafka
+internal import KafkaPorts
+package import Settings
+internal import Telemetry
+
+/// `gateway`: HTTP in front of the topics, from the checks before the start until it has drained.
+package final class GatewaySession {
+    private static let pause = Duration.milliseconds(50)
+    private static let retryPause = Duration.milliseconds(500)
+    /// How long connections are accepted after a signal: a proxy learns from readiness that it must go elsewhere.
+    private static let acceptTime = Duration.seconds(5)
+    /// The grace beyond the calls' own deadline.
+    private static let grace = Duration.seconds(2)
+
+    private let directory: String
+    private let instance: String
+    private let loaded: LoadedGateway
+    private let rules: GatewayRules
+    private let stamps: [String: FileStamp]
+    private let properties: [(String, String)]
+    private let shell: ProgramShell
+    private let monitor = GatewayMonitor(version: AttestWorker.version)
+    private let renewal: ClientRenewal
+
+    private var configuration: Configuration { loaded.configuration }
+    private var log: EventLog { shell.log }
+
+    package init(directory: String, instance: String, console: Console) throws {
+        (self.directory, self.instance) = (directory, instance)
+        let first = try LoadedGateway.load(.ofClient(directory))
+        stamps = FileStamp.all(first.paths(in: directory))
+        loaded = try LoadedGateway.load(.ofClient(directory))
+        rules = try GatewayRules.of(loaded)
+        guard !loaded.configuration.embeddedBroker else {
+            throw ConfigurationFault(
+                "worker.json: the embedded broker lives inside of its worker: a gateway needs a broker of its own."
+            )
+        }
+        properties = try loaded.configuration.brokerProperties()
+        renewal = ClientRenewal(properties)
+        shell = ProgramShell(loaded.configuration.log, console)
+        shell.log.name(instance: instance)
+    }
+
+    /// Doubts about the configuration and the files, one line each.
+    package var warnings: [String] {
+        loaded.warnings(now: WallClock.milliseconds()) + StartDoubts.here.ofGateway(configuration)
+    }
+
+    /// - Throws: where a start waits, not ready, for an apps.json with an app.
+    package func checkHasApp() throws(ConfigurationFault) { try configuration.checkHasApp() }
+
+    /// Runs until a signal asks for the end.
+    package func run() throws { try shell.run(work) }
+
+    private func work() throws {
+        let stop: @Sendable (Shutdown) -> Void = { [log, stopped = shell.stopped] _ in
+            log.log(.info, .stopping, "stop requested: open calls are answered first")
+            stopped.set()
+        }
+        try shell.attend(monitor, configuration, name: "gateway \(instance)", stop: stop) { reload in
+            shell.warn(warnings)
+            guard let counts = try waitForBroker() else {
+                return log.log(.info, .stopped, "stop requested before the broker answered: nothing was served")
+            }
+            let broker = GatewayBroker(
+                configuration,
+                properties: properties,
+                counts: counts,
+                instance: instance
+            ) { [log] in log.log(LogEvent($0)) }
+            let gateway = broker.gateway(rules)
+            guard try start(broker, gateway) else { return }
+            let server = try serve(gateway)
+            monitor.note(gateway, server)
+            let watch = GatewayWatch(
+                directory: directory,
+                running: loaded,
+                stamps: stamps,
+                isAsked: reload.take,
+                apply: gateway.replace,
+                say: log.log,
+                reloaded: monitor.note(reloaded:)
+            )
+            let place = "\(configuration.gateway.address), port \(server.port)"
+            let count = Int(counts.requests).counted("partition")
+            log.log(.info, .starting, "gateway \(instance) serves \(place): \(count)")
+            attend(gateway, watch, counts, broker.writer)
+            drain(gateway, server, broker)
+        }
+    }
+
+    private func serve(_ gateway: Gateway) throws -> HTTPCallServer {
+        var limits = HTTPCallLimits()
+        limits.connections = configuration.gateway.connections
+        limits.bodyBytes = configuration.limits.valueBytes
+        limits.readBytes = configuration.gateway.waitingBytes
+        do throws(HTTPFault) {
+            return try HTTPCallServer(
+                address: configuration.gateway.address,
+                port: UInt16(clamping: configuration.gateway.port),
+                limits: limits,
+                handler: { gateway.handle($0, $1) }
+            )
+        } catch {
+            throw CommandFault("\(error.description); change gateway.address and gateway.port in worker.json.")
+        }
+    }
+
+    /// Waits until the broker answers and the topics are there.
+    ///
+    /// - Returns: their partitions; nil when a signal came first.
+    private func waitForBroker() throws -> GatewayPartitions? {
+        monitor.note(.waitingForBroker, "the broker has not answered yet")
+        return try shell.waitForBroker(pause: Self.retryPause) { isEarly -> GatewayPartitions? in
+            do {
+                return try GatewayPartitions(configuration.topics, Admin(KafkaProperties(properties)))
+            } catch let fault as CommandFault where isEarly() {
+                monitor.note(.waitingForBroker, AttestWorker.sentence(for: fault))
+                return nil
+            }
+        } missed: {
+            monitor.note(.waitingForBroker, $0.message)
+        }
+    }
+
+    /// - Returns: false when a signal came first.
+    private func start(_ broker: GatewayBroker, _ gateway: Gateway) throws -> Bool {
+        while !shell.stopped.isSet {
+            do throws(KafkaFault) {
+                try broker.start(gateway)
+                gateway.open()
+                return true
+            } catch {
+                guard error.isRecoverable else { throw error }
+                monitor.note(.waitingForBroker, error.message)
+                log.log(LogEvent(error))
+                ProgramShell.pause(Self.retryPause)
+            }
+        }
+        return false
+    }
+
+    /// Serves until a signal asks for the end.
+    private func attend(
+        _ gateway: Gateway,
+        _ watch: GatewayWatch,
+        _ partitions: GatewayPartitions,
+        _ writer: RequestWriter
+    ) {
+        let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
+        let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
+        var renewal = renewal
+        var connections = BrokerReporter.ofGateway
+        var reporter = GatewayReporter(replies: configuration.topics.replies)
+        while !shell.stopped.isSet {
+            ProgramShell.pause(Self.pause)
+            gateway.poll()
+            watch.poll()
+            _ = renewal.poll(log.log)
+            log.tick()
+            for event in connections.poll(writer.connections, at: now()) { log.log(event) }
+            monitor.note(connections)
+            brokers.poll(now: now)
+            gateway.note(hindrance: brokers.hindrance(now: now()))
+            let unfitness = gateway.unfitness
+            monitor.note(unfitness == nil ? .running : .paused, unfitness)
+            for event in reporter.poll(unfitness, gateway.counts, unknown: gateway.takeUnknown()) { log.log(event) }
+        }
+    }
+
+    private func drain(_ gateway: Gateway, _ server: HTTPCallServer, _ broker: GatewayBroker) {
+        monitor.note(.stopping)
+        server.beginDrain()
+        let begin = ContinuousClock.now
+        while ContinuousClock.now - begin < Self.acceptTime { attendEnd(gateway) }
+        server.stopAccepting()
+        let budget = Duration.milliseconds(configuration.gateway.deadlineMilliseconds) + Self.grace
+        while server.counts.openCalls > 0, ContinuousClock.now - begin < budget { attendEnd(gateway) }
+        gateway.close()
+        server.stop()
+        broker.stop()
+        let counts = gateway.counts
+        let answered = counts.answers.reduce(0) { $0 + $1.value }
+        log.log(.info, .stopped, "stopped: \(answered) calls answered, \(counts.deadlines) of them too late")
+    }
+
+    private func attendEnd(_ gateway: Gateway) {
+        ProgramShell.pause(Self.pause)
+        gateway.poll()
+        monitor.note(.stopping)
+    }
+}

@@ -1,0 +1,74 @@
+package import AppAttest
+package import AppCheck
+internal import Broker
+package import Crypto
+internal import Kafka
+package import Pipeline
+package import Settings
+
+extension Configuration {
+    /// The roots, parsed.
+    ///
+    /// - Throws: ``ConfigurationFault`` naming the file that is not a certificate.
+    package func trustAnchors() throws(ConfigurationFault) -> TrustAnchors {
+        do {
+            return try TrustAnchors(
+                attestationPEM: anchors.attestation.map(\.pem),
+                receiptPEM: anchors.receipt.map(\.pem)
+            )
+        } catch {
+            let files = error.list == .attestation ? anchors.attestation : anchors.receipt
+            let name = files.indices.contains(error.index) ? files[error.index].path : "worker.json"
+            throw ConfigurationFault("\(name) cannot be an anchor: \(error.reason); give a root certificate in PEM.")
+        }
+    }
+
+    /// The settings that every mode shares; live mode adds the partition check.
+    package func pipelineSettings(_ keys: KeyRings) -> PipelineSettings {
+        var settings = PipelineSettings(registry: registry, limits: limits)
+        settings.clock = clock
+        settings.exchange = ExchangeSettings(keys: keys)
+        settings.exchange.challenges = challenges
+        settings.hasReceipts = topics.receipts != nil
+        return settings
+    }
+
+    /// The settings of a worker on a broker.
+    ///
+    /// - Parameters:
+    ///   - signer: of these keys.
+    ///   - partitions: of the topics.
+    package func liveSettings(
+        _ keys: KeyRings,
+        signer: TokenSigner = TokenSigner(),
+        partitions: TopicPartitions
+    ) -> PipelineSettings {
+        var settings = pipelineSettings(keys)
+        settings.exchange.signer = signer
+        settings.exchange.partitions = Int(partitions.requests)
+        settings.replyPartitions = partitions.replies
+        settings.exchange.randomBytes = { SecureRandom.bytes($0) }
+        if let partitioner = partitioner.partitioner {
+            settings.partitionOfKey = { partitioner.partition(of: $0, count: partitions.requests) }
+        }
+        let largest = kafkaProperties.last { $0.name == "message.max.bytes" }.flatMap { Int($0.value) }
+        settings.maxRecordBytes = (largest ?? Self.defaultMessageBytes) - Self.recordOverhead
+        return settings
+    }
+
+    private static let defaultMessageBytes = 1_000_000
+    /// Room below the producer's limit for a record's bytes beside its key, value and headers.
+    private static let recordOverhead = 2048
+}
+
+/// The partitions of a worker's topics.
+package struct TopicPartitions {
+    /// The count of all topics but the replies.
+    package var requests: Int32
+    /// 0 = no such topic.
+    var replies: Int32 = 0
+
+    package init(requests: Int32, replies: Int32 = 0) {
+        (self.requests, self.replies) = (requests, replies)
+    }
+}

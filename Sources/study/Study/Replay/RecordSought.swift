@@ -1,0 +1,105 @@
+package import CommandFrame
+internal import Pipeline
+internal import Settings
+internal import Streams
+
+/// The record that is looked for in a capture.
+package enum RecordSought: CustomStringConvertible {
+    case place(partition: Int32, offset: Int64)
+    case requestID([UInt8])
+
+    package init(place text: String) throws(UsageFault) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]), partition >= 0,
+            offset >= 0
+        else { throw UsageFault("--record must be PARTITION/OFFSET, such as 3/1042, not '\(text.printable)'.") }
+        self = .place(partition: partition, offset: offset)
+    }
+
+    package var description: String {
+        switch self {
+        case .place(let partition, let offset): "record \(partition)/\(offset)"
+        case .requestID(let id): "request id '\(String(decoding: id, as: UTF8.self).printable)'"
+        }
+    }
+
+    func isMet(by record: InboundRecord) -> Bool {
+        switch self {
+        case .place(let partition, let offset): record.partition == partition && record.offset == offset
+        case .requestID(let id): Self.requestID(of: record) == id
+        }
+    }
+
+    /// The last header of that name; a record's place stands in for it.
+    private static func requestID(of record: InboundRecord) -> [UInt8] {
+        record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
+            ?? Array("\(record.topic)/\(record.partition)/\(record.offset)".utf8)
+    }
+}
+
+/// A capture up to a record, as the source of requests; what comes of them is dropped.
+final class CaptureUntil: RequestSource, DroppingTransaction {
+    private let lines: CaptureLines
+    private let sought: RecordSought
+    private(set) var found: InboundRecord?
+
+    init(_ path: String, _ sought: RecordSought, skipsBadLines: Bool) throws(CommandFault) {
+        lines = try CaptureLines(path: path, skipsBadLines: skipsBadLines)
+        self.sought = sought
+    }
+
+    var warnings: [String] { lines.warnings }
+
+    func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
+        var round = PollRound()
+        while round.records.count < min(limits.records, 1024) {
+            guard found == nil, let record = try lines.next() else {
+                round.ended = true
+                break
+            }
+            if sought.isMet(by: record) { found = record } else { round.records.append(.record(record)) }
+        }
+        return round
+    }
+
+    private static let mostOthers = 5
+
+    /// The places of later records that are sought too, a few of them.
+    func others() throws -> [String] {
+        guard case .requestID = sought else { return [] }
+        var places: [String] = []
+        while places.count < Self.mostOthers, let record = try lines.next() {
+            if sought.isMet(by: record) { places.append("\(record.partition)/\(record.offset)") }
+        }
+        return places
+    }
+}
+
+/// One record as the source of requests.
+final class SoleRecord: RequestSource, DroppingTransaction {
+    private var record: InboundRecord?
+
+    init(_ record: InboundRecord) { self.record = record }
+
+    func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+        var round = PollRound()
+        if let record { round.records.append(.record(record)) } else { round.ended = true }
+        record = nil
+        return round
+    }
+}
+
+/// A transaction whose outputs are dropped: of a source with one reader and no group.
+protocol DroppingTransaction: PackedTransaction {}
+
+extension RequestSource where Self: DroppingTransaction {
+    var member: (any GroupMember)? { nil }
+}
+
+extension DroppingTransaction {
+    var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { { _ in [] } }
+    var isAtomic: Bool { true }
+    var timeShare: Double { 0 }
+    func write(_ outputs: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) {}
+    func abort() -> Bool { preconditionFailure("nothing here can fail") }
+}

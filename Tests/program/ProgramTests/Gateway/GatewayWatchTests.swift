@@ -1,0 +1,117 @@
+internal import AppCheck
+internal import Crypto
+internal import Gateway
+internal import Settings
+internal import Telemetry
+internal import TestKit
+internal import Testing
+
+@testable internal import Run
+
+@Suite("A gateway's reload")
+struct GatewayWatchTests {
+    /// A watch with a clock of its own, and what it said and handed on.
+    private final class Bench {
+        let directory: KeyDirectory
+        var lines: [String] = []
+        var applied = 0
+        var isReloaded: [Bool] = []
+        private var elapsed = Duration.zero
+        private var watch: GatewayWatch?
+
+        init(gateway members: String = "") throws {
+            directory = try KeyDirectory.complete()
+            if !members.isEmpty {
+                let worker = try directory.text("worker.json")
+                try directory.files.write("worker.json", "{\(members),\(worker.dropFirst())")
+                try directory.files.write("jwks.json", Self.set("one"))
+                try directory.files.write("verifiers", "billing " + String(repeating: "0a", count: 32))
+            }
+            let running = try LoadedGateway.load(directory: directory.path)
+            watch = GatewayWatch(
+                directory: directory.path,
+                running: running,
+                stamps: FileStamp.all(running.paths(in: directory.path)),
+                isAsked: { false },
+                elapsed: { [unowned self] in elapsed },
+                apply: { [unowned self] _ in applied += 1 },
+                say: { [unowned self] in lines.append(($0.level == .warning ? "warning: " : "") + $0.message) },
+                reloaded: { [unowned self] in isReloaded.append($0) }
+            )
+        }
+
+        /// A key set of one key.
+        static func set(_ kid: String) throws -> [UInt8] {
+            let key = try TokenKey(kid: kid, algorithm: .es256, state: .active, key: SigningKey.generate(.p256))
+            return try TokenKeyRing([key]).jsonWebKeySet
+        }
+
+        func settle() {
+            for _ in 0..<2 {
+                elapsed += FileWatch.interval
+                watch?.poll()
+            }
+        }
+    }
+
+    @Test func `unchanged files cause none`() throws {
+        let bench = try Bench()
+        for _ in 0..<3 { bench.settle() }
+        #expect(bench.lines.isEmpty && bench.applied == 0)
+    }
+
+    @Test func `a changed apps.json is taken, and its debug tokens are warned of once`() throws {
+        let bench = try Bench()
+        let token = #"{"sha256":"\#(String(repeating: "0a", count: 32))","name":"ci","until":"9999-01-01T00:00:00Z"}"#
+        for ttl in ["2h", "3h"] {
+            let members = #""tokenTtl":"\#(ttl)","environments":["development"],"debugTokens":["# + token + "]"
+            try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(members))
+            bench.settle()
+        }
+        #expect(bench.applied == 2 && bench.isReloaded == [true, true])
+        #expect(bench.lines.count == 3 && bench.lines[1].hasPrefix("warning: apps.json: projects/"))
+    }
+
+    @Test func `changed Kafka properties wait for a restart, and are named`() throws {
+        let bench = try Bench()
+        let text = try bench.directory.text("kafka.properties")
+        try bench.directory.files.write("kafka.properties", text + "\nlinger.ms=7\n")
+        bench.settle()
+        #expect(bench.applied == 1)
+        #expect(bench.lines.last == "warning: also changed, but needs a restart: kafka.properties")
+    }
+
+    @Test func `an invalid file is refused, and the next valid one is taken`() throws {
+        let bench = try Bench()
+        try bench.directory.files.write("apps.json", "{")
+        bench.settle()
+        #expect(bench.applied == 0 && bench.isReloaded == [false])
+        #expect(bench.lines.last?.hasPrefix("the configuration is not reloaded, the old one stays in use: ") == true)
+        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
+        bench.settle()
+        #expect(bench.applied == 1)
+    }
+
+    @Test func `a key set and verifiers that have changed are taken although apps.json is bad`() throws {
+        let bench = try Bench(gateway: #""gateway":{"publicKeys":"jwks.json","verifiers":"verifiers"}"#)
+        try bench.directory.files.write("apps.json", "{")
+        bench.settle()
+        #expect(bench.applied == 0 && bench.lines.count == 1)
+        try bench.directory.files.write("jwks.json", Bench.set("two"))
+        bench.settle()
+        #expect(bench.applied == 1 && bench.isReloaded == [false, false])
+        #expect(
+            bench.lines.count == 3 && bench.lines[1].hasSuffix("Not taken: apps.json, jwks.json."),
+            "\(bench.lines)"
+        )
+        #expect(
+            bench.lines[2] == "warning: the file of gateway.publicKeys is in use as it is now; nothing else is taken"
+        )
+        // One that is bad itself is not taken, and keeps the other one from nothing.
+        try bench.directory.files.write("jwks.json", "{")
+        try bench.directory.files.write("verifiers", "# none")
+        bench.settle()
+        #expect(bench.applied == 2)
+        #expect(bench.lines.last?.contains("gateway.verifiers is in use") == true, "\(bench.lines)")
+    }
+}

@@ -1,0 +1,106 @@
+internal import AppAttest
+internal import AppCheck
+internal import Crypto
+internal import DeviceLab
+internal import Gateway
+internal import JSON
+internal import KafkaPorts
+internal import Risk
+internal import RiskKit
+internal import Settings
+internal import Telemetry
+internal import TestKit
+internal import Testing
+
+@testable internal import Lab
+@testable internal import Refresher
+
+/// The loop with real receipts, and calls over HTTP to Apple's double.
+@Suite("The refresher and Apple's double", .waiting)
+struct LabRefreshTests {
+    private static let ca = LabCA(seed: 1)
+    private static let now = EvaluationTime(milliseconds: 1_791_806_400_000)
+    private static let appID = "ABCDE12345.com.example.app"
+    private static let device = FakeDevice(ca: ca, appID: appID, seed: 7)
+    private static let createdAt = now.after(milliseconds: -Milliseconds.hour)
+    private static let receipt = device.receipt(.attest, clientDataHash: SHA256.hash([1]).bytes, at: createdAt)
+
+    private static var record: ReceiptRecord {
+        let dates = ReceiptDates(type: .attest, createdAt: createdAt)
+        var record = FakeReceipts.record(SimulatedReceipt(key: 2, dates: dates, attestation: 1), offset: 0)
+        (record.key, record.value) = (device.keyID.recordKey, receipt)
+        return record
+    }
+
+    private struct Run {
+        let outlet = FakeOutlet()
+        let consumers = ReceiptLine.allCases.map { _ in FakeConsumer() }
+        let calls: AppleCalls
+        let loop: RefreshLoop
+        let inbox = RefreshInbox()
+
+        init(_ settings: RiskSettings, key: ProviderKey) throws {
+            calls = try AppleCalls(settings)
+            var driver = RefreshDriver.Settings(partitions: 1, keys: [key], apps: [FakeReceipts.app])
+            driver.callsPerSecond = 1_000
+            let groups = zip(ReceiptLine.allCases, consumers).map { LineGroup($0, $1, partitions: 1) { _ in } }
+            let verifier = ObjectVerifier(anchors: try ca.anchors())
+            loop = RefreshLoop(
+                RefreshDriver(driver, judge: AppleReceipts(verifier, engine: OpenSSLEngine())),
+                groups: groups,
+                caller: calls,
+                outlet: outlet,
+                topic: "requests",
+                inbox: inbox,
+                monitor: RefreshMonitor(version: "0"),
+                say: { _ in }
+            )
+            for consumer in consumers { consumer.put(.assigned([0])) }
+            consumers[0].put(LabRefreshTests.record, partition: 0)
+        }
+
+        /// Passes until `isOver` says so, or nothing has happened for long.
+        func work(until isOver: () -> Bool) throws {
+            var watch = StandstillWatch<Int>()
+            while !isOver(), !watch.isStill(0) {
+                inbox.wait(milliseconds: try loop.pass(at: now, now: 0))
+            }
+            calls.stop()
+        }
+    }
+
+    private static func key() throws -> ProviderKey {
+        try #require(ProviderKey(team: "ABCDE12345", kid: "K1", key: try SigningKey.generate(.p256)))
+    }
+
+    @Test func `a receipt of the topic becomes a request with Apple's new one`() throws {
+        let key = try Self.key()
+        let known = DeviceCheckKey(team: "ABCDE12345", kid: "K1", publicKey: key.key.publicKey)
+        let apple = LabApple(Self.ca, LabApple.Settings(keys: [known]))
+        let server = try LabAppleServer(apple, port: 0, drips: 3) { Self.now }
+        var settings = RiskSettings()
+        settings.production = server.url
+        let run = try Run(settings, key: key)
+        try run.work { !run.outlet.written.isEmpty }
+        let request = try #require(run.outlet.written.first)
+        #expect(request.key == Self.device.keyID.recordKey && run.loop.verifiedCount == 1)
+        let body = try #require(try JSONDocument(parsing: request.value).root["body"])
+        let bytes = try #require(body["receipt"]?.base64Bytes)
+        let fresh = try #require(ReceiptContent(unverified: bytes))
+        #expect(fresh.type == .receipt && fresh.riskMetric != nil && fresh.createdAt > Self.createdAt)
+        #expect(body["exchanged"]?.integer == Self.createdAt.milliseconds)
+    }
+
+    @Test func `a host that does not answer keeps the receipt`() throws {
+        var settings = RiskSettings()
+        settings.production = "http://127.0.0.1:1/"
+        let run = try Run(settings, key: try Self.key())
+        var passes = 0
+        try run.work {
+            passes += 1
+            return passes > 2 && run.loop.openCount == 0
+        }
+        #expect(run.outlet.written.isEmpty && run.loop.verifiedCount == 0)
+        #expect(run.consumers[0].committed.allSatisfy { $0.offset == 0 })
+    }
+}

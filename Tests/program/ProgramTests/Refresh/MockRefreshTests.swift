@@ -1,0 +1,137 @@
+internal import AppAttest
+internal import Crypto
+internal import Gateway
+internal import Kafka
+internal import KafkaPorts
+internal import Risk
+internal import RiskKit
+internal import Settings
+internal import Streams
+internal import Telemetry
+internal import TestKit
+internal import Testing
+
+@testable internal import Refresher
+
+/// The refresher's clients on librdkafka's mock cluster: groups, offsets and the writer are the real ones.
+@Suite("refresh-receipts on the mock cluster", .waiting)
+struct MockRefreshTests {
+    private static let partitions: Int32 = 2
+    private static let perPartition = 150
+
+    private static func configuration(_ cluster: MockCluster) -> Configuration {
+        var configuration = Configuration()
+        configuration.topics.requests = "requests"
+        configuration.topics.receipts = "receipts"
+        configuration.membership = .dynamic
+        configuration.kafkaProperties = [
+            ("bootstrap.servers", cluster.bootstrapServers), ("group.id", "g"), ("fetch.wait.max.ms", "10"),
+            ("session.timeout.ms", "3500"), ("heartbeat.interval.ms", "200"), ("log_level", "0"),
+        ]
+        return configuration
+    }
+
+    private static func fill(_ cluster: MockCluster, createdAt: EvaluationTime) throws {
+        let producer = try Producer(KafkaProperties([("bootstrap.servers", cluster.bootstrapServers)]))
+        let dates = ReceiptDates(type: .attest, createdAt: createdAt)
+        for number in 0..<perPartition {
+            for partition in 0..<partitions {
+                let receipt = SimulatedReceipt(key: 2 * number, dates: dates, attestation: 1)
+                let record = FakeReceipts.record(receipt, offset: 0, bytes: 3_800)
+                try producer.produce(
+                    topic: "receipts",
+                    partition: partition,
+                    key: record.key,
+                    value: record.value,
+                    headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+                )
+            }
+        }
+        try producer.flush(timeoutMilliseconds: 10_000)
+    }
+
+    /// A refresher's life, until `isOver` says so.
+    private static func live(
+        _ broker: RefreshBroker,
+        at start: EvaluationTime,
+        caller: FakeCaller,
+        isOver: (RefreshLoop) -> Bool
+    ) throws {
+        let key = try SigningKey.generate(.p256)
+        let keys = FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
+        var settings = RefreshDriver.Settings(
+            partitions: Int(partitions),
+            keys: keys,
+            apps: [FakeReceipts.app]
+        )
+        settings.callsPerSecond = 1_000
+        let inbox = RefreshInbox()
+        let writer = broker.writer(partitions: partitions) { _ in }
+        try writer.start { inbox.put(.reports($0)) }
+        let groups = try ReceiptLine.allCases.map { line in
+            LineGroup(line, try broker.consumer(line), partitions: partitions) { _ in }
+        }
+        for group in groups { try group.start() }
+        let loop = RefreshLoop(
+            RefreshDriver(settings, judge: FakeReceipts()),
+            groups: groups,
+            caller: caller,
+            outlet: writer,
+            topic: "requests",
+            inbox: inbox,
+            monitor: RefreshMonitor(version: "0"),
+            say: { _ in }
+        )
+        // A pass is as long as its pause.
+        var now: Int64 = 0
+        var watch = StandstillWatch<Int>()
+        while !isOver(loop), !watch.isStill(caller.calls.count) {
+            let pause = try loop.pass(at: start.after(milliseconds: now), now: now)
+            inbox.wait(milliseconds: pause)
+            now += pause
+        }
+        loop.close()
+        writer.stop()
+    }
+
+    @Test func `every receipt becomes a request on its partition, and none does again after a restart`() throws {
+        let cluster = try MockCluster()
+        for topic in ["requests", "receipts"] { try cluster.createTopic(topic, partitions: Int(Self.partitions)) }
+        let createdAt = EvaluationTime(milliseconds: 1_700_000_000_000)
+        try Self.fill(cluster, createdAt: createdAt)
+        let broker = try RefreshBroker(Self.configuration(cluster), instance: "a")
+        #expect(try broker.partitions() == Self.partitions)
+        #expect(try broker.linesWithoutOffsets(Self.partitions) == ReceiptLine.allCases)
+        let all = Int(Self.partitions) * Self.perPartition
+        let start = createdAt.after(milliseconds: Milliseconds.hour)
+        let first = AnsweringCaller()
+        try Self.live(broker, at: start, caller: first) { $0.openCount == 0 && first.calls.count >= all }
+        #expect(first.calls.count == all)
+        // The other lines have read, and wait: they have no position to commit but the beginning.
+        #expect(try !broker.linesWithoutOffsets(Self.partitions).contains(.first))
+        let second = AnsweringCaller()
+        var passes = 0
+        try Self.live(broker, at: start, caller: second) { loop in
+            if loop.unfitness == nil { passes += 1 }
+            return passes > 50
+        }
+        #expect(second.calls.isEmpty)
+        let reader = try TopicReader(
+            KafkaProperties([("bootstrap.servers", cluster.bootstrapServers)]),
+            topic: "requests"
+        )
+        for partition in 0..<Self.partitions {
+            #expect(try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high == Int64(Self.perPartition))
+        }
+        withExtendedLifetime(cluster) {}
+    }
+}
+
+/// Answers each call at once with a new receipt.
+private final class AnsweringCaller: FakeCaller {
+    override func begin(_ call: DueCall, end: @escaping @Sendable (CallReply) -> Void) {
+        super.begin(call, end: end)
+        let time = call.call.visit.due
+        answer(call.number, .answered(FakeReceipts.answer(createdAt: time.after(milliseconds: 1))))
+    }
+}
