@@ -127,18 +127,4 @@ struct OutputWriterAbortTests {
         #expect(other.producer.calls == ["flush 250", "flush 250", "discard"])
         guard case .closed = WriterBench().run(.close) else { Issue.record("not closed"); return }
     }
-
-    #if DEBUG
-        @Test func `planted bugs of an abort are what they say`() {
-            var bench = failed { $0.sabotage = .producerGivenUpEarly }
-            #expect(bench.run(.abort).isUnknown == true && bench.producer.calls == ["discard"])
-            bench = failed { $0.sabotage = .abortBeforeSettled }
-            bench.producer.unanswered.additions = 1
-            bench.run(.abort)
-            #expect(bench.producer.calls == ["abort 250", "discard"])
-            bench = failed { $0.sabotage = .unknownTakenForAborted }
-            bench.producer.fatalFault = KafkaFault(.fenced, "fenced")
-            #expect(bench.run(.abort).isUnknown == false)
-        }
-    #endif
 }

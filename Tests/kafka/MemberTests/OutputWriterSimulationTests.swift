@@ -155,32 +155,4 @@ struct OutputWriterSimulationTests {
         #expect(counts.count == events && counts.values.allSatisfy { $0 >= 100 }, "\(counts)")
         #expect(counts["a late copy took effect"] == nil)
     }
-
-    #if DEBUG
-        /// Where each planted bug shows, and by which complaint.
-        static let planted: [(MemberSabotage, Delivery, String)] = [
-            (.producerKeptAfterRepeat, .transaction, "readers see"),
-            (.unknownTakenForAborted, .transaction, "readers see"),
-            (.abortBeforeSettled, .transaction, "an abort overtakes requests"),
-            (.producerGivenUpEarly, .transaction, "a producer that could abort is wasted"),
-            (.acknowledgedWithoutOffset, .transaction, "readers see"),
-            (.acknowledgedWithoutOffset, .atLeastOnce, "requests have no answer"),
-            (.produceFaultIgnored, .transaction, "readers see"),
-            (.produceFaultIgnored, .atLeastOnce, "requests have no answer"),
-            (.offsetsBeforeFlush, .transaction, "offsets were sent while records were in flight"),
-            (.lossIgnored, .transaction, "offsets were sent after the assignment was lost"),
-            (.lossIgnored, .atLeastOnce, "the ledger was written after the assignment was lost"),
-            (.cutLedgerIgnored, .transaction, "an output is written over a cut ledger"),
-            (.cutLedgerIgnored, .atLeastOnce, "an output is written over a cut ledger"),
-        ]
-
-        @Test(arguments: planted)
-        func `a planted bug is found`(bug: MemberSabotage, delivery: Delivery, complaint: String) {
-            let seed = (1...300 as ClosedRange<UInt64>).first { seed in
-                let world = Self.run(seed, delivery) { $0.sabotage = bug }
-                return world.complaints.contains { $0.hasPrefix(complaint) }
-            }
-            #expect(seed != nil, "\(bug) went by")
-        }
-    #endif
 }

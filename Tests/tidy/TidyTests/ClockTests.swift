@@ -28,7 +28,8 @@ struct ClockTests {
         let landing = Set(try #require(manifest.list("tests")).map(\.name))
         let soak = Set(try #require(manifest.list("soakTargets")).map(\.name))
         let folders = Set(SourceTree.files.filter { $0.isUnder(["Tests/"]) }.map(\.folder))
-        for folder in folders {
+        // Planted bugs are built in a copy alone.
+        for folder in folders where folder != "Tests/world/Mutants" {
             let name = String(folder.split(separator: "/").last ?? "")
             #expect((Rules.soakFolders.contains(folder) ? soak : landing).contains(name), "\(folder)")
         }

@@ -170,31 +170,4 @@ struct OperatorActionTests {
             #expect(World.answers(world.fleet) == world.answered, "seed \(seed)")
         }
     }
-
-    #if DEBUG
-        @Test(arguments: [MemberSabotage.partitionCountIgnored, .unmarkedPartitionTrusted])
-        func `without the numbers in marks, requests are judged by ledgers that lack their keys`(
-            bug: MemberSabotage
-        ) throws {
-            let world = try World(3, .exactlyOnce) { $0.memberSabotage = bug }
-            let broker = world.fleet.broker
-            broker.perform(.ledgerEmptied, on: 1, fresh: [])
-            broker.setOffset(nil, of: 1)
-            broker.addPartition()
-            broker.add(world.late)
-            _ = world.fleet.run()
-            #expect(!world.fleet.held.contains(1))
-        }
-
-        @Test func `without rows of the table, requests are answered twice or lost`() throws {
-            var (twice, started) = (0, 0)
-            for action in [OperatorAction.offsetsExpired, .offsetMovedBack, .groupRenamed, .ledgerEmptied] {
-                let world = try World(3, .exactlyOnce) { $0.memberSabotage = .rowsLeftOut }
-                _ = world.goOn(after: action)
-                if World.answers(world.fleet).values.contains(where: { $0 > 1 }) { twice += 1 }
-                if world.fleet.held.isEmpty { started += 1 }
-            }
-            #expect(twice >= 3 && started == 4)
-        }
-    #endif
 }

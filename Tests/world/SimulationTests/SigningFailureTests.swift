@@ -141,22 +141,6 @@ struct SigningFailureTests {
         }
     }
 
-    #if DEBUG
-        static let planted: [Sabotage] = [.unsignedAnswerLeaves, .unsignedAdmissionKept]
-
-        @Test(arguments: planted)
-        func `a bug in the order of its steps is found`(bug: Sabotage) throws {
-            var options = BatchLoop.Options()
-            options.sabotage = bug
-            let found = try (1...8 as ClosedRange<UInt64>).contains { seed in
-                var world = try World(seed, isAtomic: true, options: options)
-                try world.run(rounds: 4)
-                return !world.complaints.isEmpty
-            }
-            #expect(found)
-        }
-    #endif
-
     @Test(arguments: UnsteadyKey.Sabotage.allCases)
     func `a signature that is waited for forever, or with threads without end, is found`(
         bug: UnsteadyKey.Sabotage

@@ -107,8 +107,7 @@ extension AdmitStage {
         }
         try checkRisk(of: key?.risk, item)
         key?.lastRequest = item.lastRequest(times)
-        if opensUnseen { key?.counters = KeyCounters(highest: counters.highest, skipped: counters.skipped) }
-        if !keepsSkipped || counter > counters.highest { key?.counters.use(counter, window: window) }
+        key?.counters.use(counter, window: window)
         key?.app = names[item.app]
         if let category = evidence.validationCategory { key?.validationCategory = category }
     }

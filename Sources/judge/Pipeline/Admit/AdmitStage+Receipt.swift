@@ -85,7 +85,7 @@ extension AdmitStage {
                 .order(evidence.issued, after: last)
             }
         }
-        guard let kept = key?.risk, !takesSuperseded else { return }
+        guard let kept = key?.risk else { return }
         func comparison(_ name: String, _ seconds: Int64, _ expected: String) -> Comparison {
             let time = ReportValue.time(EvaluationTime(seconds: seconds))
             let last = ReportValue.time(EvaluationTime(seconds: Int64(kept.createdAt)))

@@ -17,25 +17,6 @@ package struct AdmitStage: Sendable {
     private let mostRisk: [UInt16?]
     /// How far behind the highest a skipped counter of each app's keys is accepted.
     let windows: [Int]
-    #if DEBUG
-        private var sabotage: Sabotage?
-
-        init(settings: PipelineSettings, sabotage: Sabotage?) {
-            self.init(settings: settings)
-            self.sabotage = sabotage
-        }
-
-        /// A planted bug: see ``Sabotage/supersededReceiptCounts``.
-        var takesSuperseded: Bool { sabotage == .supersededReceiptCounts }
-        /// A planted bug: see ``Sabotage/skippedCounterStays``.
-        var keepsSkipped: Bool { sabotage == .skippedCounterStays }
-        /// A planted bug: see ``Sabotage/unseenCounterOpens``.
-        var opensUnseen: Bool { sabotage == .unseenCounterOpens }
-    #else
-        var takesSuperseded: Bool { false }
-        var keepsSkipped: Bool { false }
-        var opensUnseen: Bool { false }
-    #endif
 
     package init(settings: PipelineSettings) {
         self.settings = settings
@@ -197,10 +178,7 @@ package struct AdmitStage: Sendable {
     }
 
     private func isSame(_ last: LastRequest, _ record: DecodedRecord) -> Bool {
-        #if DEBUG
-            if sabotage == .duplicateCheckSkipped { return false }
-        #endif
-        return last.valueDigest == record.valueDigest && last.id == record.requestID
+        last.valueDigest == record.valueDigest && last.id == record.requestID
     }
 
     /// A redelivered request: the same verdict, and the same token with the life that is left of it.

@@ -27,12 +27,6 @@ package struct KeyLedger: Sendable {
     /// Slots in use, forgotten keys' included.
     private var slots = 0
     package private(set) var count = 0
-    #if DEBUG
-        /// A planted bug: see ``Sabotage/lowerCounterKept``.
-        package var takesLower = false
-    #else
-        private var takesLower: Bool { false }
-    #endif
 
     package init() {}
 
@@ -95,7 +89,7 @@ package struct KeyLedger: Sendable {
         guard let slot = slot(of: entry.keyID) else { return add(entry, longID: longID, skipped: bits) }
         let (segment, place) = Self.split(slot)
         let isForgotten = segments[segment][place].flags.contains(.forgotten)
-        let isJoined = unlessLower && !isForgotten && !takesLower
+        let isJoined = unlessLower && !isForgotten
         let present = segments[segment][place].counter
         setSkipped(slot, isJoined ? joined(bits, of: entry.counter, at: slot, present) : bits)
         if isJoined, present > entry.counter { return }

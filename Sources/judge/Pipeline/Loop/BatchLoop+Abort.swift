@@ -3,9 +3,6 @@ internal import Streams
 extension BatchLoop {
     /// Drops the batches in flight: the source rewinds and delivers their records again.
     func kill(_ cause: AbortCause) {
-        #if DEBUG
-            if options.sabotage == .overlayKeptAfterAbort, let oldest = inFlight.first { apply(oldest.overlay) }
-        #endif
         drop(cause)
         assert(phase != .ended && pendingRound.isNone, "what was polled and not committed comes again")
         if !phase.isAbortDue { phase = phase == .stopping ? .abandoned : .aborting }

@@ -30,9 +30,6 @@ extension BatchLoop {
         package var isNew: (@Sendable (DecodedRecord) throws -> Bool)?
         /// The time that records' ages are judged by where there is no wall clock; nil = they are not judged.
         package var agesJudgedAt: EvaluationTime?
-        #if DEBUG
-            package var sabotage: Sabotage?
-        #endif
         package init() {}
     }
 
@@ -67,50 +64,3 @@ extension BatchLoop {
     var settings: PipelineSettings { stages.settings }
     var member: (any GroupMember)? { streams.source.member }
 }
-
-#if DEBUG
-    /// Bugs inside the loop that the simulation must find: its tests plant them; not in release builds.
-    package enum Sabotage: Sendable, CaseIterable {
-        /// A batch's changes stay although its transaction was aborted.
-        case overlayKeptAfterAbort
-        case duplicateCheckSkipped
-        /// A batch is admitted while the one before it has not committed.
-        case earlyAdmission
-        /// A batch's changes count while its transaction is still being written.
-        case appliedBeforeCommit
-        /// Records still read of a started partition's ledger count, where the member reads it.
-        case ledgerReadOn
-        /// A restored ledger has the last counter of a key, even where a record was delivered late.
-        case lowerCounterKept
-        /// A batch's receipts are written in another order than that of their requests.
-        case receiptsReversed
-        /// A forgotten key's receipt stays in the topic.
-        case receiptTombstoneLeftOut
-        /// A receipt that is older than the kept one moves the metric.
-        case supersededReceiptCounts
-        /// A skipped counter may be used again and again.
-        case skippedCounterStays
-        /// A jump opens counters that another ledger may have accepted.
-        case unseenCounterOpens
-        /// An accepted exchange whose token no key has signed is answered without it.
-        case unsignedAnswerLeaves
-        /// What Admit did counts although a key did not sign, and the batch is admitted again.
-        case unsignedAdmissionKept
-        /// Tokens begin by the worker's clock, whatever the brokers' is.
-        case mintsByOwnClock
-    }
-
-    extension Sabotage {
-        /// Plants those of them that lie in a batch's receipts.
-        func spoil(_ grains: inout [[OutboundRecord]]) {
-            switch self {
-            case .receiptsReversed:
-                let all = grains.joined()
-                grains = [all.filter { $0.stream != .receipts }, all.filter { $0.stream == .receipts }.reversed()]
-            case .receiptTombstoneLeftOut:
-                grains = grains.map { $0.filter { $0.stream != .receipts || $0.value != nil } }
-            default: break
-            }
-        }
-    }
-#endif

@@ -75,32 +75,8 @@ extension BatchLoop {
     }
 
     private func apply(_ records: StoredRecords, of restoration: Restoration) {
-        #if DEBUG
-            if options.sabotage == .ledgerReadOn { applyLate(records, of: restoration) }
-        #endif
-        let numbers = restoration.add(records) { planted(ledgers.removeValue(forKey: $0) ?? PartitionLedger()) }
+        let numbers = restoration.add(records) { ledgers.removeValue(forKey: $0) ?? PartitionLedger() }
         for number in numbers { work(on: number, of: restoration) }
-    }
-
-    #if DEBUG
-        /// A planted bug: what is still read of a started partition's ledger is applied to it.
-        private func applyLate(_ records: StoredRecords, of restoration: Restoration) {
-            for place in records.places where !restoration.waiting.contains(place.partition) {
-                let number = settings.ledgerPartition(place.partition)
-                guard var ledger = ledgers.removeValue(forKey: number) else { continue }
-                ledger.keys.takesLower = true
-                try? ledger.apply(place, records.bytes.span)
-                ledgers[number] = ledger
-            }
-        }
-    #endif
-
-    private func planted(_ ledger: PartitionLedger) -> PartitionLedger {
-        #if DEBUG
-            var ledger = ledger
-            if options.sabotage == .lowerCounterKept { ledger.keys.takesLower = true }
-        #endif
-        return ledger
     }
 
     private func work(on number: Int32, of restoration: Restoration) {

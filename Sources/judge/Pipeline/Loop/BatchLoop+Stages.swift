@@ -70,9 +70,6 @@ extension BatchLoop {
         let changes = streams.hasLedgers ? batch.overlay.changes() : []
         let (stage, packer) = (stages.encode, streams.packer)
         batch.enter(.encoding)
-        #if DEBUG
-            let sabotage = options.sabotage
-        #endif
         let count = records.count + changes.count
         let waits = settings.exchange.signsElsewhere && verdicts.contains { $0.order != nil }
         hand(batch, .encoding, count: count, grain: 64, priority: waits ? .waiting : .high) { range, lane in
@@ -84,19 +81,10 @@ extension BatchLoop {
                 changes: changes,
                 work: lane.work
             )
-            #if DEBUG
-                let leaves = missing.isEmpty || sabotage == .unsignedAnswerLeaves
-            #else
-                let leaves = missing.isEmpty
-            #endif
-            guard leaves else { return [EncodedGrain(unsigned: (missing, records, findings))] }
+            guard missing.isEmpty else { return [EncodedGrain(unsigned: (missing, records, findings))] }
             let grain = packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)
             return [grain.with(counts)]
         } then: { batch, outputs in
-            #if DEBUG
-                let isKept = sabotage == .unsignedAdmissionKept && outputs.contains { $0.unsigned != nil }
-                if isKept { self.apply(batch.overlay) }
-            #endif
             batch.add(outputs)
             if batch.stage == .encoded { batch.add(outputs.map(\.counts)) }
         }
@@ -109,9 +97,6 @@ extension BatchLoop {
             batch.commitBegan = uptime()
             try write(batch)
             writing = .underWay(batch)
-            #if DEBUG
-                if options.sabotage == .appliedBeforeCommit { apply(batch.overlay) }
-            #endif
         }
         guard streams.transaction.hasOutcome else { return false }
         assert(isWritingOldest, "an outcome is the oldest batch's")
@@ -124,11 +109,7 @@ extension BatchLoop {
     private func write(_ batch: Batch) throws {
         switch streams.output {
         case .records(let transaction):
-            var records = batch.outputs.map(\.records)
-            #if DEBUG
-                options.sabotage?.spoil(&records)
-            #endif
-            try transaction.write(records, batch.positions, of: batch.generation)
+            try transaction.write(batch.outputs.map(\.records), batch.positions, of: batch.generation)
         case .packed(let transaction):
             try transaction.write(batch.outputs.map(\.packed), batch.positions, of: batch.generation)
         }
@@ -199,11 +180,6 @@ extension BatchLoop {
     /// Moves every batch as far as possible. Only the oldest is admitted, encoded and committed.
     func advance() throws -> Bool {
         var moved = startVerifying()
-        #if DEBUG
-            if options.sabotage == .earlyAdmission {
-                for batch in inFlight where batch.stage == .verified && batch.fault == nil { admit(batch) }
-            }
-        #endif
         while let oldest = inFlight.first {
             // Not before its turn: which fault ends the work must not depend on the speed of a lane.
             if let fault = oldest.fault { throw fault }

@@ -197,10 +197,7 @@ extension BatchLoop {
 
     /// The time of tokens that are minted now; nil in replay.
     var mintTime: EvaluationTime? {
-        #if DEBUG
-            if options.sabotage == .mintsByOwnClock { return wallClock() }
-        #endif
-        return now.map { EvaluationTime(milliseconds: clocks.broker.mintTime(at: $0)) }
+        now.map { EvaluationTime(milliseconds: clocks.broker.mintTime(at: $0)) }
     }
 
     /// Notes the time of a round's newest record.

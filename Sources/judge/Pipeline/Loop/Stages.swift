@@ -15,11 +15,7 @@ struct Stages {
         decode = DecodeStage(settings: settings)
         verify = VerifyStage(settings: settings)
         encode = EncodeStage(settings: settings)
-        #if DEBUG
-            admit = AdmitStage(settings: settings, sabotage: options.sabotage)
-        #else
-            admit = AdmitStage(settings: settings)
-        #endif
+        admit = AdmitStage(settings: settings)
     }
 }
 

@@ -3,10 +3,6 @@ package import KafkaPorts
 package import Settings
 internal import Streams
 
-#if DEBUG
-    package import Member
-#endif
-
 /// The broker as the clients of the process need to know it.
 package struct BrokerSettings: Sendable {
     /// kafka.properties, in order.
@@ -31,10 +27,6 @@ package struct BrokerSettings: Sendable {
     package var isStopping: @Sendable () -> Bool = { false }
     /// How often the consumer tells what it knows of brokers and partitions, in milliseconds; 0 = never.
     package var statisticsMilliseconds = 0
-    #if DEBUG
-        /// A bug that a test on a real broker must find.
-        package var sabotage: MemberSabotage?
-    #endif
 
     package init(
         properties: [(String, String)],

@@ -33,9 +33,6 @@ extension MemberAssembly {
         writer.takeOverMilliseconds = Int64(settings.prepareMilliseconds)
         writer.abortMilliseconds = Int64(settings.abortMilliseconds)
         writer.commitsOffsetsAside = settings.commitsOffsetsAside
-        #if DEBUG
-            writer.sabotage = settings.sabotage
-        #endif
         return writer
     }
 }

@@ -36,9 +36,6 @@ package struct MemberAssembly {
         member.guardsPositions = settings.guardsPositions
         member.commitsOffsetsAside = settings.commitsOffsetsAside
         member.explain = { rights.explained($0, reading: $1) }
-        #if DEBUG
-            member.sabotage = settings.sabotage
-        #endif
         return member
     }
 

@@ -10,12 +10,6 @@ extension KafkaMember {
     /// before it. Records read again from the beginning are noticed.
     func answer(at now: Moment) {
         do throws(KafkaFault) {
-            #if DEBUG
-                if settings.has(.assignmentNotAnswered) {
-                    membership.take(.answered)
-                    return
-                }
-            #endif
             try assignPaused(
                 partitions.numbers.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
             )
@@ -32,13 +26,6 @@ extension KafkaMember {
     func assignPaused(_ starts: [PartitionOffset]) throws(KafkaFault) {
         let numbers = starts.map(\.partition)
         let before = try consumer.assignment()
-        #if DEBUG
-            if settings.has(.pauseAfterSecondAssign) {
-                try consumer.assign(starts)
-                _ = consumer.pause(numbers)
-                return
-            }
-        #endif
         // If the pause fails, as it does for a partition that the topic lost, records arrive before the resume.
         _ = consumer.pause(numbers.filter(before.contains))
         try consumer.assign(starts)
@@ -48,10 +35,6 @@ extension KafkaMember {
     }
 
     private func retryLater(_ fault: KafkaFault, at now: Moment) {
-        #if DEBUG
-            if settings.has(.retryWithoutPause) { return note(fault) }
-            if settings.has(.clientPerRetry) { _ = try? ports.makeConsumer() }
-        #endif
         membership.pause.fail(at: now)
         note(fault)
     }
@@ -89,11 +72,6 @@ extension KafkaMember {
     private func askOffsets() {
         let missing = withoutOffset
         let asked = membership.offsets.next(of: missing.isEmpty ? partitions.numbers : missing)
-        #if DEBUG
-            if settings.has(.offsetsAskedTogether) {
-                return membership.query = ports.queries.ask(.offsets(partitions.numbers, limit: 5_000))
-            }
-        #endif
         membership.query = ports.queries.ask(.offsets(asked, limit: membership.offsets.limit))
     }
 
@@ -146,10 +124,7 @@ extension KafkaMember {
     }
 
     private var asksOffsetsAlone: Bool {
-        #if DEBUG
-            if settings.has(.offsetsAskedTogether) { return false }
-        #endif
-        return membership.state == .askingOffsets || membership.state == .owning
+        membership.state == .askingOffsets || membership.state == .owning
     }
 
     /// The old count would refuse keys that have moved, and write to output partitions that do not exist.
@@ -185,9 +160,6 @@ extension KafkaMember {
     /// Takes the same partitions over again, with all questions of an assignment. Those that are being revoked are left to
     /// their next owner.
     func takeOverAgain() {
-        #if DEBUG
-            if settings.has(.revokedTakenOverAgain), membership.state == .leaving { remembered = partitions.numbers }
-        #endif
         guard Membership.cell(membership.state, .takenOverAgain) != .ignored, !partitions.isEmpty else { return }
         forgetQueries()
         pending.drop()

@@ -20,9 +20,6 @@ extension KafkaMember {
     private func keep(_ event: PendingEvents.Event) {
         guard isWanted(event.partition), !pending.keep(event) else { return }
         // No room: the records are dropped and read again.
-        #if DEBUG
-            if settings.has(.droppedRecordCountsAsRead) { return }
-        #endif
         rewindReading()
     }
 
@@ -97,17 +94,11 @@ extension KafkaMember {
         consumer = fresh
         noteGone(isLost: true, at: now)
         membership.take(.expelled)
-        #if DEBUG
-            if settings.has(.expelledSubscribesEarly) { try? fresh.subscribe() }
-        #endif
         return true
     }
 
     /// Nobody waits for the end of a client.
     private func letGo(_ consumer: any GroupConsumer) {
-        #if DEBUG
-            if settings.has(.waitsForDestroy) { _ = try? consumer.close(limit: Self.closeMilliseconds) }
-        #endif
         consumer.discard()
     }
 
@@ -116,24 +107,11 @@ extension KafkaMember {
         // The answer may fail and be given again: from here on nothing is committed.
         membership.token = nil
         if membership.state == .expelled { try consumer.subscribe() } else { try consumer.unassign() }
-        #if DEBUG
-            defer { takeRememberedOver() }
-        #endif
         membership.take(.released)
         changes.removeAll()
         pending.drop()
         partitions.replace([])
     }
-
-    #if DEBUG
-        /// A planted bug: what was given back is taken over again.
-        private func takeRememberedOver() {
-            guard !remembered.isEmpty, membership.state == .joining else { return }
-            partitions.replace(remembered)
-            remembered = []
-            membership.take(.assigned)
-        }
-    #endif
 
     // MARK: Faults
 

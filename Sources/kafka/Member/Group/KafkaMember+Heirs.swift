@@ -3,9 +3,6 @@ internal import KafkaPorts
 extension KafkaMember {
     /// Asks whether the process that holds a partition back is still a member of the group.
     func advanceOrphans(at now: Moment) {
-        #if DEBUG
-            if settings.has(.orphansLeftOpen) { return }
-        #endif
         guard isAtomic, membership.state == .owning, !isQuerying, look == .none, let reader else { return }
         for number in reading {
             guard let writer = ledgers.writers[number], writer != transactionalID, reader.stands(number, at: now),

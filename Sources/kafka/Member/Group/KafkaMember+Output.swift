@@ -52,9 +52,6 @@ extension KafkaMember {
         _ positions: [PartitionPosition],
         of generation: Generation
     ) throws(KafkaFault) -> any MemberToken {
-        #if DEBUG
-            if settings.has(.freshToken) { return try consumer.token() }
-        #endif
         // The library knows of a lost assignment before the event comes.
         guard !isLost else { throw .stale("the assignment was lost") }
         guard generation == announcement, !membership.isArriving, !output.isTakingOver,
@@ -66,9 +63,6 @@ extension KafkaMember {
 
     /// Whether another member may own the partitions already.
     var isLost: Bool {
-        #if DEBUG
-            if settings.has(.lossIgnored) { return false }
-        #endif
         guard membership.isLost || consumer.isAssignmentLost else { return false }
         // The output on its way hears of it, too: it sends no offsets any more.
         output.noteLost()
@@ -153,9 +147,6 @@ extension KafkaMember {
 
     private func failCommit(_ fault: KafkaFault) {
         output.fault = settings.explain(fault, nil)
-        #if DEBUG
-            if settings.has(.asideFaultTakenForAbort) { return output.take(.failed(isInDoubt: false)) }
-        #endif
         output.take(.failed(isInDoubt: true))
     }
 
@@ -197,9 +188,6 @@ extension KafkaMember {
     /// Goes back to the committed positions. Where these are not certain, everything is asked for again: but not what
     /// is being asked already.
     private func rewind(isUnknown: Bool) {
-        #if DEBUG
-            let isUnknown = isUnknown && !settings.has(.unknownTakenForAborted)
-        #endif
         pending.drop()
         partitions.forEach { partition in
             partition.take(.rewind)
@@ -214,9 +202,6 @@ extension KafkaMember {
     /// started under another number may then have found none either. So each makes its first marks readable, and only then
     /// looks at the others'.
     private func awaitsMarks(_ positions: [PartitionPosition]) -> Bool {
-        #if DEBUG
-            if settings.has(.firstMarkUnseen) { return false }
-        #endif
         guard isAtomic, settings.guardsPositions, let partitions = settings.partitions else { return false }
         return marked?.contains(partitions) != true && positions.contains { unmarked.contains($0.partition) }
     }

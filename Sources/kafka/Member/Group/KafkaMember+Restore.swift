@@ -34,9 +34,6 @@ extension KafkaMember {
         events += outcomes.given.map { .ledgerGiven($0) }
         if isRestored {
             settings.restored(reader.records)
-            #if DEBUG
-                if settings.has(.ledgerReadOn) { return events }
-            #endif
             closeReader()
         }
         return events
@@ -80,18 +77,10 @@ extension KafkaMember {
     func advanceRestore(at now: Moment) throws {
         guard !isQuerying, var reader, reader.pause.isOver(at: now) else { return }
         let (unasked, reading) = (unasked, reading)
-        reader.asksAgain = !reading.isEmpty && reader.isStill(at: now) && mayAskAgain
+        reader.asksAgain = !reading.isEmpty && reader.isStill(at: now)
         guard !unasked.isEmpty || reader.asksAgain else { return }
         reader.query = ports.queries.ask(.ends(unasked, again: reader.asksAgain ? reader.inTurn(reading) : []))
         self.reader = reader
-    }
-
-    private var mayAskAgain: Bool {
-        #if DEBUG
-            !settings.has(.ledgerEndAskedOnce)
-        #else
-            true
-        #endif
     }
 
     func takeEnds(_ answer: Result<BrokerAnswer, KafkaFault>, at now: Moment) throws {
@@ -224,9 +213,6 @@ extension KafkaMember {
             finish(number, at: target)
             given.append(number)
         }
-        #if DEBUG
-            if settings.has(.ledgerReadOn) { return }
-        #endif
         if !given.isEmpty { try port?.stop(given) }
         if !lost.isEmpty { readWhole(lost) }
     }
@@ -245,9 +231,6 @@ extension KafkaMember {
             if reader?.meets(offset, of: place.partition) == false { lost.insert(place.partition) }
         }
         if !lost.isEmpty { readWhole(lost) }
-        #if DEBUG
-            if settings.has(.ledgerReadOn) { return chunk.records }
-        #endif
         return StoredRecords(bytes: chunk.records.bytes, places: places)
     }
 

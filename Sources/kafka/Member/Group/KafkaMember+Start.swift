@@ -40,9 +40,6 @@ extension KafkaMember {
         sought = Moment(milliseconds: .min / 2)
         var event: PartitionEvent?
         partitions.with(number) { partition in
-            #if DEBUG
-                if settings.has(.startReportedAgain) { partition.forgetReport() }
-            #endif
             event = partition.report(report)
         }
         return event
@@ -67,9 +64,6 @@ extension KafkaMember {
         _ mark: PositionMark?,
         _ ledgerIsEmpty: Bool
     ) -> PartitionPositions.Decision? {
-        #if DEBUG
-            if settings.has(.rowsLeftOut) { return nil }
-        #endif
         guard settings.guardsPositions else { return nil }
         var positions = PartitionPositions(
             partition.number,
@@ -82,10 +76,6 @@ extension KafkaMember {
         positions.groupHasOffsets = groupHasOffsets
         positions.partitions = settings.partitions
         positions.otherPartitions = marked?.filter { $0 != settings.partitions }.min()
-        #if DEBUG
-            if settings.has(.partitionCountIgnored) { positions.partitions = nil }
-            if settings.has(.unmarkedPartitionTrusted), mark?.partitions == nil { positions.otherPartitions = nil }
-        #endif
         return positions.decision
     }
 
@@ -97,12 +87,6 @@ extension KafkaMember {
     private func hold(_ number: Int32, _ sentence: String) -> PartitionEvent? {
         let event = noteHold(number, sentence)
         guard case .restoring = partitions[number]?.state else { return event }
-        #if DEBUG
-            if settings.has(.holdOnlyAfterPause), !consumer.pause([number]).isEmpty {
-                partitions.take(.start, number)
-                return event
-            }
-        #endif
         // First: its records stay back even if the pause fails, as it does for a partition that the library misses.
         partitions.take(.hold, number)
         _ = consumer.pause([number])
@@ -142,19 +126,10 @@ extension KafkaMember {
     /// seek does. The lookup of a first offset wakes it too, and must not run twice: the late answer would set the
     /// position back.
     private func start(_ starts: [PartitionOffset]) -> [Int32: SeekFault] {
-        #if DEBUG
-            if settings.has(.resumeBeforeSeek) { _ = consumer.resume(starts.map(\.partition)) }
-        #endif
         var faults = consumer.seek(starts, limit: Self.limitMilliseconds)
         let ready = starts.filter { faults[$0.partition] == nil }
         guard !ready.isEmpty else { return faults }
-        #if DEBUG
-            if settings.has(.resumeBeforeSeek) { return faults }
-        #endif
         for (number, fault) in consumer.resume(ready.map(\.partition)) { faults[number] = .unknown(fault) }
-        #if DEBUG
-            if settings.has(.noSecondSeek) { return faults }
-        #endif
         let again = ready.filter { $0.offset >= 0 }
         if !again.isEmpty { faults.merge(consumer.seek(again, limit: Self.limitMilliseconds)) { $1 } }
         let asleep = again.filter { $0.offset > 0 && faults[$0.partition] == nil }.map(\.partition)
@@ -169,11 +144,7 @@ extension KafkaMember {
     private func rideOut(_ faults: [Int32: SeekFault]) throws {
         for (_, fault) in faults.sorted(by: { $0.key < $1.key }) {
             switch fault {
-            case .notStarted, .timedOut: break
-            case .overtaken:
-                #if DEBUG
-                    if settings.has(.overtakenSeekEndsWorker) { throw KafkaFault.fatal("a seek was overtaken") }
-                #endif
+            case .notStarted, .timedOut, .overtaken: break
             case .unknown(let fault): try rideOut(fault)
             }
         }
@@ -181,9 +152,6 @@ extension KafkaMember {
 
     /// Whether the library has stopped reading a partition for good.
     private func isStuck(at now: Moment) -> Bool {
-        #if DEBUG
-            if settings.has(.seekNeverTakenOverAgain) { return false }
-        #endif
         let since = partitions.all.compactMap { partition -> Moment? in
             switch partition.state {
             case .starting(let since), .rewinding(let since): since

@@ -42,10 +42,6 @@ package final class KafkaMember {
     var look = Look.none
     /// The error counts of consumers that were replaced.
     var pastErrors: [String: Int] = [:]
-    #if DEBUG
-        /// A planted bug's partitions, which an abort wanted back after they were revoked.
-        var remembered: [Int32] = []
-    #endif
     /// The last fault that was ridden out: explains why no records arrive.
     package internal(set) var lastTrouble: KafkaFault?
 
@@ -162,7 +158,7 @@ package final class KafkaMember {
 
     /// One step: see above. Anything may have happened since the last one.
     func step(at now: Moment, servesGroup: Bool) throws {
-        if servesGroup, isServing { try serveGroup(at: now) }
+        if servesGroup { try serveGroup(at: now) }
         try takeOutcomes(at: now)
         try takeAnswers(at: now)
         try advanceArrival(at: now)
@@ -171,13 +167,6 @@ package final class KafkaMember {
         advanceOrphans(at: now)
         advanceOffsets(at: now)
         try seek(at: now)
-    }
-
-    private var isServing: Bool {
-        #if DEBUG
-            if settings.has(.retryWithoutServing), isAsking { return false }
-        #endif
-        return true
     }
 
     /// Polls the consumer once; records are kept for the next poll.

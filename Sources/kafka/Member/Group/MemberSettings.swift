@@ -28,9 +28,6 @@ package struct MemberSettings: Sendable {
     package var trouble: @Sendable (KafkaFault) -> Void = { _ in }
     /// Called at the end of each restore with its number of records.
     package var restored: @Sendable (Int) -> Void = { _ in }
-    #if DEBUG
-        package var sabotage: MemberSabotage?
-    #endif
 
     package init(
         delivery: OutputWriter.Settings.Delivery,
@@ -43,9 +40,4 @@ package struct MemberSettings: Sendable {
         (self.requests, self.ledger) = (requests, ledger)
     }
 
-    #if DEBUG
-        func has(_ sabotage: MemberSabotage) -> Bool { self.sabotage == sabotage }
-    #else
-        // Nothing is planted in a release.
-    #endif
 }

@@ -45,8 +45,4 @@ extension Partition {
     /// Something was committed after what was reported.
     mutating func forgetStart() { (reported.start, reported.isFirstOffsetDue) = (nil, false) }
 
-    #if DEBUG
-        /// A planted bug: its next start is reported whatever earlier ones have reported.
-        mutating func forgetReport() { reported.start = nil }
-    #endif
 }

@@ -28,13 +28,6 @@ extension OutputWriter {
         case .failed(isOpen: true, isInDoubt: false): break
         default: return givenUp()
         }
-        #if DEBUG
-            if settings.sabotage == .producerGivenUpEarly { return givenUp() }
-            if settings.sabotage == .abortBeforeSettled {
-                state = .aborting(since: now)
-                return .again
-            }
-        #endif
         state = .settling(since: now, idle: 0)
         return settle(now, 0, at: now)
     }
@@ -114,9 +107,6 @@ extension OutputWriter {
 
     private func ended(isUnknown: Bool) -> Step {
         let cut = forgetCutEnds()
-        #if DEBUG
-            let isUnknown = isUnknown && settings.sabotage != .unknownTakenForAborted
-        #endif
         return .done(.aborted(isUnknown: isUnknown || !cut.isEmpty, cutLedgers: cut))
     }
 

@@ -16,9 +16,6 @@ extension OutputWriter {
         package var commitsOffsetsAside = false
         /// Adds the missing right to a refusal.
         package var explain: @Sendable (KafkaFault) -> KafkaFault
-        #if DEBUG
-            package var sabotage: MemberSabotage?
-        #endif
 
         package init(
             delivery: Delivery,

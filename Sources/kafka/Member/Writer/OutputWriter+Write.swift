@@ -83,9 +83,6 @@ extension OutputWriter {
         guard let producer, let rest = output?.rest else { preconditionFailure("an open output has a producer") }
         let queued: Int
         do throws(KafkaFault) { queued = try producer.records.produce(rest) } catch {
-            #if DEBUG
-                if settings.sabotage == .produceFaultIgnored { return state = .open(next) }
-            #endif
             throw settings.delivery == .transaction ? transaction.spoil(error) : error
         }
         output?.rest = rest.dropFirst(queued)
@@ -97,9 +94,6 @@ extension OutputWriter {
     /// Returns whether every record has arrived.
     private func flush(_ limit: Int) throws(KafkaFault) -> Bool {
         guard let producer = producer?.records else { preconditionFailure("an open output has a producer") }
-        #if DEBUG
-            if settings.sabotage == .offsetsBeforeFlush, settings.delivery == .transaction { return true }
-        #endif
         let hasArrived: Bool
         do throws(KafkaFault) { hasArrived = try producer.flush(limit: limit) } catch {
             throw settings.delivery == .transaction ? transaction.spoil(error) : error
@@ -128,9 +122,6 @@ extension OutputWriter {
     }
 
     private func requireAssignment(_ batch: OutputBatch) throws(KafkaFault) {
-        #if DEBUG
-            if settings.sabotage == .lossIgnored { return }
-        #endif
         if batch.budget.isLost { throw .stale("the assignment was lost") }
     }
 
@@ -145,9 +136,6 @@ extension OutputWriter {
     /// An output may fail for another reason on a ledger that was cut: what it leaves there, even what arrives while
     /// its abort waits for it, would fill the gap for the next ones.
     func noteCut() {
-        #if DEBUG
-            if settings.sabotage == .cutLedgerIgnored { return }
-        #endif
         guard let output else { return }
         for (partition, offset) in deliveries.firstLedgerOffsets
         where offset < max(output.knownLedgerEnds[partition] ?? 0, ownLedgerEnds[partition] ?? 0) {
@@ -193,7 +181,7 @@ extension OutputWriter {
             let offsets = TransactionGuard.Offsets(topic: "the requests", offsets: batch.offsets)
             transaction.willSend(offsets)
             do throws(KafkaFault) {
-                try producer.sendOffsets(batch.offsets, batch.token, budget(ofOffsets: batch.budget, at: now))
+                try producer.sendOffsets(batch.offsets, batch.token, batch.budget)
             } catch {
                 transaction.didSend(offsets, error)
                 throw error.requiresAbort ? transaction.spoil(error) : error
@@ -201,13 +189,6 @@ extension OutputWriter {
             transaction.didSend(offsets, nil)
         }
         state = .open(.end)
-    }
-
-    private func budget(ofOffsets budget: CallBudget, at now: Moment) -> CallBudget {
-        #if DEBUG
-            if settings.sabotage == .offsetsBeforeFlush { return CallBudget(until: now + Self.sliceMilliseconds) }
-        #endif
-        return budget
     }
 
     /// Commits the transaction: from here on a fault leaves it open whether the output is durable.

@@ -97,23 +97,11 @@ package final class OutputWriter {
 
     /// Whether a copy of a request may still change a later transaction of this producer.
     var hasRepeats: Bool {
-        #if DEBUG
-            if settings.sabotage == .producerKeptAfterRepeat { return false }
-        #endif
-        return producer?.transactions?.unanswered.mayHaveRepeats ?? false
+        producer?.transactions?.unanswered.mayHaveRepeats ?? false
     }
 
     /// The deliveries of the present output's records.
-    var deliveries: DeliverySummary {
-        var deliveries = producer?.records.deliveries ?? DeliverySummary()
-        #if DEBUG
-            if settings.sabotage == .acknowledgedWithoutOffset {
-                deliveries.acknowledged += deliveries.withoutOffset
-                deliveries.withoutOffset = 0
-            }
-        #endif
-        return deliveries
-    }
+    var deliveries: DeliverySummary { producer?.records.deliveries ?? DeliverySummary() }
 }
 
 extension OutputWriter.Producer {

@@ -72,9 +72,6 @@ package final class SimulatedProcess {
     package func ports(_ settings: OutputWriter.Settings) -> MemberPorts {
         isAtomic = settings.delivery == .transaction
         let queries = SimulatedQueries(self)
-        #if DEBUG
-            queries.asksForStable = settings.sabotage == .restoreToLastStable
-        #endif
         return MemberPorts(
             makeConsumer: { [unowned self] () throws(KafkaFault) in
                 try noteClient()

@@ -35,9 +35,6 @@ package final class FleetMember {
         let isAside = plan.commitsOffsetsAside
         (writer.commitsOffsetsAside, settings.commitsOffsetsAside) = (isAside, isAside)
         (settings.guardsPositions, process.broker.dropsOffsets) = (!isAside, isAside)
-        #if DEBUG
-            (writer.sabotage, settings.sabotage) = (plan.memberSabotage, plan.memberSabotage)
-        #endif
         let core = try KafkaMember(settings, process.ports(writer), at: process.now)
         streams = MemberStreams(core) { process.now }
     }

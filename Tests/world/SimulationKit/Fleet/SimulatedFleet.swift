@@ -5,10 +5,6 @@ package import Pipeline
 package import Streams
 internal import TestKit
 
-#if DEBUG
-    package import Member
-#endif
-
 /// The settings of one seed: number of workers, assignment, rate of faults.
 package struct SimulationPlan: Sendable {
     /// The two promises that a worker can make.
@@ -39,10 +35,6 @@ package struct SimulationPlan: Sendable {
     package var clocks = 0.0
     /// What happens to all of a fleet; nil = nothing does.
     package var world: FaultKind?
-    #if DEBUG
-        package var sabotage: Sabotage?
-        package var memberSabotage: MemberSabotage?
-    #endif
 
     /// One worker, one record at a time, no trouble: what everything else is compared with.
     package static func calm(delivery: Delivery = .exactlyOnce) -> SimulationPlan {
@@ -301,9 +293,6 @@ package final class SimulatedFleet {
         options.batch.records = plan.batchRecords
         // Workers of one fleet differ; most begin batches behind any other.
         options.smallBatch = [0, 0, 4, .max][nextName % 4]
-        #if DEBUG
-            options.sabotage = plan.sabotage
-        #endif
         return BatchLoop(
             streams: member.roles,
             settings: settings,

@@ -1,0 +1,89 @@
+import Foundation
+import SimulationKit
+import Testing
+
+/// Where the simulation looks for a planted bug.
+enum MutantCampaign: String, Sendable, CaseIterable {
+    case exactlyOnce, atLeastOnce, commands, receipts, window
+    /// In a window of counters, a ledger that an earlier export replaces.
+    case replaced
+    /// Tokens of workers whose clocks are set again and again.
+    case clocks
+    /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
+    case aside
+    /// Static members that the group often fences for joining too late, whose transactions last.
+    case fenced
+    /// Ledgers are made again as they are restored, and the library often ignores a pause.
+    case recreated
+    /// Static members, and topics that get a partition more.
+    case grown
+    /// No faults but a process that dies inside a transaction.
+    case orphaned
+
+    private func change(_ plan: inout SimulationPlan) {
+        switch self {
+        case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window, .replaced: break
+        case .clocks: plan.clocks = 0.02
+        case .aside:
+            (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
+            plan.call = FaultChances()
+            plan.call.client.offsetCommitUnanswered = 0.2
+        case .fenced: (plan.isStatic, plan.call.client.fencedMember) = (true, 0.2)
+        case .recreated: (plan.world, plan.call.client.pauseIgnored) = (.ledgerRecreated, 0.3)
+        case .grown: (plan.isStatic, plan.world) = (true, .partitionsAdded)
+        case .orphaned: SimulationPlan.orphaned(&plan)
+        }
+    }
+
+    private func fleets() throws -> FleetCampaign {
+        let delivery: SimulationPlan.Delivery = self == .atLeastOnce ? .atLeastOnce : .exactlyOnce
+        guard self != .receipts else {
+            return try .receipts(FleetTraffic(.imitated, keepsReceipts: true), delivery: delivery)
+        }
+        let hasWindow = self == .window || self == .replaced
+        let traffic = try FleetTraffic(.imitated, window: hasWindow ? 4 : 0, tokens: self == .clocks ? 0.5 : 0)
+        return try FleetCampaign(traffic, delivery: delivery, commands: self == .commands ? 0.25 : 0)
+    }
+
+    /// The complaints of each seed, from the first on.
+    func complaints(_ seeds: ClosedRange<UInt64>, _ take: (UInt64, [String]) -> Bool) throws {
+        let fleets = try fleets()
+        for seed in seeds {
+            let report =
+                try self == .replaced ? fleets.runReplaced(seed, change: change) : fleets.run(seed, change: change)
+            if !take(seed, report.complaints) { return }
+        }
+    }
+}
+
+/// A simulation that finds nothing proves nothing. `.ci/mutants` plants bugs in a copy of the tree and runs this there,
+/// a process for each: `MUTANT` names the bug, the head of its patch the campaign and a word of the complaint.
+@Suite("A planted bug")
+struct MutantTests {
+    private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
+    private static let isPlanted = variable("MUTANT_CAMPAIGN") != nil
+
+    @Test(.enabled(if: isPlanted)) func `the simulation catches it within 400 seeds`() throws {
+        let campaign = try #require(Self.variable("MUTANT_CAMPAIGN").flatMap(MutantCampaign.init))
+        let word = Self.variable("MUTANT_SHOWS") ?? ""
+        var caught: UInt64?
+        try campaign.complaints(1...400) { seed, complaints in
+            guard let complaint = complaints.first(where: { $0.contains(word) }) else { return true }
+            print("caught by seed \(seed) of \(campaign): \(complaint.prefix(200))")
+            caught = seed
+            return false
+        }
+        #expect(caught != nil, "no seed complains of '\(word)'")
+    }
+
+    /// What a planted bug shows there is its own.
+    @Test(arguments: isPlanted ? campaigns : [.aside])
+    func `without a bug no seed complains`(campaign: MutantCampaign) throws {
+        try campaign.complaints(1...20) { seed, complaints in
+            #expect(complaints.isEmpty, "seed \(seed) of \(campaign): \(complaints.prefix(3))")
+            return true
+        }
+    }
+
+    private static let campaigns = variable("MUTANT_CAMPAIGN").flatMap(MutantCampaign.init).map { [$0] } ?? []
+}
