@@ -92,6 +92,13 @@ struct BrokerTimeTests {
         #expect(time.offset(at: Self.now(3 * Self.minute, ahead: 0)) == nil)
     }
 
+    @Test func `a process that slept mints for what it read before its sleep by the brokers' time, not by its own`() {
+        var time = BrokerTime()
+        time.noteRead(Self.start - 40, at: Self.now(0, ahead: 2 * Self.minute))
+        let later = Self.now(3 * Self.minute, ahead: 2 * Self.minute)
+        #expect(time.offset(at: later) == nil && time.mintTime(at: later) == Self.start + 3 * Self.minute - 40)
+    }
+
     @Test func `a time that no broker can have, as of a mock cluster, tells nothing`() {
         var time = BrokerTime()
         time.noteWritten(1234, begun: 0, at: Self.now(5, ahead: 0))

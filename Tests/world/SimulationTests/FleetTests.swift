@@ -169,7 +169,8 @@ struct FleetTests {
         ) throws
     {
         let campaign = try FleetCampaign(try Self.tokens.get(), delivery: delivery)
-        for seed in 1...Self.seeds(60, per: 200) {
+        // 977 is the one of a process that read, slept for minutes, and then minted by its own clock.
+        for seed in Array(1...Self.seeds(60, per: 200)) + [977] {
             let complaints = try campaign.run(seed) { plan in
                 // One by one.
                 (plan.clocks, plan.world) = (0.02, plan.world == .clockStep ? nil : plan.world)

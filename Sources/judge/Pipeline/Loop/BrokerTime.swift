@@ -11,13 +11,14 @@ struct BrokerTime: Sendable {
     /// The brokers' time at uptime 0, at least and at most.
     private var earliest = LargestOfMinute()
     private var latest = LargestOfMinute()
-    /// The last `latest`, however old.
-    private var lastLatest: Int64?
+    /// The last of each, however old.
+    private var (lastEarliest, lastLatest): (Int64?, Int64?)
     /// Whether brokers tell when they append what this loop writes; nil = nothing was written yet.
     private var isTold: Bool?
 
     mutating func noteRead(_ timestamp: Int64, at now: ClockWatch.Now) {
         earliest.add(timestamp - now.uptime, at: now.uptime)
+        lastEarliest = earliest.value(at: now.uptime)
     }
 
     /// - Parameters:
@@ -48,9 +49,10 @@ struct BrokerTime: Sendable {
     /// The time of tokens that are minted now: not later than the brokers', if these tell the time of what is written.
     ///
     /// If they do not, a backlog looks like a clock that is ahead. So much later than the newest record, tokens then begin
-    /// as if the clock were ahead by all that is tolerated: they lose a minute of their life at most.
+    /// as if the clock were ahead by all that is tolerated: they lose a minute of their life at most. A process that slept
+    /// for minutes mints for what it has read before: the brokers' time has gone on since then, and is not earlier.
     func mintTime(at now: ClockWatch.Now) -> Int64 {
-        let offset = offset(at: now) ?? 0
+        let offset = (earliest.value(at: now.uptime) ?? lastEarliest).map { now.wall - now.uptime - $0 } ?? 0
         return now.wall - max(0, isTold == false ? min(offset, Self.tolerance) : offset)
     }
 }
