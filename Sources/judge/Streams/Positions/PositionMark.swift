@@ -22,8 +22,8 @@ package struct PositionMark: Hashable, Sendable {
     /// How many partitions the requests had when keys were placed; nil = an older version's mark. 0 = the keys of a move
     /// are not all here yet; -N = there were N, and the keys were moved to another ledger.
     package var partitions: Int32?
-    /// The move that wrote a mark of 0 or -N, by its random bytes: a ledger is moved into one other. nil = an older
-    /// version's.
+    /// The move that wrote this mark, by its random bytes: a ledger is moved into one other. nil = a worker wrote it, or
+    /// an older version.
     package var move: [UInt8]?
 
     package init(

@@ -72,7 +72,8 @@ package final class LedgerMove {
     /// The new ledger must be empty, or an earlier attempt's; and that of no other move than the old one's.
     private func requireTarget() throws {
         let isBegun = present.marks.values.contains { $0.position.partitions == 0 }
-        guard present.isEmpty || isBegun else {
+        let isOfOne = Set(present.marks.values.map(\.position.move)).count < 2
+        guard present.isEmpty || isBegun && isOfOne else {
             throw CommandFault("\(target.topic) has records already: name new topics in the configuration of --to.")
         }
         guard try target.requestOffsets(partitions: partitions).allSatisfy({ $0.committed == nil }) else {
@@ -83,7 +84,8 @@ package final class LedgerMove {
         }
         let named = ledger.marks.values.compactMap(\.position.partitions)
         if named.contains(0) || !(isBegun && ledger.isLeft(onlyBy: identity)) && named.contains(where: { $0 < 0 }) {
-            throw CommandFault("\(KeyPlacement.contradiction(named.min(), partitions) ?? "").")
+            let sentence = KeyPlacement.contradiction(named.min(), Int32(ends.count)) ?? ""
+            throw CommandFault("\(sentence). An interrupted move is repeated, to its own target.")
         }
     }
 

@@ -42,7 +42,9 @@ extension ResetScope {
             }
             wanted = offset
         case .applied:
-            guard let offset = mark?.position.appliedOffset else {
+            // A partition of a moved ledger that never had a request was marked as moved, too.
+            let isMoved = mark?.position.partitions ?? 0 < 0
+            guard let offset = mark?.position.appliedOffset ?? (isMoved ? found.low : nil) else {
                 if partitions == nil { return nil }
                 throw CommandFault(
                     "the ledger has no applied offset for partition \(found.partition): choose another target."
