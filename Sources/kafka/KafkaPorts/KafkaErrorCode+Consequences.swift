@@ -46,16 +46,6 @@ extension KafkaErrorCode {
         }
     }
 
-    /// The broker refuses the client's login, or its coordinator is broken: the library connects and joins again by
-    /// itself, with whatever token or password there is by then.
-    var mayHeal: Bool {
-        switch self {
-        case .authentication, .saslAuthenticationFailed, .unknown:
-            true
-        default: false
-        }
-    }
-
     /// A broker does not know the topic or the partition.
     var isMissingTopic: Bool {
         switch self {

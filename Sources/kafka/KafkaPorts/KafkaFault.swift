@@ -19,6 +19,8 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package private(set) var requiresAbort: Bool
     /// A client that is made now reads passwords and certificates that may be newer, and may be let in.
     package private(set) var mayNeedNewClient = false
+    /// The library connects and joins again by itself: see ``ofRunning(renewsLogin:)``.
+    package private(set) var mayHeal = false
     /// The topic that the broker refused, if the library named it separately from the action.
     package private(set) var refusedTopic: String?
     /// The partition that was read, if the fault is one partition's.
@@ -130,6 +132,14 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         return fault
     }
 
+    /// The same fault of a client that has run: a coordinator may be broken for a while, and a login that is refused
+    /// between two tokens is accepted with the next one.
+    package func ofRunning(renewsLogin: Bool) -> KafkaFault {
+        var fault = self
+        fault.mayHeal = known == .unknown || renewsLogin && isOne(of: [.authentication, .saslAuthenticationFailed])
+        return fault
+    }
+
     /// The same fault of an output that ran out of time.
     package func afterAcknowledging(_ share: Double) -> KafkaFault {
         var fault = self
@@ -228,10 +238,9 @@ extension KafkaFault {
 
 extension KafkaFault: SourceFault {
     /// Whether rewinding and repeating the same records may help; false where an operator has to act.
-    package var isRecoverable: Bool { !isFatal && !isRefusal && (requiresAbort || isRetriable || isMissingTopic) }
-
-    /// The same for a program that has run: one that starts with a wrong password ends.
-    package var endsMember: Bool { !isRecoverable && (isFatal || !(known?.mayHeal ?? false)) }
+    package var isRecoverable: Bool {
+        !isFatal && (mayHeal || !isRefusal && (requiresAbort || isRetriable || isMissingTopic))
+    }
 
     package var endsLoop: Bool { !isRecoverable }
 }

@@ -27,22 +27,35 @@ struct KafkaMemberTests {
     }
 
     @Test(arguments: [KafkaErrorCode.authentication, .saslAuthenticationFailed, .unknown])
-    func `a login that is refused for now, and a broken coordinator, are waited out`(code: KafkaErrorCode) throws {
+    func `a login between two tokens, and a broken coordinator, are waited out`(code: KafkaErrorCode) throws {
         let bench = try MemberBench(.transaction)
-        try bench.steps(with: .fault(KafkaFault(code, "JoinGroup failed")))
-        bench.brokers.fault = KafkaFault(code, "no answer")
+        let fault = KafkaFault(code, "JoinGroup failed")
+        try bench.steps(with: .fault(fault.ofRunning(renewsLogin: true)))
+        bench.brokers.fault = fault.ofRunning(renewsLogin: true)
         try bench.steps(with: .assigned([0]))
         let asked = bench.brokers.questions.count
         bench.brokers.fault = nil
         bench.now = bench.now + 5_000
         try bench.steps()
         #expect(bench.brokers.questions.count > asked, "it asks again")
-        try bench.steps(with: .fault(KafkaFault(code, "JoinGroup failed")))
-        // A client of no further use is another thing, and so is a right that is missing.
-        for fault in [
-            KafkaFault(code, "").with(isFatal: true, requiresAbort: false), KafkaFault(.groupAuthorizationFailed, ""),
-        ] {
-            #expect(throws: KafkaFault.self) { try bench.steps(with: .fault(fault)) }
+        // A password is read at the start; a client of no further use, and a missing right, are other things.
+        let others = [
+            fault.with(isFatal: true, requiresAbort: false), KafkaFault(.groupAuthorizationFailed, ""),
+            KafkaFault(.authentication, "").ofRunning(renewsLogin: false),
+        ]
+        for other in others { #expect(throws: KafkaFault.self) { try bench.steps(with: .fault(other)) } }
+    }
+
+    @Test func `a commit of offsets between two tokens aborts the output`() throws {
+        for renewsLogin in [true, false] {
+            let bench = try MemberBench(.atLeastOnce)
+            try bench.read()
+            #expect(try bench.write() != nil)
+            bench.brokers.outcomes = [.written(ledgerEnds: [:], timeShare: 0, offsetsAreDue: true)]
+            try bench.steps()
+            let fault = KafkaFault(.authentication, "no token").ofRunning(renewsLogin: renewsLogin)
+            try bench.steps(with: .committed(CommitID(bench.consumer.committed.count), fault))
+            #expect(bench.member.output.fault?.isRecoverable == renewsLogin)
         }
     }
 

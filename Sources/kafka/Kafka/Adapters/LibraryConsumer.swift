@@ -78,9 +78,10 @@ package final class LibraryConsumer: GroupConsumer {
             if case .message(let message) = event { return record(message) }
             // Drop the last record, which would keep its block's memory.
             last = nil
+            if case .notice(let fault) = event { return .fault(consumer.handle.running(fault)) }
             return event.map(GroupEvent.init)
         } catch {
-            return .fault(error)
+            return .fault(consumer.handle.running(error))
         }
     }
 

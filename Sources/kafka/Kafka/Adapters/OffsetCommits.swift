@@ -41,7 +41,7 @@ final class OffsetCommits {
         let code = unsafe list.withPointer { list in
             unsafe rd_kafka_commit_queue(consumer.handle.pointer, list, queue, nil, opaque)
         }
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw consumer.explained(KafkaFault(code, doing: action)) }
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw seen(KafkaFault(code, doing: action), consumer) }
         precondition(open.insert(last).inserted, "a commit has a number of its own")
         return id
     }
@@ -54,7 +54,11 @@ final class OffsetCommits {
         defer { unsafe rd_kafka_event_destroy(event) }
         let number = unsafe Int(bitPattern: rd_kafka_event_opaque(event))
         guard open.remove(number) != nil else { return nil }
-        return unsafe .committed(CommitID(number), fault(in: event).map(consumer.explained))
+        return unsafe .committed(CommitID(number), fault(in: event).map { seen($0, consumer) })
+    }
+
+    private func seen(_ fault: KafkaFault, _ consumer: Consumer) -> KafkaFault {
+        consumer.handle.running(consumer.explained(fault))
     }
 
     private func fault(in event: OpaquePointer) -> KafkaFault? {

@@ -106,6 +106,9 @@ final class ClientHandle {
         return cause
     }
 
+    /// The same fault of a member or a producer, which has run.
+    func running(_ fault: KafkaFault) -> KafkaFault { fault.ofRunning(renewsLogin: context.tokens != nil) }
+
     /// A fault with its cause: the client's fatal error if it has one, and for a timeout or a broken connection the
     /// last connection error.
     func explained(_ fault: KafkaFault) -> KafkaFault {

@@ -145,7 +145,8 @@ final class TransactionClient {
         guard let error = unsafe error else { return }
         // So that the last connection error is known.
         handle.serve()
-        let fault = handle.explained(unsafe KafkaFault(takingOwnershipOfTransactional: error, doing: action))
+        let raw = unsafe KafkaFault(takingOwnershipOfTransactional: error, doing: action)
+        let fault = handle.running(handle.explained(raw))
         if let fatal = fatalFault { throw fatal }
         throw fault.requiresAbort ? named(fault) : fault
     }

@@ -114,7 +114,7 @@ extension KafkaMember {
     /// A question that failed is asked again after a pause.
     private func noteUnanswered(_ fault: KafkaFault, at now: Moment) throws {
         let fault = consumer.explained(fault)
-        guard !fault.endsMember else { return try rideOut(fault) }
+        guard fault.isRecoverable else { return try rideOut(fault) }
         let isHeldBack = fault.isTimeout && asksOffsetsAlone
         if isHeldBack, membership.offsets.noteTimeout(of: withoutOffset) { return }
         retryLater(fault, at: now)

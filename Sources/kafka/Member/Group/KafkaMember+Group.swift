@@ -123,7 +123,7 @@ extension KafkaMember {
     /// - Throws: a fault that needs an operator.
     func rideOut(_ fault: KafkaFault) throws {
         if fault.isFencedMember { throw fault.with(message: namesake(fault)) }
-        guard !fault.endsMember || fault.isPollGap || fault.isOffsetGone else {
+        guard fault.isRecoverable || fault.isPollGap || fault.isOffsetGone else {
             throw settings.explain(fault, settings.requests)
         }
         note(fault)

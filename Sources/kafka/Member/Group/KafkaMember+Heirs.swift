@@ -25,7 +25,7 @@ extension KafkaMember {
             membership.pause.succeed()
         case .failure(let fault):
             note(settings.explain(fault, nil))
-            if !fault.endsMember { orphans.retry(at: now) }
+            if fault.isRecoverable { orphans.retry(at: now) }
         }
     }
 }

@@ -179,7 +179,7 @@ extension KafkaMember {
 
     /// The offset where a partition starts could not be committed: after a pause everything is asked for again.
     private func retryStart(_ fault: KafkaFault, at now: Moment) throws {
-        guard !fault.endsMember else { throw settings.explain(fault, settings.requests) }
+        guard fault.isRecoverable else { throw settings.explain(fault, settings.requests) }
         note(fault)
         takeOverAgain()
         membership.pause.fail(at: now)

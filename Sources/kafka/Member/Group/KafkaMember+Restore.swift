@@ -99,7 +99,7 @@ extension KafkaMember {
             return
         }
         reader?.pause.fail(at: now)
-        guard !fault.endsMember else { throw settings.explain(fault, settings.ledger) }
+        guard fault.isRecoverable else { throw settings.explain(fault, settings.ledger) }
         note(fault)
     }
 
@@ -265,7 +265,7 @@ extension KafkaMember {
 
     /// An offset that is gone, for example: everything is read again.
     private func readAgain(_ fault: KafkaFault) throws {
-        guard !fault.isRefusal || !fault.endsMember else { throw settings.explain(fault, settings.ledger) }
+        guard !fault.isRefusal || fault.mayHeal else { throw settings.explain(fault, settings.ledger) }
         note(fault)
         takeOverAgain()
     }

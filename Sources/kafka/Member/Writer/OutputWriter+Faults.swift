@@ -32,7 +32,7 @@ extension OutputWriter {
     }
 
     private func ofTransaction(_ fault: KafkaFault, _ isInDoubt: inout Bool, at now: Moment) -> KafkaFault {
-        if fault.isRefusal { return settings.explain(fault).with(isFatal: true, requiresAbort: false) }
+        if fault.isRefusal, !fault.mayHeal { return settings.explain(fault).with(isFatal: true, requiresAbort: false) }
         if fault.isFenced, !fences.note(at: now) { return contested(fault) }
         // Neither abortable nor retriable: the library's header asks to treat it as fatal.
         if fault.isFatal || !fault.requiresAbort { isInDoubt = true }
@@ -51,7 +51,7 @@ extension OutputWriter {
     /// stays fatal.
     private func ofRecords(_ fault: KafkaFault) -> KafkaFault {
         let isBroken = producer?.records.fatalFault != nil
-        let mayPass = (fault.isRetriable || fault.isRecordFault || isBroken) && !fault.isRefusal
+        let mayPass = fault.mayHeal || (fault.isRetriable || fault.isRecordFault || isBroken) && !fault.isRefusal
         return settings.explain(fault).with(isFatal: !mayPass, requiresAbort: mayPass)
     }
 }

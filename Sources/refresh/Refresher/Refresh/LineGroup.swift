@@ -75,7 +75,7 @@ package final class LineGroup {
         case .committed(let id, let fault): note(id, fault, &driver)
         case .fault(let fault):
             if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
-            if fault.isFatal || fault.isRefusal && fault.endsMember { throw fault }
+            if fault.isFatal || fault.isRefusal && !fault.mayHeal { throw fault }
             say(LogEvent(fault))
         }
     }

@@ -249,7 +249,7 @@ struct RefreshLoopTests {
 
     @Test func `a login that is refused for now is waited out, a right that is missing ends the loop`() throws {
         _ = try loop.pass(at: Self.start, now: 0)
-        consumers[1].put(.fault(KafkaFault(.authentication, "JoinGroup failed")))
+        consumers[1].put(.fault(KafkaFault(.authentication, "JoinGroup failed").ofRunning(renewsLogin: true)))
         _ = try loop.pass(at: Self.start, now: 1)
         let fault = KafkaFault(.groupAuthorizationFailed, "no right")
         consumers[1].put(.fault(fault))
