@@ -6,6 +6,7 @@ package enum LabRoot {
     package static let receipt = "Lab Root CA - G3"
 
     package static func isLab(_ certificate: CACertificate) -> Bool {
-        [attestation, receipt].contains { certificate.subject.contains(Array($0.utf8)) }
+        // With the attribute's head, a UTF8String: a longer name may end in one of these.
+        [attestation, receipt].contains { certificate.subject.contains([0x0C, UInt8($0.utf8.count)] + $0.utf8) }
     }
 }
