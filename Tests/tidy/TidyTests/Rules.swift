@@ -74,9 +74,24 @@ enum Rules {
     }
     private static let accessWords: Set<Substring> = ["internal", "package", "private", "fileprivate", "public"]
 
-    /// Folders that import these modules and no other: a seed runs the member only as long as it has no thread, no lock and
-    /// no clock of its own.
-    static let closed: [String: Set<String>] = ["Sources/kafka/Member/": ["KafkaPorts", "Streams", "Pipeline"]]
+    /// Folders that import these modules and no other.
+    static let closed: [String: Set<String>] = [
+        // A seed runs the member only as long as it has no thread, no lock and no clock of its own.
+        "Sources/kafka/Member/": ["KafkaPorts", "Streams", "Pipeline"],
+        // Values alone.
+        "Sources/refresh/Risk/": ["AppAttest", "Crypto", "JSON"],
+        // It knows nothing of attestation, nor of what a record says.
+        "Sources/kafka/Kafka/": ["KafkaPorts", "Threads", "Streams", "CRdkafka", "Glibc", "Synchronization"],
+        "Sources/kafka/KafkaPorts/": ["Streams", "Synchronization"],
+        "Sources/judge/Streams/": [],
+        // Any server: what it answers comes from above.
+        "Sources/serve/HTTP/": ["Threads", "CMicrohttpd", "Glibc"],
+        "Sources/serve/HTTPClient/": ["Threads", "CCurl", "Glibc"],
+        // It knows no broker.
+        "Sources/lab/Traffic/": [
+            "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "Threads", "Streams", "Dispatch", "Synchronization",
+        ],
+    ]
 
     static func foreignImports(_ file: SourceFile) -> [Breach] {
         imports(of: file).compactMap { found in
