@@ -57,6 +57,14 @@ struct TidyTests {
         expectNone(SourceTree.files.flatMap(Rules.negations))
     }
 
+    @Test func `phrases that read badly become fewer`() {
+        for (phrase, most) in Rules.shrinkingPhrases {
+            let count = SourceTree.files.reduce(0) { $0 + Rules.lines(with: phrase, in: $1) }
+            #expect(count <= most, "\(count) comments with '\(phrase)', \(most) at most: say it in other words")
+            #expect(count >= most, "\(count) comments with '\(phrase)': write that number into Rules+Words")
+        }
+    }
+
     private func expectNone(_ breaches: [Breach], sourceLocation: SourceLocation = #_sourceLocation) {
         let list = breaches.map(\.description).joined(separator: "\n")
         #expect(breaches.isEmpty, Comment(rawValue: list), sourceLocation: sourceLocation)
