@@ -46,18 +46,26 @@ enum MutantCampaign: String, Sendable, CaseIterable {
     }
 
     /// The complaints of each seed, from the first on.
-    func complaints(_ seeds: ClosedRange<UInt64>, _ take: (UInt64, [String]) -> Bool) throws {
+    ///
+    /// - Parameter bug: planted in a copy of the tree, from now on in this process.
+    func complaints(_ seeds: ClosedRange<UInt64>, with bug: String? = nil, _ take: (UInt64, [String]) -> Bool) throws {
         let fleets = try fleets()
+        // Not in the calm run that the fleet is compared with: the plan is changed after it.
+        let plant = { (plan: inout SimulationPlan) in
+            change(&plan)
+            if let bug { unsafe setenv("MUTANT", bug, 1) }
+        }
         for seed in seeds {
+            defer { unsafe unsetenv("MUTANT") }
             let report =
-                try self == .replaced ? fleets.runReplaced(seed, change: change) : fleets.run(seed, change: change)
+                try self == .replaced ? fleets.runReplaced(seed, change: plant) : fleets.run(seed, change: plant)
             if !take(seed, report.complaints) { return }
         }
     }
 }
 
 /// A simulation that finds nothing proves nothing. `.ci/mutants` plants bugs in a copy of the tree and runs this there,
-/// a process for each: `MUTANT` names the bug, the head of its patch the campaign and a word of the complaint.
+/// a process for each: `MUTANT_NAME` names the bug, the head of its patch the campaign and a word of the complaint.
 @Suite("A planted bug")
 struct MutantTests {
     private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
@@ -67,7 +75,7 @@ struct MutantTests {
         let campaign = try #require(Self.variable("MUTANT_CAMPAIGN").flatMap(MutantCampaign.init))
         let word = Self.variable("MUTANT_SHOWS") ?? ""
         var caught: UInt64?
-        try campaign.complaints(1...400) { seed, complaints in
+        try campaign.complaints(1...400, with: Self.variable("MUTANT_NAME")) { seed, complaints in
             guard let complaint = complaints.first(where: { $0.contains(word) }) else { return true }
             print("caught by seed \(seed) of \(campaign): \(complaint.prefix(200))")
             caught = seed
