@@ -108,7 +108,11 @@ package final class BatchLoop: @unchecked Sendable {
     package func stop() {
         owner.check()
         if !phase.isStopped { phase = phase == .aborting ? .abandoned : .stopping }
-        if wallClock() != nil { inFlight.removeLast(max(0, inFlight.count - 1)) }
+        if wallClock() != nil {
+            inFlight.removeLast(max(0, inFlight.count - 1))
+            // A round that waits came after the batches that were dropped: its offsets would pass theirs.
+            pendingRound = .none
+        }
         assert(phase.isStopped && isWritingOldest, "a stop takes back nothing that is being written")
     }
 
