@@ -42,9 +42,9 @@ extension ResetScope {
             }
             wanted = offset
         case .applied:
-            // A partition of a moved ledger that never had a request was marked as moved, too.
+            // A move marks every partition, those without an applied offset too: they go back to where the group was.
             let isMoved = mark?.position.partitions ?? 0 < 0
-            guard let offset = mark?.position.appliedOffset ?? (isMoved ? found.low : nil) else {
+            guard let offset = mark?.position.appliedOffset ?? (isMoved ? found.committed ?? found.low : nil) else {
                 if partitions == nil { return nil }
                 throw CommandFault(
                     "the ledger has no applied offset for partition \(found.partition): choose another target."
