@@ -303,10 +303,8 @@ let tests: [Target] = [
         .testTarget(
             name: "TelemetryTests",
             dependencies: [
-                "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline",
-                "Threads",
-                "Streams",
-                "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
+                "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
+                "Streams", "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
             ],
             swiftSettings: whole
         )
@@ -388,8 +386,7 @@ let tests: [Target] = [
             name: "ContractKit",
             dependencies: [
                 "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "Broker", "Settings", "Member", "Kafka",
-                "KafkaPorts",
-                "Pipeline", "Streams", "DeviceLab",
+                "KafkaPorts", "Pipeline", "Streams", "DeviceLab",
             ],
             // Data, read by path.
             exclude: ["World/Outcomes.txt"],
@@ -421,8 +418,7 @@ let tests: [Target] = [
             name: "BrokerKit",
             dependencies: [
                 "KafkaKit", "TestKit", "SimulationKit", "Broker", "Member", "Settings", "Kafka", "KafkaPorts",
-                "Pipeline",
-                "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
+                "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
             ],
             // Built by a chaos run, with the machine's compiler.
             exclude: ["Clock/clock_shim.c"],

@@ -82,7 +82,8 @@ extension OutputWriter {
     /// A request for the id that got no answer may arrive late and fence whichever process has the id then.
     private func excuse(_ producer: any TransactionProducer) { fences.excuse(producer.unanswered.inits) }
 
-    /// Being fenced passes, and so does a login between two tokens; every other permanent fault lies in the configuration and would come again on every try.
+    /// Being fenced passes, and so does a login between two tokens; every other permanent fault lies in the configuration
+    /// and would come again on every try.
     private func judgedTakeOver(_ fault: KafkaFault) -> KafkaFault {
         if fault.isFenced || fault.mayHeal { return fault.with(isFatal: false, requiresAbort: true) }
         guard fault.isTransactionTimeout else {
