@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../Sources/verify/CPKCS11/pkcs11_types.h"
+#include "../../../../Sources/verify/CPKCS11/pkcs11_types.h"
 
 enum {
     CKR_DEVICE_REMOVED = 0x32, CKR_PIN_INCORRECT = 0xA0, CKR_SESSION_COUNT = 0xB1, CKR_TOKEN_NOT_PRESENT = 0xE0,
