@@ -30,7 +30,14 @@ package final class LineGroup {
     /// The time of the last poll.
     private var time = EvaluationTime(milliseconds: 0)
     /// Whether the group has given this member an assignment, even an empty one.
-    private(set) var isMember = false
+    private var isMember = false
+    /// Why the group refuses this member, where only another token would change that.
+    private var refusal: String?
+
+    /// Why it takes no part in the work; nil = it does.
+    var unfitness: String? {
+        isMember ? nil : refusal ?? "the groups have assigned no partition yet"
+    }
 
     /// - Parameters:
     ///   - partitions: those of the topic at the start.
@@ -76,6 +83,7 @@ package final class LineGroup {
         case .fault(let fault):
             if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
             if fault.isFatal || fault.isRefusal && !fault.mayHeal { throw fault }
+            if fault.isRefusal { refusal = "the group of line \(line.name) cannot be joined: \(fault.message)" }
             say(LogEvent(fault))
         }
     }
@@ -115,7 +123,7 @@ package final class LineGroup {
     private func pair(_ partition: Int32) -> LinePair { LinePair(line: line, partition: partition) }
 
     private func assign(_ taken: [Int32], _ driver: inout RefreshDriver) throws {
-        isMember = true
+        (isMember, refusal) = (true, nil)
         if let added = taken.first(where: { !(0..<partitions).contains($0) }) {
             throw CommandFault(
                 "the receipts topic has a partition \(added) and had \(Int(partitions).counted("partition")) at the start: start again."
@@ -131,7 +139,7 @@ package final class LineGroup {
         let pairs = driver.pairs.filter { $0.line == line }
         let fault = isLost ? nil : commitAndWait(&driver, slices: Self.revokeSlices)
         try consumer.unassign()
-        commit = nil
+        (commit, isMember) = (nil, false)
         for pair in pairs { driver.revoke(pair) }
         tell(isLost ? .partitionsLost : .partitionsRevoked, pairs.map(\.partition))
         // A fatal fault is reported once.

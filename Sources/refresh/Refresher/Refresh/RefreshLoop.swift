@@ -4,6 +4,7 @@ internal import Kafka
 internal import KafkaPorts
 package import Risk
 internal import Settings
+internal import Streams
 package import Telemetry
 internal import Threads
 
@@ -52,7 +53,7 @@ package final class RefreshLoop {
 
     /// Why the refresher is not ready; nil = it is.
     var unfitness: String? {
-        guard groups.allSatisfy(\.isMember) else { return "the groups have assigned no partition yet" }
+        if let unfitness = groups.lazy.compactMap(\.unfitness).first { return unfitness }
         let figures = driver.figures(at: time)
         guard !figures.isClockRight, let offset = figures.clockOffset else { return nil }
         return "this machine's clock is \(offset / Milliseconds.second) s off from Apple's: nothing is called for"

@@ -7,6 +7,7 @@ internal import KafkaPorts
 internal import Risk
 internal import RiskKit
 internal import Settings
+internal import Streams
 internal import Telemetry
 internal import Testing
 
@@ -251,9 +252,16 @@ struct RefreshLoopTests {
         _ = try loop.pass(at: Self.start, now: 0)
         consumers[1].put(.fault(KafkaFault(.authentication, "JoinGroup failed").ofRunning(renewsLogin: true)))
         _ = try loop.pass(at: Self.start, now: 1)
+        #expect(loop.unfitness == nil, "what it has it reads")
+        consumers[1].put(.lost([0, 1]))
+        _ = try loop.pass(at: Self.start, now: 2)
+        #expect(loop.unfitness?.hasSuffix("cannot be joined: JoinGroup failed") == true)
+        consumers[1].put(.assigned([0, 1]))
+        _ = try loop.pass(at: Self.start, now: 3)
+        #expect(loop.unfitness == nil)
         let fault = KafkaFault(.groupAuthorizationFailed, "no right")
         consumers[1].put(.fault(fault))
-        #expect(throws: fault) { try loop.pass(at: Self.start, now: 2) }
+        #expect(throws: fault) { try loop.pass(at: Self.start, now: 4) }
     }
 
     @Test func `the log names no receipt, token or key`() throws {
