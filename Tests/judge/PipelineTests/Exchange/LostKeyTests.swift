@@ -135,6 +135,34 @@ import Testing
         #expect(rig.key(device)?.app == ExchangeKit.name)
     }
 
+    @Test(arguments: Environment.allCases)
+    func `a key serves where its app accepts its environment, and attests again in no other`(
+        own: Environment
+    ) throws {
+        func settings(_ environments: Set<Environment>) throws -> PipelineSettings {
+            try ExchangeKit.settings { $0.expectations.environments = environments }
+        }
+        func device(_ environment: Environment) -> FakeDevice {
+            FakeDevice(
+                DeviceModel(ca: ExchangeKit.ca, appID: ExchangeKit.appleAppID, environment: environment),
+                seed: 3
+            )
+        }
+        let other: Environment = own == .production ? .development : .production
+        let rig = try ExchangeRig(settings([own, other]))
+        var known = device(own)
+        _ = try rig.register(known)
+        let again = ExchangeRequest.attestation(of: device(other), challenge: try rig.challenge(), at: rig.time)
+        #expect(try rig.send(again).reason == "key-already-bound")
+        let same = ExchangeRequest.attestation(of: known, challenge: try rig.challenge(), at: rig.time)
+        #expect(try rig.send(same).verdict == "accepted")
+        #expect(try rig.replace(settings([other])) == nil)
+        #expect(try rig.send(Self.verification(of: &known)).reason == "key-already-bound")
+        #expect(rig.key(known)?.counter == 0)
+        #expect(try rig.replace(settings([own])) == nil)
+        #expect(try rig.send(Self.verification(of: &known)).verdict == "accepted")
+    }
+
     private static func verification(of device: inout FakeDevice) -> ExchangeRequest {
         let hash = [UInt8](repeating: 4, count: 32)
         let value = RequestRecords.value(

@@ -14,8 +14,11 @@ struct VerifyReceiptTests {
     private static let hash = [UInt8](repeating: 7, count: 32)
     private static let day: Int64 = 86_400_000
 
-    private static func rig() throws -> ExchangeRig {
-        var settings = try ExchangeKit.settings { $0.risk.mode = .report }
+    private static func rig(_ adjust: (inout RegisteredApp) -> Void = { _ in }) throws -> ExchangeRig {
+        var settings = try ExchangeKit.settings {
+            $0.risk.mode = .report
+            adjust(&$0)
+        }
         settings.hasReceipts = true
         return try ExchangeRig(settings)
     }
@@ -26,7 +29,11 @@ struct VerifyReceiptTests {
         return device
     }
 
-    private static func attestation(of device: FakeDevice, at time: Int64) -> ExchangeRequest {
+    private static func attestation(
+        of device: FakeDevice,
+        at time: Int64,
+        clientDataHash hash: [UInt8] = hash
+    ) -> ExchangeRequest {
         let object = device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: time))
         let value = RequestRecords.value(
             verb: .verifyAttestation,
@@ -166,6 +173,45 @@ struct VerifyReceiptTests {
         let attest = device.receipt(.attest, clientDataHash: Self.hash, at: EvaluationTime(milliseconds: rig.time))
         #expect(try rig.send(ExchangeRequest.receipt(attest, of: device)).reason == "receipt:type")
         #expect(rig.key(device)?.risk == nil && rig.key(other)?.risk == nil)
+    }
+
+    @Test(arguments: [nil, "receipt:app-id-mismatch", "receipt:environment-mismatch"])
+    func `a receipt is of the key's own App ID and environment, whatever else its app accepts`(fault: String?) throws {
+        let otherAppID = "ABCDE12345.com.example.other"
+        let rig = try Self.rig {
+            $0.expectations.appIDs.append(AppID(otherAppID))
+            $0.expectations.environments = [.production, .development]
+        }
+        let device = try Self.attested(rig)
+        let model = DeviceModel(
+            ca: ExchangeKit.ca,
+            appID: fault == "receipt:app-id-mismatch" ? otherAppID : ExchangeKit.appleAppID,
+            environment: fault == "receipt:environment-mismatch" ? .development : .production
+        )
+        // The same key in an app, or an environment, that its app accepts as well.
+        let other = FakeDevice(model, seed: device.seed)
+        let answers = try rig.send(ExchangeRequest.receipt(Self.receipt(of: other, at: rig.time), of: device))
+        #expect(answers.summary == fault ?? "accepted")
+        #expect((rig.key(device)?.risk == nil) == (fault != nil) && Self.receipts(answers).isEmpty == (fault != nil))
+    }
+
+    @Test func `after a second attestation a receipt of the first one is superseded, before any metric is known`()
+        throws
+    {
+        let rig = try Self.rig()
+        let device = try Self.attested(rig)
+        let first = rig.time - 1000
+        rig.time += 60_000
+        let second = rig.time - 1000
+        let again = Self.attestation(of: device, at: second, clientDataHash: [UInt8](repeating: 8, count: 32))
+        #expect(try rig.send(again).verdict == "accepted")
+        for (attested, summary) in [(first, "receipt:superseded"), (second, "accepted")] {
+            let sent = try #require(ReceiptContent(unverified: Self.receipt(of: device, at: attested)))
+            let now = EvaluationTime(milliseconds: rig.time)
+            let facts = ReceiptFacts(refreshing: sent, environment: .production, metric: 2, at: now)
+            #expect(try rig.send(.receipt(ExchangeKit.ca.receipt(facts), of: device)).summary == summary)
+            #expect((rig.key(device)?.risk == nil) == (attested == first))
+        }
     }
 
     @Test func `a key that was imported without a usable point takes no receipt and keeps its record`() throws {
