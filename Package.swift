@@ -118,7 +118,8 @@ let modules: [Target] = [
         .target(
             name: "Gateway",
             dependencies: [
-                "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
+                "Broker", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck",
+                "AppAttest",
                 "Crypto", "JSON",
             ],
             swiftSettings: core
@@ -376,7 +377,8 @@ let tests: [Target] = [
         .target(
             name: "SimulationKit",
             dependencies: [
-                "TestKit", "Member", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
+                "TestKit", "Broker", "Member", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto",
+                "JSON",
                 "DeviceLab",
             ],
             swiftSettings: whole

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Gateway
 internal import JSON
 internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 internal import Streams
@@ -72,7 +73,7 @@ final class HostileOutlet: RequestOutlet {
 
     private static func reply(to record: OutboundRequest, _ value: String, _ status: Int?) -> TopicRecord {
         var headers = record.headers.filter { $0.name.elementsEqual("request-id".utf8) }
-        if let status { headers.append(KafkaHeader(name: Array("status".utf8), value: Array("\(status)".utf8))) }
+        if let status { headers.append(RecordHeader("status", "\(status)")) }
         return TopicRecord(
             partition: record.partition,
             offset: 0,

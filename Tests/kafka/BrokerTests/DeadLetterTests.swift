@@ -1,13 +1,15 @@
 import AppCheck
 import Broker
 import Kafka
+import KafkaPorts
+import Streams
 import Testing
 
 /// A dead letter read back: the request as it was.
 @Suite("Dead letters read back")
 struct DeadLetterTests {
-    private static func header(_ name: String, _ value: String) -> KafkaHeader {
-        KafkaHeader(name: Array(name.utf8), value: Array(value.utf8))
+    private static func header(_ name: String, _ value: String) -> RecordHeader {
+        RecordHeader(name: Array(name.utf8), value: Array(value.utf8))
     }
 
     private static let marks = [
@@ -15,12 +17,12 @@ struct DeadLetterTests {
         header("dlq.offset", "17"),
     ]
 
-    private static func record(_ headers: [KafkaHeader]?) -> TopicRecord {
+    private static func record(_ headers: [RecordHeader]?) -> TopicRecord {
         TopicRecord(partition: 2, offset: 4, key: [1], value: [2], timestamp: 5, headers: headers)
     }
 
     @Test func `the request has its own headers, and its old place as its id where it had none`() throws {
-        let own = [Self.header("a", "1"), Self.header("a", "2"), KafkaHeader(name: [0xFF], value: nil)]
+        let own = [Self.header("a", "1"), Self.header("a", "2"), RecordHeader(name: [0xFF], value: nil)]
         let letter = try #require(DeadLetter(Self.record(own + Self.marks), requestIDBytes: 128))
         #expect(letter.headers == own + [Self.header("request-id", "t/2/17")])
         #expect(letter.reason == .internal && letter.origin == "t/2/17" && !letter.isTruncated)

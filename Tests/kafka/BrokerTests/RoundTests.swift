@@ -13,7 +13,7 @@ struct RoundTests {
     @Test func `huge headers end a round as huge values do`() throws {
         try withMockTopics { cluster, settings in
             let producer = try Producer(KafkaProperties(settings.properties + [("compression.codec", "gzip")]))
-            let header = KafkaHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: 100_000))
+            let header = RecordHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: 100_000))
             for _ in 0..<50 {
                 try producer.produce(
                     topic: settings.topics.requests,

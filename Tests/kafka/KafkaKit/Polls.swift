@@ -1,5 +1,5 @@
 package import Kafka
-internal import KafkaPorts
+package import KafkaPorts
 internal import TestKit
 internal import Testing
 
@@ -71,7 +71,7 @@ extension TopicReader {
                 Issue.record("only \(records.count) records came")
                 break
             }
-            records += try poll(maxRecords: 1_000, timeoutMilliseconds: 100)
+            records += try self.records(most: 1_000, waiting: 100)
         }
         return records
     }

@@ -6,6 +6,7 @@ import Gateway
 import HTTP
 import JSON
 import Kafka
+internal import KafkaPorts
 import Pipeline
 import Settings
 import TestKit

@@ -5,8 +5,10 @@ import DeviceLab
 import Gateway
 import HTTP
 import Kafka
+internal import KafkaPorts
 import Pipeline
 import Settings
+internal import Streams
 import TestKit
 import Testing
 internal import Threads
@@ -199,7 +201,7 @@ struct FitnessTests {
         )
         if hasReplies {
             if let reason = item.reason {
-                record.headers?.append(KafkaHeader(name: Array("reason".utf8), value: Array(reason.utf8)))
+                record.headers?.append(RecordHeader(name: Array("reason".utf8), value: Array(reason.utf8)))
             }
             rig.gateway.note(replies: [record])
         } else {

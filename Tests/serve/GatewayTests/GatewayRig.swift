@@ -6,6 +6,7 @@ import Gateway
 import HTTP
 import JSON
 import Kafka
+import KafkaPorts
 import Pipeline
 import Settings
 import Streams
@@ -161,8 +162,8 @@ final class GatewayRig: Sendable {
     }
 
     func record(of request: OutboundRequest, _ value: [UInt8], status: Int?, id: [UInt8]? = nil) -> TopicRecord {
-        var headers = [KafkaHeader(name: Array("request-id".utf8), value: id ?? Self.id(of: request))]
-        if let status { headers.append(KafkaHeader(name: Array("status".utf8), value: Array("\(status)".utf8))) }
+        var headers = [RecordHeader(name: Array("request-id".utf8), value: id ?? Self.id(of: request))]
+        if let status { headers.append(RecordHeader("status", "\(status)")) }
         return TopicRecord(
             partition: request.partition,
             offset: 1,

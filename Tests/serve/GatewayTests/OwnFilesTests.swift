@@ -5,6 +5,7 @@ import DeviceLab
 import HTTP
 import JSON
 import Kafka
+import KafkaPorts
 import Pipeline
 import SimulationKit
 import Streams
@@ -47,7 +48,7 @@ struct OwnFilesTests {
         let answers = try site.send(request)
         for output in answers.outputs {
             var record = rig.record(of: sent, output.value ?? [], status: nil)
-            record.headers = output.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+            record.headers = output.headers
             switch (output.stream, isOnReplies) {
             case (.results, false): rig.gateway.note(results: [record])
             case (.tokens, false): rig.gateway.note(tokens: [record])

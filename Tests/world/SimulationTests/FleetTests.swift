@@ -136,6 +136,19 @@ struct FleetTests {
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
     }
 
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
+    func `a gateway's reader gives each result once, and a command all that a ledger has, whatever they meet`(
+        delivery: SimulationPlan.Delivery
+    ) throws {
+        let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
+        let seeds = Self.seeds(40, per: 200)
+        for seed in 1...seeds {
+            let complaints = try campaign.run(seed) { $0.hasReaders = true }.complaints
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+        }
+        #expect(campaign.scans > seeds && campaign.counts.counts[.renewed] ?? 0 > seeds)
+    }
+
     /// Its own partitions wait for their heir, which ends the transaction; the heir's others go on.
     @Test func `a process that dies inside a transaction holds back its own partitions for a moment, and no other`()
         throws

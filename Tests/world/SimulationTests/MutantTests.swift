@@ -17,6 +17,8 @@ enum MutantCampaign: String, Sendable, CaseIterable {
     case recreated
     /// Static members, and topics that get a partition more.
     case grown
+    /// Others read the topics.
+    case readers
     /// No faults but a process that dies inside a transaction.
     case orphaned
 
@@ -31,6 +33,7 @@ enum MutantCampaign: String, Sendable, CaseIterable {
         case .fenced: (plan.isStatic, plan.call.client.fencedMember) = (true, 0.2)
         case .recreated: (plan.world, plan.call.client.pauseIgnored) = (.ledgerRecreated, 0.3)
         case .grown: (plan.isStatic, plan.world) = (true, .partitionsAdded)
+        case .readers: plan.hasReaders = true
         case .orphaned: SimulationPlan.orphaned(&plan)
         }
     }
@@ -41,7 +44,11 @@ enum MutantCampaign: String, Sendable, CaseIterable {
             return try .receipts(FleetTraffic(.imitated, keepsReceipts: true), delivery: delivery)
         }
         let hasWindow = self == .window || self == .replaced
-        let traffic = try FleetTraffic(.imitated, window: hasWindow ? 4 : 0, tokens: self == .clocks ? 0.5 : 0)
+        let traffic = try FleetTraffic(
+            .imitated,
+            window: hasWindow ? 4 : 0,
+            tokens: self == .clocks ? 0.5 : 0
+        )
         return try FleetCampaign(traffic, delivery: delivery, commands: self == .commands ? 0.25 : 0)
     }
 

@@ -58,7 +58,7 @@ package struct PackedOutput: Sendable {
     }
 }
 
-/// A record's header; Kafka allows null values.
+/// A record's header; Kafka allows null values, any bytes as a name, and one name many times.
 package struct RecordHeader: Sendable, Equatable {
     package var name: [UInt8]
     package var value: [UInt8]?

@@ -3,23 +3,40 @@ internal import Kafka
 package import KafkaPorts
 internal import Settings
 
+/// How a command waits for brokers: a simulation lets its own time pass.
+package struct WaitingTime {
+    /// The time since some moment.
+    package var elapsed: () -> Duration
+    /// The pause between two questions.
+    package var pause: () -> Void
+
+    package init(elapsed: @escaping () -> Duration, pause: @escaping () -> Void) {
+        (self.elapsed, self.pause) = (elapsed, pause)
+    }
+
+    package static var ofMachine: Self {
+        let start = ContinuousClock.now
+        return Self(elapsed: { .now - start }, pause: { usleep(200_000) })
+    }
+}
+
 /// Asks a broker again during a change: a moving leader or coordinator, a topic that was just created.
 package enum BrokerRetry {
-    private static let pauseMicroseconds: UInt32 = 200_000
 
     /// - Parameter limit: no question is repeated after it.
     /// - Throws: the last fault, if it does not pass or the time is up.
     package static func ask<Answer>(
         for limit: Duration = .seconds(30),
+        on time: WaitingTime = .ofMachine,
         _ question: () throws(KafkaFault) -> Answer
     ) throws(KafkaFault) -> Answer {
-        let deadline = ContinuousClock.now + limit
+        let deadline = time.elapsed() + limit
         while true {
             do throws(KafkaFault) { return try question() } catch {
                 let mayPass = error.isRetriable && !error.isFatal && !error.requiresAbort
-                guard mayPass, ContinuousClock.now < deadline else { throw error }
+                guard mayPass, time.elapsed() < deadline else { throw error }
             }
-            usleep(pauseMicroseconds)
+            time.pause()
         }
     }
 
@@ -32,13 +49,13 @@ package enum BrokerRetry {
         for limit: Duration = .seconds(5),
         _ question: () throws -> Answer
     ) throws -> Answer {
-        let deadline = ContinuousClock.now + limit
+        let time = WaitingTime.ofMachine
         while true {
             do { return try question() } catch {
                 let mayPass = (error as? KafkaFault)?.isRecoverable ?? (error is CommandFault)
-                guard mayPass, ContinuousClock.now < deadline else { throw error }
+                guard mayPass, time.elapsed() < limit else { throw error }
             }
-            usleep(pauseMicroseconds)
+            time.pause()
         }
     }
 }

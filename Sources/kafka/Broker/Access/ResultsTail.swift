@@ -1,5 +1,5 @@
-package import Kafka
-internal import KafkaPorts
+internal import Kafka
+package import KafkaPorts
 package import Settings
 internal import Streams
 
@@ -45,7 +45,7 @@ package final class ResultsTail {
     /// The results that are ready, in each partition's order; none where none came for a moment.
     package func poll() throws -> [TopicRecord] {
         try Self.explaining(topic) {
-            try reader.poll(maxRecords: Self.roundRecords, timeoutMilliseconds: Self.waitMilliseconds)
+            try reader.records(most: Self.roundRecords, waiting: Self.waitMilliseconds)
         }
     }
 

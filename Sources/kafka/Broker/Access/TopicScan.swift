@@ -13,20 +13,40 @@ package final class TopicScan {
     private static let waitMilliseconds = 200
     private static let answerMilliseconds = 10_000
 
-    private let reader: TopicReader
+    private let reader: any RecordReading
     private let partitions: Range<Int32>
     private let wanted: [Int32]
     private let timeBudget: Duration
     private let doubt: Duration?
+    private let time: WaitingTime
 
     /// - Parameters:
+    ///   - reader: of the topic, which has begun nothing yet.
     ///   - partitions: the topic's.
     ///   - chosen: the partitions to read; nil = all of them.
     ///   - starts: where to begin in chosen partitions; at the beginning of the others.
-    ///   - takesUncommitted: whether records of open and of aborted transactions come too.
     ///   - timeBudget: after this long without progress the scan gives up.
     ///   - doubt: after this long without progress the broker is asked whether it is there; nil = never.
     package init(
+        _ reader: any RecordReading,
+        partitions: Int32,
+        only chosen: Set<Int32>? = nil,
+        from starts: [Int32: Int64] = [:],
+        timeBudget: Duration,
+        doubt: Duration? = nil,
+        on time: WaitingTime = .ofMachine
+    ) throws(KafkaFault) {
+        self.partitions = 0..<partitions
+        (self.reader, self.timeBudget, self.doubt, self.time) = (reader, timeBudget, doubt, time)
+        wanted = self.partitions.filter { chosen?.contains($0) ?? true }
+        // The beginning by its symbol, not its number: retention may delete the oldest records in between.
+        try reader.start(
+            wanted.map { PartitionOffset(partition: $0, offset: starts[$0] ?? PartitionOffset.beginning) }
+        )
+    }
+
+    /// - Parameter takesUncommitted: whether records of open and of aborted transactions come too.
+    package convenience init(
         _ properties: KafkaProperties,
         topic: String,
         partitions: Int32,
@@ -36,26 +56,27 @@ package final class TopicScan {
         timeBudget: Duration,
         doubt: Duration? = nil
     ) throws(KafkaFault) {
-        self.partitions = 0..<partitions
-        self.timeBudget = timeBudget
-        self.doubt = doubt
-        wanted = self.partitions.filter { chosen?.contains($0) ?? true }
-        reader = try TopicReader(properties, topic: topic, takesUncommitted: takesUncommitted)
-        // The beginning by its symbol, not its number: retention may delete the oldest records in between.
-        try reader.start(
-            wanted.map { PartitionOffset(partition: $0, offset: starts[$0] ?? PartitionOffset.beginning) }
+        try self.init(
+            TopicReader(properties, topic: topic, takesUncommitted: takesUncommitted),
+            partitions: partitions,
+            only: chosen,
+            from: starts,
+            timeBudget: timeBudget,
+            doubt: doubt
         )
     }
 
     /// The present ends of all partitions, chosen or not.
     package func ends() throws(KafkaFault) -> [Watermarks] {
         var ends: [Watermarks] = []
-        for partition in partitions { ends.append(try BrokerRetry.ask { () throws(KafkaFault) in try end(partition) }) }
+        for partition in partitions { ends.append(try end(partition)) }
         return ends
     }
 
     private func end(_ partition: Int32) throws(KafkaFault) -> Watermarks {
-        try reader.watermarks(of: partition, timeoutMilliseconds: Self.answerMilliseconds)
+        try BrokerRetry.ask(on: time) { () throws(KafkaFault) in
+            try reader.watermarks(of: partition, timeoutMilliseconds: Self.answerMilliseconds)
+        }
     }
 
     /// Reads everything up to these ends, and records that happen to come after them.
@@ -64,18 +85,18 @@ package final class TopicScan {
     package func read(upTo ends: [Watermarks], _ body: (TopicRecord) throws -> Void) throws {
         var open = wanted.filter { ends[Int($0)].low < ends[Int($0)].high }
         var places: [Int64] = []
-        var (movedAt, askedAt) = (ContinuousClock.now, ContinuousClock.now)
+        var (movedAt, askedAt) = (time.elapsed(), time.elapsed())
         while true {
             open.removeAll { place($0) >= ends[Int($0)].high }
             guard let first = open.first else { return }
-            let records = try reader.poll(maxRecords: Self.roundRecords, timeoutMilliseconds: Self.waitMilliseconds)
+            let records = try reader.records(most: Self.roundRecords, waiting: Self.waitMilliseconds)
             for record in records { try body(record) }
-            let (now, present) = (ContinuousClock.now, open.map(place))
+            let (now, present) = (time.elapsed(), open.map(place))
             if present != places { (movedAt, askedAt) = (now, now) }
             places = present
             if let doubt, now - askedAt >= doubt {
-                _ = try BrokerRetry.ask { () throws(KafkaFault) in try end(first) }
-                askedAt = .now
+                _ = try end(first)
+                askedAt = time.elapsed()
             }
             guard now - movedAt < timeBudget else { throw Standstill(partition: first) }
         }

@@ -53,7 +53,7 @@ package struct MemberAssembly {
                 return consumer
             },
             makeReader: { () throws(KafkaFault) in
-                try LibraryTopicReader(settings.readerProperties(), topic: ledger)
+                try TopicReader(settings.readerProperties(), topic: ledger)
             },
             queries: queries,
             writer: writer

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import Crypto
 internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 

@@ -2,6 +2,7 @@ package import AppAttest
 internal import AppCheck
 internal import Crypto
 package import Kafka
+internal import KafkaPorts
 internal import Pipeline
 package import Settings
 internal import Streams

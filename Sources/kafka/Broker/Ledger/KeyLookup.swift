@@ -3,6 +3,7 @@ internal import AppCheck
 internal import Crypto
 internal import JSON
 internal import Kafka
+internal import KafkaPorts
 package import Pipeline
 package import Settings
 

@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 

@@ -1,4 +1,4 @@
-internal import Kafka
+internal import KafkaPorts
 internal import Pipeline
 
 /// Reads the ledger topic's records one after the other. A record that cannot be read is a fault only if it still

@@ -1,5 +1,4 @@
-package import Kafka
-internal import KafkaPorts
+package import KafkaPorts
 internal import Settings
 
 /// Reads the ledger topic from its start to its end: committed records only, without a group.

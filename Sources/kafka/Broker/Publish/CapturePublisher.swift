@@ -96,7 +96,7 @@ package final class CapturePublisher {
             partition: partition(of: record, among: count),
             key: record.key,
             value: record.value,
-            headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) },
+            headers: record.headers,
             budgetMilliseconds: options.deliveryMilliseconds
         )
     }

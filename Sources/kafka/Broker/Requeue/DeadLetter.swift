@@ -1,5 +1,6 @@
 package import AppCheck
-package import Kafka
+package import KafkaPorts
+package import Streams
 
 /// A record of the dead-letter topic, as the worker wrote it.
 package struct DeadLetter: Equatable {
@@ -17,7 +18,7 @@ package struct DeadLetter: Equatable {
     package let key: [UInt8]?
     package let value: [UInt8]?
     /// The request's headers, with an id: a request without one has its record's place as its id, and that has changed.
-    package let headers: [KafkaHeader]
+    package let headers: [RecordHeader]
 
     /// - Parameter requestIDBytes: the longest id that is added.
     /// - Returns: nil for a record that no worker wrote.
@@ -37,11 +38,11 @@ package struct DeadLetter: Equatable {
         let own = all.filter { !Self.isOurs($0) }
         let id = Array(origin.utf8)
         let hasID = own.contains { $0.name.elementsEqual("request-id".utf8) }
-        let added = KafkaHeader(name: Array("request-id".utf8), value: id)
+        let added = RecordHeader(name: Array("request-id".utf8), value: id)
         headers = hasID || id.count > requestIDBytes ? own : own + [added]
     }
 
-    private static func isOurs(_ header: KafkaHeader) -> Bool { header.name.starts(with: "dlq.".utf8) }
+    private static func isOurs(_ header: RecordHeader) -> Bool { header.name.starts(with: "dlq.".utf8) }
 }
 
 /// The selection of dead letters.

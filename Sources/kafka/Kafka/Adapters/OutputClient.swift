@@ -58,7 +58,7 @@ extension OutputClient {
                     partition: record.partition,
                     key: record.key,
                     value: record.value,
-                    headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) },
+                    headers: record.headers,
                     budgetMilliseconds: 0
                 )
             } catch {

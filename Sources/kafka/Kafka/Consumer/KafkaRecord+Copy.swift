@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Glibc
+internal import Streams
 
 extension KafkaRecord {
     /// Copies a message that carries no error; the message stays the caller's.
@@ -35,10 +36,10 @@ extension KafkaRecord {
     }
 
     /// nil where the library cannot decode them.
-    private static func headers(of message: UnsafeMutablePointer<rd_kafka_message_t>) -> [KafkaHeader]? {
-        var headers: [KafkaHeader] = []
+    private static func headers(of message: UnsafeMutablePointer<rd_kafka_message_t>) -> [RecordHeader]? {
+        var headers: [RecordHeader] = []
         let isReadable = unsafe eachHeader(of: message) { name, value in
-            unsafe headers.append(KafkaHeader(name: [UInt8](name), value: bytes(value.baseAddress, value.count)))
+            unsafe headers.append(RecordHeader(name: [UInt8](name), value: bytes(value.baseAddress, value.count)))
         }
         return isReadable ? headers : nil
     }

@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import KafkaPorts
+internal import Streams
 
 extension Producer {
     /// Hands one record to the library, which copies everything. Returns the error if it refuses the record.
@@ -8,7 +9,7 @@ extension Producer {
         _ partition: Int32,
         _ key: [UInt8]?,
         _ value: [UInt8]?,
-        _ headers: [KafkaHeader],
+        _ headers: [RecordHeader],
         _ ticket: UInt?
     ) -> KafkaFault? {
         // Strings and arrays are lent for the call only.
@@ -26,7 +27,7 @@ extension Producer {
         _ partition: Int32,
         _ key: UnsafeRawBufferPointer?,
         _ value: UnsafeRawBufferPointer?,
-        _ headers: [KafkaHeader],
+        _ headers: [RecordHeader],
         _ ticket: UInt?
     ) -> KafkaFault? {
         // Headers go as a list of ours: with single header arguments 2.0.2 frees them twice when it refuses the record.
@@ -64,7 +65,7 @@ extension Producer {
     }
 
     /// A header list that the library owns once it has taken the record; nil for none.
-    private static func makeHeaders(_ headers: [KafkaHeader]) -> OpaquePointer? {
+    private static func makeHeaders(_ headers: [RecordHeader]) -> OpaquePointer? {
         guard !headers.isEmpty, let list = unsafe rd_kafka_headers_new(headers.count) else { return nil }
         for header in headers {
             // Name and value are copied, with their sizes, so that any bytes may be in them.

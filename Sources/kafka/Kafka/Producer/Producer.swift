@@ -1,5 +1,6 @@
 internal import CRdkafka
 package import KafkaPorts
+package import Streams
 internal import Threads
 
 /// An idempotent producer (`acks=all`).
@@ -163,7 +164,7 @@ package final class Producer {
         partition: Int32,
         key: [UInt8]?,
         value: [UInt8]?,
-        headers: [KafkaHeader] = [],
+        headers: [RecordHeader] = [],
         ticket: UInt? = nil,
         budgetMilliseconds: Int = 60_000
     ) throws(KafkaFault) {

@@ -8,7 +8,7 @@ internal import Threads
 /// Made for restoring a compacted topic: take ``watermarks(of:timeoutMilliseconds:)``, ``start(_:)``, then poll
 /// until ``position(of:)`` reaches it. That ends even if the last offsets are aborted, compacted away or markers.
 @safe
-package final class TopicReader {
+package final class TopicReader: RecordReading {
     private var owner = Owner("TopicReader")
     package let topic: String
     let handle: ClientHandle
@@ -71,10 +71,8 @@ package final class TopicReader {
         }
     }
 
-    /// Whether files that the client has read were renewed since: a new one reads those.
     package var isOutdated: Bool { handle.isOutdated }
 
-    /// Whether a first fetch of each partition has come back.
     package var hasHeardAll: Bool { unheard.isEmpty }
 
     private static let defaults = [
@@ -125,7 +123,6 @@ package final class TopicReader {
         }
     }
 
-    /// Opens connections to the leaders of partitions ahead of the first fetch, which would wait for them.
     package func connect(to partitions: [Int32], timeoutMilliseconds: Int) {
         handle.wakeLeaders(of: topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
     }
@@ -148,10 +145,10 @@ package final class TopicReader {
     ///
     /// - Throws: a ``KafkaFault`` of a partition: an offset that is gone, a damaged record, a refusal. Records read
     ///   before it have been handed out. The library recovers from connection faults; they show only as time passing.
-    package func poll(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
+    package func records(most: Int, waiting milliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
         var records: [TopicRecord] = []
         // Everything in the message is copied.
-        unsafe try poll(maxRecords, timeoutMilliseconds) { message in
+        unsafe try poll(most, milliseconds) { message in
             let record = unsafe KafkaRecord(copying: message)
             records.append(
                 TopicRecord(
@@ -167,13 +164,13 @@ package final class TopicReader {
         return records
     }
 
-    /// Polls like ``poll(maxRecords:timeoutMilliseconds:)``, into one piece of memory.
-    package func pollPacked(maxRecords: Int, timeoutMilliseconds: Int) throws(KafkaFault) -> LedgerChunk {
-        var records = PackedRecords(like: lastPacked)
+    /// Polls like ``records(most:waiting:)``, into one piece of memory.
+    package func poll(most records: Int, waiting milliseconds: Int) throws(KafkaFault) -> LedgerChunk {
+        var packed = PackedRecords(like: lastPacked)
         // Everything in the message is copied.
-        unsafe try poll(maxRecords, timeoutMilliseconds) { unsafe records.append($0) }
-        lastPacked = (records.places.count, records.bytes.count)
-        return records.chunk()
+        unsafe try poll(records, milliseconds) { unsafe packed.append($0) }
+        lastPacked = (packed.places.count, packed.bytes.count)
+        return packed.chunk()
     }
 
     private func poll(
@@ -252,7 +249,7 @@ package final class TopicReader {
 
     /// The offset before which everything readable has been handed out; nil if nothing is known yet.
     ///
-    /// It moves over markers, aborted records and compacted ones once ``poll(maxRecords:timeoutMilliseconds:)`` has
+    /// It moves over markers, aborted records and compacted ones once ``records(most:waiting:)`` has
     /// reached them.
     package func position(of partition: Int32) -> Int64? {
         let list = TopicPartitionList(topic: topic, partitions: [partition])
@@ -268,7 +265,9 @@ package final class TopicReader {
         stableEnds[partition].map { $0 == seen[partition] } ?? false
     }
 
-    /// The oldest offset, and the next record's: records of open transactions included.
+    /// The client ends with this object.
+    package func discard() {}
+
     package func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
         let asker = if let ends { ends } else { try PartitionEnds(properties) }
         ends = asker

@@ -1,4 +1,5 @@
 package import KafkaPorts
+package import Streams
 
 /// A producer whose records become visible together with the offsets of their sources, or not at all.
 ///
@@ -56,7 +57,7 @@ package final class TransactionalProducer {
         partition: Int32,
         key: [UInt8]?,
         value: [UInt8]?,
-        headers: [KafkaHeader] = [],
+        headers: [RecordHeader] = [],
         budgetMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
         if let abandonment = client.abandonment { throw abandonment }

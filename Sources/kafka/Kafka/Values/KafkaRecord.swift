@@ -1,3 +1,5 @@
+package import Streams
+
 /// A consumed message, copied out of the library's memory. A null key or value (a tombstone) is nil, an empty one [].
 package struct KafkaRecord: Sendable, Equatable {
     package enum TimestampType: Sendable {
@@ -11,20 +13,9 @@ package struct KafkaRecord: Sendable, Equatable {
     package var timestampType: TimestampType
     package var key: [UInt8]?
     package var value: [UInt8]?
-    package var headers: [KafkaHeader]
+    package var headers: [RecordHeader]
     /// False where the message's headers could not be decoded (``headers`` is then empty).
     package var headersReadable: Bool
-}
-
-/// A header; Kafka allows null values, any bytes as a name, and one name many times.
-package struct KafkaHeader: Sendable, Equatable {
-    package var name: [UInt8]
-    package var value: [UInt8]?
-
-    package init(name: [UInt8], value: [UInt8]?) {
-        self.name = name
-        self.value = value
-    }
 }
 
 /// The group's decision about our partitions. Answer each with ``Consumer/assign(_:)`` or ``Consumer/unassign()``.

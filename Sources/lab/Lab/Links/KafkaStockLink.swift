@@ -70,7 +70,7 @@ package final class KafkaStockLink: StockLink {
             partition: call.key.map { Partitioner.murmur2.partition(of: $0, count: partitions) } ?? keyless,
             key: call.key,
             value: call.value,
-            headers: all.map { KafkaHeader(name: $0.name, value: $0.value) }
+            headers: all
         )
     }
 

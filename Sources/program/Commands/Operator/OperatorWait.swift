@@ -1,6 +1,7 @@
 internal import Broker
 internal import CommandFrame
 internal import Kafka
+internal import KafkaPorts
 internal import Reports
 internal import Settings
 internal import Streams

@@ -137,7 +137,7 @@ package final class RefreshLoop {
                 partition: request.partition,
                 key: request.key,
                 value: request.value,
-                headers: [KafkaHeader(name: Array("request-id".utf8), value: request.requestID)],
+                headers: [RecordHeader(name: Array("request-id".utf8), value: request.requestID)],
                 ticket: request.number
             )
         )

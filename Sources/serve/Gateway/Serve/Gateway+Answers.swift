@@ -2,8 +2,9 @@ internal import AppAttest
 internal import AppCheck
 internal import HTTP
 internal import JSON
-package import Kafka
+package import KafkaPorts
 internal import Pipeline
+internal import Streams
 internal import Threads
 
 extension Gateway {

@@ -5,6 +5,7 @@ internal import JSON
 package import Kafka
 internal import Pipeline
 internal import Settings
+internal import Streams
 internal import Threads
 
 extension Gateway {
@@ -66,19 +67,19 @@ extension Gateway {
         produce(record)
     }
 
-    private func headers(_ call: IncomingCall, id: [UInt8]) -> [KafkaHeader] {
-        var headers = [KafkaHeader(name: Array("request-id".utf8), value: id)]
+    private func headers(_ call: IncomingCall, id: [UInt8]) -> [RecordHeader] {
+        var headers = [RecordHeader(name: Array("request-id".utf8), value: id)]
         if let partition = topics.replyTo {
-            headers.append(KafkaHeader(name: Array("reply-to".utf8), value: Array(String(partition).utf8)))
+            headers.append(RecordHeader(name: Array("reply-to".utf8), value: Array(String(partition).utf8)))
         }
         if let installation = call.installationID {
-            headers.append(KafkaHeader(name: Array("installation-id".utf8), value: installation.utf8))
+            headers.append(RecordHeader(name: Array("installation-id".utf8), value: installation.utf8))
         }
         guard call.caller.isTrustedProxy else { return headers }
         // W3C Trace Context: names as the worker copies them.
         for name: StaticString in ["traceparent", "tracestate"] {
             guard let value = call.http.values(name).last, value.count <= 512 else { continue }
-            headers.append(KafkaHeader(name: Array("\(name)".utf8), value: value))
+            headers.append(RecordHeader(name: Array("\(name)".utf8), value: value))
         }
         return headers
     }

@@ -1,5 +1,5 @@
+internal import Broker
 internal import Dispatch
-package import Kafka
 package import KafkaPorts
 internal import Pipeline
 internal import Synchronization
@@ -7,31 +7,28 @@ internal import Threads
 
 /// Reads a topic of answers from its end, committed records only, on a separate thread.
 package final class AnswerReader: Sendable {
-    private static let mostRecords = 1_000
     private static let waitMilliseconds = 100
-    private static let askMilliseconds = 5_000
     private static let restMilliseconds = 200
-    private static let connectMilliseconds = 2_000
     private static let firstMilliseconds = 3_000
 
-    package let topic: String
-    private let properties: KafkaProperties
     private let partitions: [Int32]
+    private let make: @Sendable () throws(KafkaFault) -> any RecordReading
     private let isStopping = Atomic<Bool>(false)
     private let heard = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
     private let take: @Sendable ([TopicRecord]) -> Void
     private let trouble: @Sendable (KafkaFault) -> Void
 
-    /// - Parameter take: takes records in each partition's order, on the reader's thread.
+    /// - Parameters:
+    ///   - make: makes a reader of the topic.
+    ///   - take: takes records in each partition's order, on the reader's thread.
     package init(
-        _ properties: KafkaProperties,
-        topic: String,
-        partitions: [Int32],
+        of partitions: [Int32],
+        _ make: @escaping @Sendable () throws(KafkaFault) -> any RecordReading,
         take: @escaping @Sendable ([TopicRecord]) -> Void,
         trouble: @escaping @Sendable (KafkaFault) -> Void
     ) {
-        (self.properties, self.topic, self.partitions) = (properties, topic, partitions)
+        (self.partitions, self.make) = (partitions, make)
         (self.take, self.trouble) = (take, trouble)
     }
 
@@ -42,11 +39,11 @@ package final class AnswerReader: Sendable {
         let begun = DispatchSemaphore(value: 0)
         DispatchQueue(owner: "gateway.reader").async {
             do throws(KafkaFault) {
-                var positions: [Int32: Int64] = [:]
-                let reader = try self.open(at: &positions)
+                let feed = TopicFeed(of: self.partitions, self.make)
+                try feed.open()
                 opened.withLock { $0 = .success(()) }
                 begun.signal()
-                self.work(reader, positions)
+                self.work(feed)
             } catch {
                 opened.withLock { $0 = .failure(error) }
                 begun.signal()
@@ -69,43 +66,18 @@ package final class AnswerReader: Sendable {
         _ = ended.wait(timeout: .now() + .seconds(2))
     }
 
-    /// - Parameter positions: where partitions are read from; those without one get their ends.
-    private func open(at positions: inout [Int32: Int64]) throws(KafkaFault) -> TopicReader {
-        let reader = try TopicReader(properties, topic: topic)
-        for partition in partitions where positions[partition] == nil {
-            positions[partition] = try reader.watermarks(of: partition, timeoutMilliseconds: Self.askMilliseconds).high
-        }
-        reader.connect(to: partitions, timeoutMilliseconds: Self.connectMilliseconds)
-        try reader.start(positions.map { PartitionOffset(partition: $0.key, offset: $0.value) })
-        return reader
-    }
-
-    /// - Parameter starts: where `first` began: a reader that is made after a fault goes on where the last one was.
-    private func work(_ first: TopicReader, _ starts: [Int32: Int64]) {
-        var (reader, positions): (TopicReader?, [Int32: Int64]) = (first, starts)
+    private func work(_ feed: TopicFeed) {
         var hasHeard = false
         while !isStopping.load(ordering: .relaxed) {
             do throws(KafkaFault) {
-                guard let current = reader, !current.isOutdated else {
-                    reader = try open(at: &positions)
-                    continue
-                }
-                let records = try current.poll(
-                    maxRecords: Self.mostRecords,
-                    timeoutMilliseconds: Self.waitMilliseconds
-                )
-                if !hasHeard, current.hasHeardAll {
+                let records = try feed.poll(waiting: Self.waitMilliseconds)
+                if !hasHeard, feed.hasHeardAll {
                     hasHeard = true
                     heard.signal()
                 }
-                guard !records.isEmpty else { continue }
-                for record in records { positions[record.partition] = record.offset + 1 }
-                take(records)
+                if !records.isEmpty { take(records) }
             } catch {
                 trouble(error)
-                // What retention has deleted no call waits for any more.
-                if error.isOffsetGone { positions = [:] }
-                reader = nil
                 _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Self.restMilliseconds))
             }
         }

@@ -2,6 +2,7 @@ internal import Dispatch
 package import Kafka
 package import KafkaPorts
 internal import Pipeline
+package import Streams
 internal import Threads
 
 /// Produces requests and events on a separate thread: no call waits for the broker.
@@ -152,7 +153,7 @@ package struct OutboundRequest: Sendable {
     package let partition: Int32
     package let key: [UInt8]?
     package let value: [UInt8]
-    package let headers: [KafkaHeader]
+    package let headers: [RecordHeader]
     /// nil = no report is needed.
     package let ticket: UInt?
 
@@ -161,7 +162,7 @@ package struct OutboundRequest: Sendable {
         partition: Int32,
         key: [UInt8]?,
         value: [UInt8],
-        headers: [KafkaHeader],
+        headers: [RecordHeader],
         ticket: UInt?
     ) {
         (self.topic, self.partition, self.key) = (topic, partition, key)

@@ -73,7 +73,8 @@ package final class GatewayBroker {
         // After a fault those that run are left as they are.
         for (stream, partitions, take) in takers.dropFirst(readers.count) {
             let topic = topics.names.outputs[stream] ?? ""
-            let reader = AnswerReader(properties, topic: topic, partitions: partitions, take: take, trouble: trouble)
+            let make = { @Sendable [properties] () throws(KafkaFault) in try TopicReader(properties, topic: topic) }
+            let reader = AnswerReader(of: partitions, make, take: take, trouble: trouble)
             try reader.start()
             readers.append(reader)
         }

@@ -1,7 +1,7 @@
 internal import AppAttest
 package import AppCheck
 internal import JSON
-package import Kafka
+package import KafkaPorts
 internal import Reports
 internal import Settings
 internal import Streams

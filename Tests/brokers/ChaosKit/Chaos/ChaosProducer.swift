@@ -96,7 +96,7 @@ package final class ChaosProducer: Sendable {
                     partition: partition ?? Int32(index % Int(partitions)),
                     key: request.key,
                     value: request.value,
-                    headers: request.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+                    headers: request.headers
                 )
             } catch {
                 if producer.fatalFault != nil {

@@ -17,7 +17,7 @@ extension ChaosRun {
                 partition: partition,
                 key: request.key,
                 value: request.value,
-                headers: request.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+                headers: request.headers
             )
         }
         try last.flush(timeoutMilliseconds: 60_000)

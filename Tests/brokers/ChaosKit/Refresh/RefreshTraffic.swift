@@ -55,7 +55,7 @@ package final class RefreshTraffic {
             partition: Partitioner.murmur2.partition(of: key, count: site.settings.partitions),
             key: key,
             value: RequestRecords.value(verb: verb, object: object, keyID: device.keyID, clientDataHash: hash),
-            headers: [KafkaHeader(name: Array("request-id".utf8), value: Array("traffic-\(seed)-\(sent)".utf8))]
+            headers: [RecordHeader("request-id", "traffic-\(seed)-\(sent)")]
         )
     }
 

@@ -2,6 +2,7 @@ import BrokerKit
 import ChaosKit
 import Foundation
 import Kafka
+import Streams
 import Testing
 
 /// Faults from outside the worker: each ends in recovery or in one clear line, and no request is lost.
@@ -22,14 +23,14 @@ struct WorldFaultTests {
         }
         try workplace.publish(60)
         // Copied to every output.
-        let trace = KafkaHeader(name: Array("tracestate".utf8), value: [UInt8](repeating: 0x61, count: 6_000))
+        let trace = RecordHeader(name: Array("tracestate".utf8), value: [UInt8](repeating: 0x61, count: 6_000))
         let producer = try Producer(workplace.properties)
         try producer.produce(
             topic: workplace.requests,
             partition: 1,
             key: nil,
             value: Array(#"{"path": "v1/projects/1/apps/a:noSuchMethod", "body": {}}"#.utf8),
-            headers: [KafkaHeader(name: Array("request-id".utf8), value: Array("oversize".utf8)), trace]
+            headers: [RecordHeader("request-id", "oversize"), trace]
         )
         try producer.flush(timeoutMilliseconds: 30_000)
         try workplace.publish(60, seed: 2)

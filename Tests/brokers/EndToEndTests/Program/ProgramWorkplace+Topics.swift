@@ -41,7 +41,7 @@ extension ProgramWorkplace {
                 partition: record.partition ?? own,
                 key: record.key,
                 value: record.value,
-                headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+                headers: record.headers
             )
         }
         try producer.flush(timeoutMilliseconds: 30_000)

@@ -52,7 +52,7 @@ private struct RoundTrips {
                 partition: Partitioner.murmur2.partition(of: record.key ?? [], count: workplace.partitions),
                 key: record.key,
                 value: record.value,
-                headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+                headers: record.headers
             )
             try expectResult()
             return ContinuousClock.now - start

@@ -1,14 +1,15 @@
 import Dispatch
 import Kafka
 import KafkaKit
+import Streams
 import TestKit
 import Testing
 
 @Suite("Messages in the library's memory", .waiting)
 struct ConsumedMessageTests {
     private static let headers = [
-        KafkaHeader(name: bytes("request-id"), value: bytes("r")), KafkaHeader(name: bytes("none"), value: nil),
-        KafkaHeader(name: bytes("empty"), value: []), KafkaHeader(name: [], value: [0, 255]),
+        RecordHeader(name: bytes("request-id"), value: bytes("r")), RecordHeader(name: bytes("none"), value: nil),
+        RecordHeader(name: bytes("empty"), value: []), RecordHeader(name: [], value: [0, 255]),
     ]
 
     private func fill(_ fixture: MockFixture, _ count: Int, _ more: [(String, String)] = []) throws {
@@ -108,7 +109,7 @@ struct ConsumedMessageTests {
     func `bytes of headers are counted before they are decoded`(size: Int, batch: String) throws {
         try withMock(partitions: 1) { fixture in
             let producer = try fixture.producer([("batch.num.messages", batch), ("compression.codec", "gzip")])
-            let header = KafkaHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: size))
+            let header = RecordHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: size))
             for _ in 0..<20 {
                 try producer.produce(topic: MockFixture.topic, partition: 0, key: [1], value: nil, headers: [header])
             }

@@ -2,6 +2,7 @@ import Gateway
 import Kafka
 import KafkaPorts
 import Pipeline
+internal import Streams
 import TestKit
 import Testing
 internal import Threads
@@ -22,7 +23,7 @@ struct GatewayClientTests {
             partition: partition,
             key: Array("k".utf8),
             value: Array(value.utf8),
-            headers: [KafkaHeader(name: Array("request-id".utf8), value: Array("id".utf8))],
+            headers: [RecordHeader("request-id", "id")],
             ticket: ticket
         )
     }
@@ -87,9 +88,8 @@ struct GatewayClientTests {
         try #require(eventually({ written.withLock { $0 } }, until: { $0 == 3 }))
         let read = Locked<[TopicRecord]>([])
         let reader = AnswerReader(
-            properties,
-            topic: "results",
-            partitions: [0, 2],
+            of: [0, 2],
+            { () throws(KafkaFault) in try TopicReader(properties, topic: "results") },
             take: { new in read.withLock { $0 += new } },
             trouble: { _ in }
         )
@@ -106,7 +106,8 @@ struct GatewayClientTests {
 
     @Test func `a reader without a broker says why`() {
         let properties = KafkaProperties([("bootstrap.servers", "127.0.0.1:1"), ("log_level", "0")])
-        let reader = AnswerReader(properties, topic: "results", partitions: [0], take: { _ in }, trouble: { _ in })
+        let make = { @Sendable () throws(KafkaFault) in try TopicReader(properties, topic: "results") }
+        let reader = AnswerReader(of: [0], make, take: { _ in }, trouble: { _ in })
         #expect(throws: KafkaFault.self) { try reader.start() }
     }
 }

@@ -14,7 +14,7 @@ struct LibraryConsumerTests {
         try LibraryConsumer(KafkaProperties(fixture.properties(group: group)), topic: MockFixture.topic)
     }
 
-    private func fill(_ fixture: MockFixture, _ count: Int, headers: [KafkaHeader] = []) throws {
+    private func fill(_ fixture: MockFixture, _ count: Int, headers: [RecordHeader] = []) throws {
         // A batch of its own for each record, so that no answer says how large its headers are.
         let producer = try fixture.producer([("batch.num.messages", "1")])
         for number in 0..<count {
@@ -31,7 +31,7 @@ struct LibraryConsumerTests {
 
     @Test func `records are taken by other threads while the next ones are polled and measured`() throws {
         try withMock(partitions: 1) { fixture in
-            let header = KafkaHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: 70_000))
+            let header = RecordHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: 70_000))
             try fill(fixture, 60, headers: [header])
             let consumer = try consumer(fixture)
             try consumer.assign([PartitionOffset(partition: 0, offset: 0)])
@@ -55,7 +55,7 @@ struct LibraryConsumerTests {
 
     @Test func `headers are counted with the record after theirs`() throws {
         try withMock(partitions: 1) { fixture in
-            let header = KafkaHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: 70_000))
+            let header = RecordHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: 70_000))
             try fill(fixture, 10, headers: [header])
             let consumer = try consumer(fixture)
             try consumer.assign([PartitionOffset(partition: 0, offset: 0)])

@@ -1,6 +1,7 @@
 import Kafka
 import KafkaKit
 import KafkaPorts
+import Streams
 import TestKit
 import Testing
 
@@ -9,7 +10,7 @@ struct ProduceConsumeTests {
     struct Shape: Sendable {
         var key: [UInt8]?
         var value: [UInt8]?
-        var headers: [KafkaHeader] = []
+        var headers: [RecordHeader] = []
     }
 
     static let shapes = [
@@ -17,14 +18,14 @@ struct ProduceConsumeTests {
         Shape(key: bytes("k"), value: nil),
         Shape(key: nil, value: nil), Shape(key: [], value: []), Shape(key: [], value: nil), Shape(key: nil, value: []),
         Shape(key: [0, 255, 0], value: [UInt8](repeating: 0, count: 70_000)),
-        Shape(key: bytes("k"), value: bytes("v"), headers: [KafkaHeader(name: bytes("h"), value: nil)]),
-        Shape(key: bytes("k"), value: bytes("v"), headers: [KafkaHeader(name: bytes("h"), value: [])]),
-        Shape(key: bytes("k"), value: bytes("v"), headers: [KafkaHeader(name: [], value: [])]),
-        Shape(key: bytes("k"), value: nil, headers: [KafkaHeader(name: [0xff, 0xfe], value: [0, 1, 0])]),
+        Shape(key: bytes("k"), value: bytes("v"), headers: [RecordHeader(name: bytes("h"), value: nil)]),
+        Shape(key: bytes("k"), value: bytes("v"), headers: [RecordHeader(name: bytes("h"), value: [])]),
+        Shape(key: bytes("k"), value: bytes("v"), headers: [RecordHeader(name: [], value: [])]),
+        Shape(key: bytes("k"), value: nil, headers: [RecordHeader(name: [0xff, 0xfe], value: [0, 1, 0])]),
         Shape(
             key: bytes("k"),
             value: bytes("v"),
-            headers: (0..<200).map { KafkaHeader(name: bytes("same"), value: bytes("\($0)")) }
+            headers: (0..<200).map { RecordHeader(name: bytes("same"), value: bytes("\($0)")) }
         ),
     ]
 
@@ -69,7 +70,7 @@ struct ProduceConsumeTests {
                     partition: partition,
                     key: nil,
                     value: nil,
-                    headers: [KafkaHeader(name: bytes("h"), value: bytes("v"))]
+                    headers: [RecordHeader(name: bytes("h"), value: bytes("v"))]
                 )
             }
             #expect(fault?.message.contains(topic) ?? false)

@@ -41,7 +41,7 @@ struct TopicReaderTests {
             var polls = 0
             let hasHeard = try eventually {
                 polls += 1
-                return try reader.poll(maxRecords: 1, timeoutMilliseconds: 100).count
+                return try reader.records(most: 1, waiting: 100).count
             } until: { _ in
                 reader.hasHeardAll
             }
@@ -62,7 +62,7 @@ struct TopicReaderTests {
             var next: [Int32: Int] = [:]
             var watch = StandstillWatch<[Int32: Int]>()
             while next != [0: 10_000, 1: 10_000], !watch.isStill(next) {
-                let read = try reader.pollPacked(maxRecords: 3_000, timeoutMilliseconds: 100)
+                let read = try reader.poll(most: 3_000, waiting: 100)
                 #expect(read.records.count <= 3_000 && read.offsets.count == read.records.count)
                 for (record, offset) in zip(read.records.records, read.offsets) {
                     let number = next[record.partition, default: 0]
@@ -112,7 +112,7 @@ struct TopicReaderTests {
             #expect(reader.position(of: 0) == nil)
             var records: [TopicRecord] = []
             while records.count < 10 {
-                let some = try reader.poll(maxRecords: 3, timeoutMilliseconds: 1_000)
+                let some = try reader.records(most: 3, waiting: 1_000)
                 #expect(some.count <= 3)
                 records += some
                 #expect(reader.position(of: 1) == 90 + Int64(records.count))

@@ -43,7 +43,7 @@ struct MockRefreshTests {
                     partition: partition,
                     key: record.key,
                     value: record.value,
-                    headers: record.headers.map { KafkaHeader(name: $0.name, value: $0.value) }
+                    headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) }
                 )
             }
         }

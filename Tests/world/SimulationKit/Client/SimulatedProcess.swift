@@ -1,7 +1,7 @@
 internal import DeviceLab
 package import KafkaPorts
 package import Member
-internal import Streams
+package import Streams
 
 /// The process's fault in the middle of a call.
 package enum Interlude: Sendable { case slow, paused }
@@ -21,6 +21,8 @@ package final class SimulatedProcess {
     package var interlude: ((Interlude) -> Void)?
     /// Runs a job when the seed says so, as another thread would; ``runJob()`` unless it is set.
     package var later: ((@escaping () -> Void) -> Void) = { _ in }
+    /// Lets time pass, and the others work: of a process whose calls wait, such as a command's.
+    var wait: ((_ milliseconds: Int) -> Void)?
     package private(set) var isDead = false
     /// Whether a job of the writer is under way.
     package internal(set) var isWriting = false
@@ -39,8 +41,9 @@ package final class SimulatedProcess {
     /// Which membership polled which requests: by partition, in the order of offsets.
     private var polled: [Int32: [PolledSpan]] = [:]
     private var handedOut: [Int32: Int64] = [:]
-    /// How often the files were renewed that clients read when they are made.
-    var renewals = 0
+    /// How often the files were renewed that clients read when they are made, and when they were.
+    private(set) var renewals = 0
+    private(set) var renewedAt: Int64 = 0
     private var clients = 0
     private var made: [Int64] = []
     private var jobs: [() -> Void] = []
@@ -93,6 +96,18 @@ package final class SimulatedProcess {
         case .transaction: return .transactional(SimulatedTransactionProducer(self, settings.transactionalID))
         case .atLeastOnce: return .idempotent(SimulatedProducer(self, settings.transactionalID))
         }
+    }
+
+    /// A reader of a topic of outputs.
+    package func recordReader(of stream: OutputTopic) throws(KafkaFault) -> any RecordReading {
+        try noteClient()
+        return SimulatedReader(self, of: stream)
+    }
+
+    /// Files are renewed that clients have read.
+    func renewFiles() {
+        (renewals, renewedAt) = (renewals + 1, broker.now)
+        broker.counts.add(.renewed)
     }
 
     // MARK: clients

@@ -1,8 +1,8 @@
 internal import KafkaPorts
 internal import Streams
 
-/// Reads the ledger topic without a group: committed records, up to the last stable offset.
-final class SimulatedReader: TopicReading {
+/// Reads the ledger topic, or another one, without a group: committed records, up to the last stable offset.
+final class SimulatedReader: RecordReading {
     private struct Partition {
         var next: Int64
         /// The high watermark at the start: what comes from behind it was written since.
@@ -13,18 +13,24 @@ final class SimulatedReader: TopicReading {
         var position: Int64?
         /// The library reads nothing of it any more.
         var hasFailed = false
+        var isHeard = false
         /// Since when the topic ends before what was known, and in how many polls.
         var cut: (since: Int64, polls: Int, last: Int64)?
     }
 
+    /// A client lives on for so long after the files were renewed that it has read.
+    private static let mostOutdated: Int64 = 10_000
+
     private unowned let process: SimulatedProcess
+    private let stream: OutputTopic
+    private let renewals: Int
     private var partitions: [Int32: Partition] = [:]
     private var pending: KafkaFault?
     private var isDiscarded = false
 
-    init(_ process: SimulatedProcess) {
-        self.process = process
-        process.reader = self
+    init(_ process: SimulatedProcess, of stream: OutputTopic = .ledger) {
+        (self.process, self.stream, renewals) = (process, stream, process.renewals)
+        if stream == .ledger { process.reader = self }
     }
 
     private var broker: SimulatedBroker { process.broker }
@@ -46,7 +52,7 @@ final class SimulatedReader: TopicReading {
             if start.offset > 0 { broker.counts.add(.restoredTail) }
             let pace = process.strikes(.slowLedger, 0.25) ? [24, 24, 100][process.random.below(3)] : 1
             let next = start.offset == PartitionOffset.beginning ? 0 : start.offset
-            let known = Int64(broker.log(.ledger, start.partition).highWatermark)
+            let known = Int64(broker.log(stream, start.partition).highWatermark)
             partitions[start.partition] = Partition(
                 next: next,
                 known: known,
@@ -64,28 +70,54 @@ final class SimulatedReader: TopicReading {
     }
 
     func poll(most records: Int, waiting milliseconds: Int) throws(KafkaFault) -> LedgerChunk {
-        guard process.enter(mayWait: true), !isDiscarded else { return LedgerChunk() }
+        var chunk = LedgerChunk()
+        try poll(records, milliseconds) { record, partition, offset in
+            chunk.records.append(StoredRecord(partition: partition, key: record.key ?? [], value: record.value))
+            chunk.offsets.append(offset)
+        }
+        return chunk
+    }
+
+    func records(most: Int, waiting milliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
+        var records: [TopicRecord] = []
+        try poll(most, milliseconds) { record, partition, offset in
+            records.append(TopicRecord(partition: partition, offset: offset, key: record.key, value: record.value))
+        }
+        if process.isDead { throw .ofDeadProcess }
+        return records
+    }
+
+    private func poll(
+        _ most: Int,
+        _ milliseconds: Int,
+        _ take: (OutboundRecord, Int32, Int64) -> Void
+    ) throws(KafkaFault) {
+        guard process.enter(mayWait: true), !isDiscarded else { return }
         if let fault = pending {
             pending = nil
             throw fault
         }
-        var chunk = LedgerChunk()
-        var left = min(records, 1 + process.random.below(12))
-        for number in partitions.keys.sorted() {
+        let all = min(most, 1 + process.random.below(12))
+        var left = all
+        for number in partitions.keys.sorted() where !isExpired {
             noteCut(number)
             guard let pace = partitions[number]?.pace, pace == 1 || process.random.below(pace) == 0 else { continue }
-            read(number, &left, into: &chunk)
+            read(number, &left, take)
             if pending != nil { break }
         }
-        guard let fault = pending, chunk.offsets.isEmpty else { return chunk }
-        pending = nil
-        throw fault
+        guard left == all else { return }
+        if let fault = pending {
+            pending = nil
+            throw fault
+        }
+        if milliseconds > 0 { process.wait?(milliseconds) }
     }
 
-    private func read(_ number: Int32, _ left: inout Int, into chunk: inout LedgerChunk) {
+    private func read(_ number: Int32, _ left: inout Int, _ take: (OutboundRecord, Int32, Int64) -> Void) {
         guard var partition = partitions[number], !partition.hasFailed else { return }
         defer { partitions[number] = partition }
-        let log = broker.log(.ledger, number)
+        let log = broker.log(stream, number)
+        partition.isHeard = true
         guard partition.next <= Int64(log.highWatermark) else {
             partition.hasFailed = true
             pending = KafkaFault(.autoOffsetReset, "offset \(partition.next) is gone").reading(number)
@@ -99,12 +131,11 @@ final class SimulatedReader: TopicReading {
             if broker.wrong == .skipsTombstones, record.value == nil { continue }
             if process.strikes(.damagedOnce, process.chances.client.damagedOnce) {
                 // The library skips what it could not read; the position stays before it.
-                pending = KafkaFault(.badMsg, "a record of the ledger is damaged").reading(number)
+                pending = KafkaFault(.badMsg, "a record of \(stream.rawValue) is damaged").reading(number)
                 return partition.position = Int64(offset)
             }
             if partition.next > partition.known { broker.counts.add(.restoredFurther) }
-            chunk.records.append(StoredRecord(partition: number, key: record.key ?? [], value: record.value))
-            chunk.offsets.append(Int64(offset))
+            take(record, number, Int64(offset))
             left -= 1
         }
         partition.position = partition.next
@@ -113,9 +144,9 @@ final class SimulatedReader: TopicReading {
 
     /// The end that the topic had is never reached again.
     private func noteCut(_ number: Int32) {
-        guard var partition = partitions[number] else { return }
+        guard process.wait == nil, var partition = partitions[number] else { return }
         defer { partitions[number] = partition }
-        let end = Int64(broker.log(.ledger, number).highWatermark)
+        let end = Int64(broker.log(stream, number).highWatermark)
         guard partition.next < partition.known, end < partition.known, !process.isBrokerSilent else {
             return partition.cut = nil
         }
@@ -133,8 +164,29 @@ final class SimulatedReader: TopicReading {
     func position(of partition: Int32) -> Int64? { partitions[partition]?.position }
 
     func isAtEnd(of partition: Int32) -> Bool {
-        partitions[partition]?.position == Int64(broker.log(.ledger, partition).lastStable)
+        partitions[partition]?.position == Int64(broker.log(stream, partition).lastStable)
     }
+
+    func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
+        guard process.enter(mayWait: true) else { throw .ofDeadProcess }
+        if process.strikes(.queryUnanswered, process.chances.client.queryUnanswered) {
+            process.wait?(timeoutMilliseconds)
+            throw .timedOut("no broker has answered in \(timeoutMilliseconds) ms")
+        }
+        if process.strikes(.retriable, process.chances.retriable) {
+            throw KafkaFault(.transport, "the connection broke")
+        }
+        return Watermarks(low: 0, high: Int64(broker.log(stream, partition).highWatermark))
+    }
+
+    func connect(to partitions: [Int32], timeoutMilliseconds: Int) {}
+
+    var isOutdated: Bool { renewals != process.renewals }
+
+    /// Whether the broker takes the client's certificate no longer.
+    private var isExpired: Bool { isOutdated && broker.now - process.renewedAt > Self.mostOutdated }
+
+    var hasHeardAll: Bool { partitions.values.allSatisfy(\.isHeard) }
 
     /// Whether a partition's leader answers few polls.
     func isSlow(_ partition: Int32) -> Bool { partitions[partition].map { $0.pace > 1 } ?? false }

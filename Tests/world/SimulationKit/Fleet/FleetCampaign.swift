@@ -15,6 +15,8 @@ package final class FleetCampaign {
         let calm: FleetReading
     }
 
+    /// How many commands have read a ledger whole.
+    package private(set) var scans = 0
     /// How many assertions of ``runReplaced(_:change:)`` were accepted after the replacement.
     package internal(set) var acceptedAfterReplacement = 0
     private static let streamCount: UInt64 = 24
@@ -62,7 +64,10 @@ package final class FleetCampaign {
         guard fleet.run() else {
             return Report(seed: seed, complaints: fleet.broker.violations + ["not drained in a calm world"])
         }
-        return Report(seed: seed, complaints: try FleetCheck(fleet, calm: stream.calm).complaints)
+        let complaints = try FleetCheck(fleet, calm: stream.calm).complaints
+        fleet.readers?.finish()
+        scans += fleet.readers?.scans ?? 0
+        return Report(seed: seed, complaints: complaints + (fleet.readers?.complaints ?? []))
     }
 
     func fleet(_ plan: SimulationPlan, _ records: [InboundRecord]) -> SimulatedFleet {

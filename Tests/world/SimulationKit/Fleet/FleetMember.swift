@@ -63,8 +63,7 @@ package final class FleetMember {
     func calm() { process.chances = .none }
     /// The process's certificates are renewed.
     func renewFiles() {
-        process.renewals += 1
-        process.broker.counts.add(.renewed)
+        process.renewFiles()
         streams.core.renew(at: process.now)
     }
     func close() { streams.core.close(at: process.now) }

@@ -36,6 +36,11 @@ package struct PartitionLog: Sendable {
         entries.append(Entry(transaction: transaction, record: nil))
     }
 
+    /// Whether a transaction has committed what lies at an offset, or lay there before compaction.
+    package func isCommitted(at offset: Int) -> Bool {
+        entries.indices.contains(offset) && entries[offset].transaction.map(aborted.contains) != true
+    }
+
     /// A read_committed reader's view of an offset below the LSO.
     package func visible(at offset: Int) -> OutboundRecord? {
         let entry = entries[offset]

@@ -17,10 +17,12 @@ extension SimulatedFleet {
             if plan.clocks > 0, chance(plan.clocks), let worker = workers.randomElement(using: &random) {
                 setClock(worker.clock)
             }
+            if plan.stops > 0, chance(plan.stops) { stopInOrder(idle.randomElement(using: &random)) }
             for restart in restarts where restart.at <= broker.now { start(restart.name) }
             restarts.removeAll { $0.at <= broker.now }
         }
-        let ready = workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now }
+        if isChaotic { readers?.move() }
+        let ready = idle
         if !ready.isEmpty { move(ready[random.below(ready.count)]) }
     }
 
@@ -81,6 +83,7 @@ extension SimulatedFleet {
             case .finished:
                 worker.member.close()
                 remove(worker)
+                if plan.stops > 0, isChaotic { restarts.append((worker.name, broker.now + 100)) }
                 if worker.loop.isInDoubt { doubtfulStops += 1 }
                 counts.note("\(broker.now) \(worker.name) has left")
             }
@@ -157,8 +160,16 @@ extension SimulatedFleet {
         if plan.delivery == .exactlyOnce, chance(0.5) { worker.pausedUntil = broker.now + Int64(random.below(1_000)) }
     }
 
+    private var idle: [SimulatedWorker] { workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now } }
+
+    private func stopInOrder(_ worker: SimulatedWorker?) {
+        guard let worker, !worker.isStopping, workers.count > 1 || plan.stops > 0 else { return }
+        counts.add(.gracefulStop)
+        worker.loop.stop()
+        worker.isStopping = true
+    }
+
     private func mischief() {
-        let idle = workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now }
         let victim = idle.randomElement(using: &random)
         switch Int.random(in: 0..<12, using: &random) {
         case 0, 1, 2:
@@ -168,11 +179,7 @@ extension SimulatedFleet {
             restart(remove(victim))
         // Without transactions nothing fences a process that sleeps in the middle of a write.
         case 3, 4: if let victim, plan.delivery == .exactlyOnce || !victim.member.isWriting { suspend(victim) }
-        case 5:
-            guard let victim, !victim.isStopping, workers.count > 1 else { return }
-            counts.add(.gracefulStop)
-            victim.loop.stop()
-            victim.isStopping = true
+        case 5: stopInOrder(victim)
         case 6, 7:
             guard workers.count < 5 else { return }
             counts.add(.join)

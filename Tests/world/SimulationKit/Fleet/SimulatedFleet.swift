@@ -33,6 +33,10 @@ package struct SimulationPlan: Sendable {
     package var endsInTransaction = false
     /// Of one step: a process's wall clock is set, mostly wrong. It is wrong at the start then, too.
     package var clocks = 0.0
+    /// Of one step: a process is stopped in order, and started again, as in a rolling restart.
+    package var stops = 0.0
+    /// Whether others read the topics: see ``FleetReaders``.
+    package var hasReaders = false
     /// What happens to all of a fleet; nil = nothing does.
     package var world: FaultKind?
 
@@ -102,6 +106,8 @@ package final class SimulatedFleet {
     var deaths = 0
     /// Processes that were stopped after a commit without an answer, before they learned its outcome.
     var doubtfulStops = 0
+    /// nil = nobody but the fleet reads.
+    private(set) lazy var readers = plan.hasReaders ? FleetReaders(self) : nil
     /// Processes that will be started again, and when.
     var restarts: [(name: String, at: Int64)] = []
     private var nextName = 1

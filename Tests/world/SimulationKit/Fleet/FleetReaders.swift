@@ -1,0 +1,173 @@
+internal import Broker
+internal import KafkaPorts
+internal import Streams
+
+/// Processes that read a fleet's topics without a group: a gateway's reader, which follows results from their ends, and
+/// commands, which read ledgers to theirs.
+final class FleetReaders {
+    private unowned let fleet: SimulatedFleet
+    private var follower: Follower?
+    private var isScanning = false
+    /// Commands that have read a ledger whole.
+    private(set) var scans = 0
+    private(set) var complaints: [String] = []
+
+    init(_ fleet: SimulatedFleet) { self.fleet = fleet }
+
+    private var broker: SimulatedBroker { fleet.broker }
+
+    /// A moment of the world.
+    func move() {
+        let follower = self.follower ?? Follower(process("gateway"), broker.partitions)
+        self.follower = follower
+        if fleet.chance(0.004) { follower.process.renewFiles() }
+        if fleet.chance(0.3) { follower.move() }
+        if follower.process.isDead {
+            complaints += follower.complaints(isAtEnd: false)
+            self.follower = nil
+        }
+        guard fleet.chance(0.004), !isScanning else { return }
+        isScanning = true
+        scan(process("command"))
+        isScanning = false
+    }
+
+    /// The world is calm, and everything is written.
+    func finish() {
+        guard let follower else { return }
+        follower.process.chances = .none
+        for _ in 0..<3_000 where !follower.complaints(isAtEnd: true).isEmpty {
+            follower.move()
+            broker.advance(by: 100)
+        }
+        complaints += follower.complaints(isAtEnd: true)
+    }
+
+    private func process(_ name: String) -> SimulatedProcess {
+        SimulatedProcess(
+            name: name,
+            isStatic: false,
+            broker: broker,
+            seed: fleet.random.next(),
+            chances: fleet.isChaotic ? fleet.plan.call : .none
+        )
+    }
+
+    // MARK: A command
+
+    private func scan(_ process: SimulatedProcess) {
+        process.wait = { [unowned fleet] in fleet.wait($0) }
+        process.interlude = { [unowned fleet] _ in fleet.wait(50) }
+        // Of a wait in which it is not asked, a process knows nothing.
+        var (last, passed) = (broker.now, Int64(0))
+        let time = WaitingTime(
+            elapsed: { [broker] in
+                passed += min(broker.now - last, 5_000)
+                last = broker.now
+                return .milliseconds(passed)
+            },
+            pause: { [unowned fleet] in fleet.wait(200) }
+        )
+        var given: [Int32: [Int64]] = [:]
+        guard let reader = try? process.recordReader(of: .ledger) else { return }
+        do {
+            let scan = try TopicScan(
+                reader,
+                partitions: Int32(broker.partitions.count),
+                timeBudget: .seconds(120),
+                doubt: .seconds(5),
+                on: time
+            )
+            let ends = try scan.ends()
+            try scan.read(upTo: ends) { given[$0.partition, default: []].append($0.offset) }
+            for partition in broker.partitions { check(given[partition] ?? [], partition, ends[Int(partition)].high) }
+            scans += 1
+        } catch let standstill as TopicScan.Standstill {
+            // No transaction is open for so long.
+            let isSlow = process.reader?.isSlow(standstill.partition) ?? false
+            guard broker.cutLedgers[standstill.partition] == nil, !isSlow else { return }
+            complaints.append("a command gives up: partition \(standstill.partition) of the ledger stands still")
+        } catch {
+            // A command may fail, and is run again.
+            if !(error is KafkaFault) { complaints.append("a command ends with \(error)") }
+        }
+    }
+
+    private func check(_ given: [Int64], _ partition: Int32, _ end: Int64) {
+        guard broker.cutLedgers[partition] == nil else { return }
+        let log = broker.log(.ledger, partition)
+        if let aborted = given.first(where: { !log.isCommitted(at: Int($0)) }) {
+            complaints.append("a command is given offset \(aborted) of partition \(partition), which was not committed")
+        }
+        let known = Set(given)
+        guard let lacking = (0..<end).first(where: { log.visible(at: Int($0)) != nil && !known.contains($0) }) else {
+            return
+        }
+        complaints.append("a command lacks offset \(lacking) of partition \(partition) of the ledger")
+    }
+}
+
+/// What a gateway's reader is given.
+private final class Follower {
+    private static let rest: Int64 = 200
+
+    let process: SimulatedProcess
+    private let feed: TopicFeed
+    /// nil = it has not begun.
+    private var starts: [Int32: Int64]?
+    private var given: [Int32: [Int64]] = [:]
+    /// Where a partition was when it gave a damaged record, each time.
+    private var damages: [Int32: [Int64]] = [:]
+    private var restsUntil: Int64 = 0
+
+    init(_ process: SimulatedProcess, _ partitions: [Int32]) {
+        self.process = process
+        feed = TopicFeed(of: partitions) { () throws(KafkaFault) in try process.recordReader(of: .results) }
+    }
+
+    func move() {
+        guard process.broker.now >= restsUntil else { return }
+        do throws(KafkaFault) {
+            guard starts != nil else {
+                try feed.open()
+                return starts = feed.positions
+            }
+            for record in try feed.poll(waiting: 0) { given[record.partition, default: []].append(record.offset) }
+        } catch {
+            if error.isDamage, let partition = error.partition {
+                damages[partition, default: []].append(feed.positions[partition] ?? -1)
+            }
+            restsUntil = process.broker.now + Self.rest
+        }
+    }
+
+    /// Every committed record from the start on comes once, in its order; one that is damaged twice may be missing.
+    ///
+    /// - Parameter isAtEnd: whether all that is committed must have come by now.
+    func complaints(isAtEnd: Bool) -> [String] {
+        (starts ?? [:]).sorted { $0.key < $1.key }.compactMap { partition, start in
+            let log = process.broker.log(.results, partition)
+            let given = given[partition] ?? []
+            let end = isAtEnd ? Int64(log.lastStable) : (given.last ?? -1) + 1
+            let expected = (min(start, end)..<end).filter { log.visible(at: Int($0)) != nil }
+            guard given != expected else { return nil }
+            let known = Set(given)
+            let lacking = expected.filter { !known.contains($0) }
+            let twice = Dictionary(grouping: damages[partition] ?? [], by: \.self).values.count { $0.count > 1 }
+            guard given.count + lacking.count != expected.count || lacking.count > twice else { return nil }
+            return "a gateway lacks offsets \(lacking.prefix(5)) of partition \(partition) of the results, of "
+                + "\(expected.count); \(given.count) were given"
+        }
+    }
+}
+
+extension SimulatedFleet {
+    /// A process waits, and the others work.
+    func wait(_ milliseconds: Int) {
+        depth += 1
+        defer { depth -= 1 }
+        let end = broker.now + Int64(milliseconds)
+        for _ in 0..<200 where broker.now < end { step() }
+        if broker.now < end { broker.advance(by: end - broker.now) }
+    }
+}
