@@ -9,6 +9,8 @@ enum MutantCampaign: String, Sendable, CaseIterable {
     case replaced
     /// Tokens of workers whose clocks are set again and again.
     case clocks
+    /// Their workers are stopped and started again, too, and have many small batches.
+    case restarted
     /// One worker on a broker that drops a transaction's offsets, and often does not answer a commit of them.
     case aside
     /// Static members that the group often fences for joining too late, whose transactions last.
@@ -26,6 +28,9 @@ enum MutantCampaign: String, Sendable, CaseIterable {
         switch self {
         case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window, .replaced: break
         case .clocks: plan.clocks = 0.02
+        case .restarted:
+            (plan.clocks, plan.stops, plan.batchRecords) = (0.05, 0.01, 1 + plan.batchRecords % 3)
+            if plan.world == .clockStep { plan.world = nil }
         case .aside:
             (plan.commitsOffsetsAside, plan.workers, plan.mischief, plan.world) = (true, 1, 0, nil)
             plan.call = FaultChances()
@@ -47,7 +52,7 @@ enum MutantCampaign: String, Sendable, CaseIterable {
         let traffic = try FleetTraffic(
             .imitated,
             window: hasWindow ? 4 : 0,
-            tokens: self == .clocks ? 0.5 : 0
+            tokens: self == .clocks || self == .restarted ? 0.5 : 0
         )
         return try FleetCampaign(traffic, delivery: delivery, commands: self == .commands ? 0.25 : 0)
     }
