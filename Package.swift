@@ -119,8 +119,7 @@ let modules: [Target] = [
             name: "Gateway",
             dependencies: [
                 "Broker", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck",
-                "AppAttest",
-                "Crypto", "JSON",
+                "AppAttest", "Crypto", "JSON",
             ],
             swiftSettings: core
         ),
@@ -377,9 +376,8 @@ let tests: [Target] = [
         .target(
             name: "SimulationKit",
             dependencies: [
-                "TestKit", "Broker", "Member", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto",
-                "JSON",
-                "DeviceLab",
+                "TestKit", "Broker", "Member", "Settings", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest",
+                "Crypto", "JSON", "DeviceLab",
             ],
             swiftSettings: whole
         ),

@@ -89,7 +89,7 @@ struct KafkaPropertiesTests {
         ])
         for _ in 0..<20 {
             let fault = #expect(throws: KafkaFault.self) {
-                try TransactionalProducer(properties, transactionalID: "id")
+                try TransactionClient(properties, transactionalID: "id")
             }
             #expect(fault?.message.contains("ssl.ca.location") ?? false)
             #expect(throws: KafkaFault.self) { try Producer(properties) }

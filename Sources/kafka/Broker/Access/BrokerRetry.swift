@@ -14,10 +14,11 @@ package struct WaitingTime {
         (self.elapsed, self.pause) = (elapsed, pause)
     }
 
-    package static var ofMachine: Self {
-        let start = ContinuousClock.now
-        return Self(elapsed: { .now - start }, pause: { usleep(200_000) })
-    }
+    private static let start = ContinuousClock.now
+
+    package static var ofMachine: Self { Self(elapsed: { .now - start }, pause: { usleep(200_000) }) }
+
+    package var moment: Moment { Moment(milliseconds: Int64(elapsed() / .milliseconds(1))) }
 }
 
 /// Asks a broker again during a change: a moving leader or coordinator, a topic that was just created.

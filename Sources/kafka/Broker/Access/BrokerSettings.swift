@@ -59,7 +59,7 @@ extension BrokerSettings {
     package func outputMilliseconds() throws(KafkaFault) -> Int {
         let transaction = try transactionalProperties()["transaction.timeout.ms"].flatMap { Int($0) }
         let interval = try consumerProperties()["max.poll.interval.ms"].flatMap { Int($0) }
-        let limits = [transaction ?? TransactionalProducer.defaultTimeoutMilliseconds, (interval ?? 300_000) / 2]
+        let limits = [transaction ?? TransactionClient.defaultTimeoutMilliseconds, (interval ?? 300_000) / 2]
         return limits.reduce(commitMilliseconds, min)
     }
 

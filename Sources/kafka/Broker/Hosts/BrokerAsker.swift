@@ -89,8 +89,8 @@ final class BrokerAsker: @unchecked Sendable {
             throw .invalid("a mark names a transactional id that is not a text")
         }
         do throws(KafkaFault) {
-            let producer = try TransactionalProducer(properties, transactionalID: id)
-            try producer.initTransactions(timeoutMilliseconds: Self.limit)
+            let producer = try TransactionClient(properties, transactionalID: id)
+            try producer.initTransactions(limit: Self.limit)
         } catch { if !error.isFenced { throw error } }
         return .aborted
     }

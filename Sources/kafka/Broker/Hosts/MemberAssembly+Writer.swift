@@ -53,7 +53,7 @@ package struct OutputProducers: Sendable {
         try LibraryTransactionProducer(
             settings.transactionalProperties(),
             transactionalID: settings.stableID(),
-            requests: settings.topics.requests,
+            source: settings.topics.requests,
             route
         )
     }

@@ -31,6 +31,8 @@ package final class LedgerReader {
         }
     }
 
+    package init(_ scan: TopicScan, timeBudget: Duration) { (self.scan, self.timeBudget) = (scan, timeBudget) }
+
     private static let trouble = "the ledger cannot be read"
 
     /// Reads everything up to the partitions' present ends, and records that happen to come after them.

@@ -1,7 +1,8 @@
 internal import Kafka
-internal import KafkaPorts
+package import KafkaPorts
 package import Pipeline
 internal import Settings
+internal import Streams
 
 /// A record for the ledger topic; a nil value is a tombstone.
 package struct LedgerRecord: Equatable {
@@ -17,6 +18,17 @@ package struct LedgerRecord: Equatable {
         let (key, value) = LedgerCodec.encode(change)
         self.init(partition: partition, key: key, value: value)
     }
+
+    fileprivate var output: OutboundRecord {
+        OutboundRecord(
+            stream: .ledger,
+            partition: partition,
+            sourceOffset: 0,
+            sourceTimestamp: 0,
+            key: key,
+            value: value
+        )
+    }
 }
 
 /// Writes to the ledger topic in transactions while no worker writes to it.
@@ -25,42 +37,65 @@ package struct LedgerRecord: Equatable {
 /// records are in the topic by then, so a worker that joins later restores up to their end and sees their outcome. The
 /// records of a worker that joined and left since the ledger was read show in the ends. No record is overwritten unseen.
 package final class LedgerWriter {
-    private static let callMilliseconds = 10_000
-    /// How long a call may be repeated while the broker gives no final answer.
-    private static let timeBudget = Duration.seconds(60)
+    /// What it needs of brokers, group and time.
+    package struct Ports {
+        let makeProducer: () throws(KafkaFault) -> any TransactionProducer
+        /// Throws a ``CommandFault`` where the group has members.
+        let requireEmptyGroup: () throws -> Void
+        /// The next record's offset, open transactions included.
+        let end: (Int32) throws(KafkaFault) -> Int64
+        let token: any MemberToken
+        let time: WaitingTime
 
-    private let access: LedgerAccess
+        package init(
+            makeProducer: @escaping () throws(KafkaFault) -> any TransactionProducer,
+            requireEmptyGroup: @escaping () throws -> Void,
+            end: @escaping (Int32) throws(KafkaFault) -> Int64,
+            token: any MemberToken,
+            time: WaitingTime
+        ) {
+            (self.makeProducer, self.requireEmptyGroup, self.end) = (makeProducer, requireEmptyGroup, end)
+            (self.token, self.time) = (token, time)
+        }
+    }
+
+    private static let callMilliseconds = 10_000
+
+    private let topic: String
+    private let ports: Ports
     private let transactionRecords: Int
-    private let id: String
-    private var producer: TransactionalProducer
-    private let reader: PartitionEnds
+    private let writer: CommandWriter
     /// Records that are committed.
     package private(set) var written = 0
 
     /// - Parameter transactionRecords: at most, in one transaction.
-    package init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
-        self.access = access
-        self.transactionRecords = transactionRecords
-        id = try access.transactionalID()
-        (producer, reader) = try CommandFault.explaining("the ledger cannot be written") { [id] in
-            (
-                try TransactionalProducer(access.properties, transactionalID: id),
-                try PartitionEnds(access.properties)
-            )
-        }
+    package init(_ id: String, topic: String, _ ports: Ports, transactionRecords: Int) {
+        (self.topic, self.ports, self.transactionRecords) = (topic, ports, transactionRecords)
+        writer = CommandWriter(id, on: ports.time, makeProducer: ports.makeProducer)
+    }
+
+    package convenience init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
+        let (id, topic) = (try access.transactionalID(), access.topic)
+        let route = OutputRoute(topics: [.ledger: topic], clock: { WaitingTime.ofMachine.moment })
+        let ends = try CommandFault.explaining("the ledger cannot be written") { try PartitionEnds(access.properties) }
+        let ports = Ports(
+            makeProducer: { () throws(KafkaFault) in
+                let source = access.topics.requests
+                return try LibraryTransactionProducer(access.properties, transactionalID: id, source: source, route)
+            },
+            requireEmptyGroup: access.requireEmptyGroup,
+            end: { (partition) throws(KafkaFault) in
+                try ends.watermarks(of: topic, partition, timeoutMilliseconds: Self.callMilliseconds).high
+            },
+            token: LibraryToken(GroupMetadata(withoutMembersOf: try access.groupID())),
+            time: .ofMachine
+        )
+        self.init(id, topic: topic, ports, transactionRecords: transactionRecords)
     }
 
     /// Stops a command of the same kind that is still at work, and ends its open transaction. Call it before reading
     /// the ledger.
-    package func open() throws {
-        try explained { try takeOver() }
-    }
-
-    private func takeOver() throws {
-        try repeated { () throws(KafkaFault) in
-            try producer.initTransactions(timeoutMilliseconds: Self.callMilliseconds)
-        }
-    }
+    package func open() throws { try explained(writer.takeOver) }
 
     /// Writes all records of `next`, up to `transactionRecords` at a time.
     ///
@@ -75,71 +110,32 @@ package final class LedgerWriter {
     ) throws {
         var ends = ends
         while let first = try next() {
-            do {
-                let counts = try explained { try transaction(first, ends, next) }
-                // The commit's own marker takes an offset in each partition that it concerns.
-                for (partition, count) in counts { ends[Int(partition)] += count + 1 }
-                written += Int(counts.values.reduce(0, +))
-                progress(written)
-            } catch {
-                // Best effort: the id's next owner, or the broker's time-out, ends the transaction as well.
-                try? producer.abort(timeoutMilliseconds: Self.callMilliseconds)
-                throw error
+            var records = [first.output]
+            while records.count < transactionRecords, let record = try next() { records.append(record.output) }
+            let counts = Dictionary(grouping: records, by: \.partition).mapValues { Int64($0.count) }
+            try explained {
+                try writer.write(records, ports.token) {
+                    try ports.requireEmptyGroup()
+                    try requireEnds(ends, counts)
+                }
             }
+            // The commit's own marker takes an offset in each partition that it concerns.
+            for (partition, count) in counts { ends[Int(partition)] += count + 1 }
+            written += records.count
+            progress(written)
         }
-    }
-
-    /// - Returns: the number of records by partition.
-    private func transaction(
-        _ first: LedgerRecord,
-        _ ends: [Int64],
-        _ next: () throws -> LedgerRecord?
-    ) throws -> [Int32: Int64] {
-        if producer.mayHaveRepeats { try renew() }
-        try producer.begin()
-        var counts: [Int32: Int64] = [:]
-        var (record, total): (LedgerRecord?, Int) = (first, 0)
-        while let present = record {
-            try producer.produce(
-                topic: access.topic,
-                partition: present.partition,
-                key: present.key,
-                value: present.value
-            )
-            counts[present.partition, default: 0] += 1
-            total += 1
-            record = total < transactionRecords ? try next() : nil
-        }
-        try repeated { () throws(KafkaFault) in try producer.flush(timeoutMilliseconds: Self.callMilliseconds) }
-        try access.requireEmptyGroup()
-        try requireEnds(ends, counts)
-        try repeated { () throws(KafkaFault) in try producer.commit(timeoutMilliseconds: Self.callMilliseconds) }
-        return counts
-    }
-
-    /// A late copy of a request must not end the next transaction: to a new producer with this id it is an old epoch's.
-    private func renew() throws {
-        producer = try TransactionalProducer(access.properties, transactionalID: id)
-        try takeOver()
     }
 
     private func requireEnds(_ ends: [Int64], _ counts: [Int32: Int64]) throws {
         for partition in counts.keys.sorted() {
-            let found = try BrokerRetry.ask { () throws(KafkaFault) in
-                try reader.watermarks(of: access.topic, partition, timeoutMilliseconds: Self.callMilliseconds)
-            }
-            guard found.high == ends[Int(partition)] + (counts[partition] ?? 0) else {
+            let end = try BrokerRetry.ask(on: ports.time) { () throws(KafkaFault) in try ports.end(partition) }
+            guard end == ends[Int(partition)] + (counts[partition] ?? 0) else {
                 throw CommandFault(
-                    "another process wrote to \(access.topic), partition \(partition), in the meantime: "
+                    "another process wrote to \(topic), partition \(partition), in the meantime: "
                         + "stop every worker and try again."
                 )
             }
         }
-    }
-
-    /// Repeats the call while the library says that it may succeed.
-    private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
-        try BrokerRetry.ask(for: Self.timeBudget, call)
     }
 
     private func explained<Result>(_ body: () throws -> Result) throws -> Result {

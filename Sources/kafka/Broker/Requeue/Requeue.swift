@@ -16,7 +16,6 @@ package final class Requeue {
         package var newest = Int64.min
     }
 
-    private static let callMilliseconds = 10_000
     private static let timeBudget = Duration.seconds(60)
     /// Requests in a transaction. While one is open the workers read no further, so it must be short.
     private static let transactionRecords = 500
@@ -30,7 +29,8 @@ package final class Requeue {
     private let partitions: Int32
     private let letterPartitions: Int32
     private let ends: [Watermarks]
-    private var producer: TransactionalProducer?
+    /// nil = the plan alone is asked for.
+    private var writer: CommandWriter?
     private var handled: [Int32: HandledLetters]
     /// The group's offsets as this command read or wrote them last.
     private var committed: [CommittedOffset]
@@ -69,7 +69,7 @@ package final class Requeue {
         partitions = try counts.count(of: access.topics.requests)
         let own = try counts.count(of: letters)
         try access.requireMarks(toName: partitions)
-        if writes { producer = try Self.takeOver(access) }
+        if writes { writer = try Self.takeOver(access, letters) }
         letterPartitions = own
         let ends = try CommandFault.explaining(Self.trouble) {
             try TopicScan(access.properties, topic: letters, partitions: own, timeBudget: Self.timeBudget).ends()
@@ -110,20 +110,20 @@ package final class Requeue {
     }
 
     /// Fences a command that is still at work, and ends its open transaction.
-    private static func takeOver(_ access: LedgerAccess) throws -> TransactionalProducer {
+    private static func takeOver(_ access: LedgerAccess, _ letters: String) throws -> CommandWriter {
         let id = try group(access)
-        return try CommandFault.explaining("the requests cannot be written", by: cause) {
-            var properties = access.properties
-            // Other limits of time that the configuration sets must stay below this one.
-            if properties["message.timeout.ms"] == nil, properties["delivery.timeout.ms"] == nil {
-                properties["transaction.timeout.ms"] = String(timeoutMilliseconds)
-            }
-            let producer = try TransactionalProducer(properties, transactionalID: id)
-            try BrokerRetry.ask(for: timeBudget) { () throws(KafkaFault) in
-                try producer.initTransactions(timeoutMilliseconds: callMilliseconds)
-            }
-            return producer
+        var properties = access.properties
+        // Other limits of time that the configuration sets must stay below this one.
+        if properties["message.timeout.ms"] == nil, properties["delivery.timeout.ms"] == nil {
+            properties["transaction.timeout.ms"] = String(timeoutMilliseconds)
         }
+        // A letter goes back as the request that it was.
+        let route = OutputRoute(topics: [.deadLetters: access.topics.requests], clock: { WaitingTime.ofMachine.moment })
+        let writer = CommandWriter(id) { [properties] () throws(KafkaFault) in
+            try LibraryTransactionProducer(properties, transactionalID: id, source: letters, route)
+        }
+        try CommandFault.explaining("the requests cannot be written", by: cause, writer.takeOver)
+        return writer
     }
 
     private static func cause(_ fault: KafkaFault) -> String {
@@ -212,49 +212,28 @@ package final class Requeue {
     /// - Parameter progress: called with the number of letters that were requeued.
     /// - Returns: that number.
     package func perform(progress: (Int) -> Void) throws -> Int {
-        let group = GroupMetadata(withoutMembersOf: try Self.group(access))
+        let token = LibraryToken(GroupMetadata(withoutMembersOf: try Self.group(access)))
         var (written, portion) = (0, Portion())
         try read { previous, letter in
             portion.add(letter, after: previous, handled[letter.partition])
             guard portion.letters.count >= Self.transactionRecords || portion.bytes >= Self.transactionBytes else {
                 return
             }
-            try write(portion, group)
+            try write(portion, token)
             written += portion.letters.count
             portion = Portion()
             progress(written)
         }
         if !portion.ranges.isEmpty {
-            try write(portion, group)
+            try write(portion, token)
             written += portion.letters.count
             progress(written)
         }
         return written
     }
 
-    private func write(_ portion: Portion, _ group: GroupMetadata) throws {
-        do {
-            try begin()
-            for letter in portion.letters { try produce(letter) }
-            try commit(portion, group)
-        } catch {
-            // Best effort: the id's next owner, or the broker's time-out, ends the transaction as well.
-            try? producer?.abort(timeoutMilliseconds: Self.callMilliseconds)
-            throw error
-        }
-    }
-
-    private func begin() throws {
-        // A late copy of a request must not end the next transaction: to a new producer it is an old epoch's.
-        if producer?.mayHaveRepeats ?? false {
-            producer = try Self.takeOver(access)
-            try checkAlone()
-        }
-        try explained { try writer.begin() }
-    }
-
-    /// The new producer fences a `requeue` that started in the meantime. Without this check this command would write that
-    /// one's letters a second time.
+    /// Another command that took over has fenced this one, unless this one took over again since. Without this check it
+    /// would write that one's letters a second time.
     private func checkAlone() throws {
         let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
         guard try Self.committed(admin, Self.group(access), topic, letterPartitions) == committed else {
@@ -264,26 +243,22 @@ package final class Requeue {
         }
     }
 
-    private var writer: TransactionalProducer {
-        guard let producer else { preconditionFailure("the plan alone was asked for") }
-        return producer
-    }
-
-    private func produce(_ letter: DeadLetter) throws {
+    private func request(_ letter: DeadLetter) -> OutboundRecord {
         // As gateways do; the letter lies on the partition of its request.
         let home = letter.key.flatMap { key in partitioner.map { $0.partition(of: key, count: partitions) } }
-        try explained {
-            try writer.produce(
-                topic: requests,
-                partition: home ?? letter.partition % partitions,
-                key: letter.key,
-                value: letter.value,
-                headers: letter.headers
-            )
-        }
+        return OutboundRecord(
+            stream: .deadLetters,
+            partition: home ?? letter.partition % partitions,
+            sourceOffset: letter.offset,
+            sourceTimestamp: letter.timestamp,
+            key: letter.key,
+            value: letter.value,
+            otherHeaders: letter.headers
+        )
     }
 
-    private func commit(_ portion: Portion, _ group: GroupMetadata) throws {
+    private func write(_ portion: Portion, _ token: LibraryToken) throws {
+        guard let writer else { preconditionFailure("the plan alone was asked for") }
         var next: [Int32: HandledLetters] = [:]
         for (partition, ranges) in portion.ranges {
             var handled = self.handled[partition] ?? HandledLetters(next: 0)
@@ -302,27 +277,10 @@ package final class Requeue {
         let offsets = all.sorted { $0.key < $1.key }.map { partition, handled in
             PartitionOffset(partition: partition, offset: handled.next, metadata: handled.metadata)
         }
-        try explained {
-            try repeated { () throws(KafkaFault) in try writer.flush(timeoutMilliseconds: Self.callMilliseconds) }
-            try repeated { () throws(KafkaFault) in
-                try writer.sendOffsets(
-                    offsets,
-                    topic: topic,
-                    group,
-                    timeoutMilliseconds: Self.callMilliseconds
-                )
-            }
-            try repeated { () throws(KafkaFault) in try writer.commit(timeoutMilliseconds: Self.callMilliseconds) }
+        try CommandFault.explaining("the letters were not requeued to the end", by: Self.cause) {
+            try writer.write(portion.letters.map(request), offsets: offsets, token, arrived: checkAlone)
         }
         handled = all
         committed = offsets.map { CommittedOffset(partition: $0.partition, offset: $0.offset, metadata: $0.metadata) }
-    }
-
-    private func repeated(_ call: () throws(KafkaFault) -> Void) throws(KafkaFault) {
-        try BrokerRetry.ask(for: Self.timeBudget, call)
-    }
-
-    private func explained<Result>(_ body: () throws -> Result) throws -> Result {
-        try CommandFault.explaining("the letters were not requeued to the end", by: Self.cause, body)
     }
 }

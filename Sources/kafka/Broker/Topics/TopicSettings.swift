@@ -318,7 +318,7 @@ enum BrokerCheck {
                 )
             )
         }
-        let timeout = transactionTimeout ?? Int64(TransactionalProducer.defaultTimeoutMilliseconds)
+        let timeout = transactionTimeout ?? Int64(TransactionClient.defaultTimeoutMilliseconds)
         if let most = settings["transaction.max.timeout.ms"].flatMap({ Int64($0) }), timeout > most {
             found.append(
                 TopicFinding(

@@ -5,19 +5,19 @@ package final class LibraryTransactionProducer: TransactionProducer, OutputClien
     let route: OutputRoute
     var before = DeliverySummary()
     private let transactions: TransactionClient
-    private let requestsTopic: String
+    private let source: String
 
     /// - Parameters:
     ///   - transactionalID: stable over restarts, and of one live producer at a time: a newer one fences the older.
-    ///   - requests: the topic whose offsets are sent.
+    ///   - source: the topic whose offsets are sent.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(
         _ properties: KafkaProperties,
         transactionalID: String,
-        requests: String,
+        source: String,
         _ route: OutputRoute
     ) throws(KafkaFault) {
-        (self.route, requestsTopic) = (route, requests)
+        (self.route, self.source) = (route, source)
         transactions = try TransactionClient(
             properties,
             transactionalID: transactionalID,
@@ -58,7 +58,7 @@ package final class LibraryTransactionProducer: TransactionProducer, OutputClien
         guard let token = token as? LibraryToken else { throw .invalid("the membership is not librdkafka's") }
         let now = route.clock()
         let left = budget.left(at: now)
-        let sent = TransactionGuard.Offsets(topic: requestsTopic, offsets: offsets)
+        let sent = TransactionGuard.Offsets(topic: source, offsets: offsets)
         try current.sendOffsets(sent, token.metadata, limit: Int(left)) {
             // A call that nobody cuts short has two seconds more, in which the library ends it by itself.
             let time = route.clock()

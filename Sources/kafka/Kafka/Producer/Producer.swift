@@ -54,7 +54,7 @@ package final class Producer {
     }
 
     /// The ``deliveries``, and what became of the records that were not delivered.
-    var summary: DeliverySummary {
+    package var summary: DeliverySummary {
         let context = handle.context
         var summary = DeliverySummary()
         (summary.acknowledged, summary.withoutOffset) = (context.acknowledged, context.withoutOffset)

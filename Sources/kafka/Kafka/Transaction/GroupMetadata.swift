@@ -4,7 +4,7 @@ package import KafkaPorts
 /// A member's identity in the group at one moment: group, generation, member id and static instance id.
 ///
 /// Take it when the assignment comes, keep it with every batch polled under that assignment, and pass it to
-/// ``TransactionalProducer/sendOffsets(_:topic:_:timeoutMilliseconds:)``, however much later: the coordinator refuses
+/// ``TransactionClient/sendOffsets(_:_:limit:goesOn:)``, however much later: the coordinator refuses
 /// the offsets of a member that the group has already replaced. Metadata taken later would have the newer generation,
 /// and commit records of partitions that another member owns by now.
 @safe

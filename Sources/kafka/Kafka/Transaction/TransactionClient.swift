@@ -1,20 +1,27 @@
 internal import CRdkafka
 internal import Glibc
-internal import KafkaPorts
+package import KafkaPorts
 internal import Threads
 
 /// librdkafka's transactional producer: its calls as they are, with faults that say what they mean. The rules are its
-/// callers'.
-final class TransactionClient {
-    let transactionalID: String
-    let producer: Producer
+/// callers': see ``TransactionGuard``.
+package final class TransactionClient {
+    /// The transaction's life if no property sets it: long enough for a partition's leader to change. The successor of
+    /// a stable id aborts an orphaned transaction anyway.
+    package static let defaultTimeoutMilliseconds = 30_000
+
+    private let transactionalID: String
+    package let producer: Producer
     private let requests = RequestCounts()
     /// Set while a call is in progress that was given up.
-    private(set) var abandonment: KafkaFault?
+    private var abandonment: KafkaFault?
 
-    /// - Parameters: see ``TransactionalProducer/init(_:transactionalID:)``.
+    /// - Parameters:
+    ///   - properties: librdkafka's settings; those of consumers are left out.
+    ///   - transactionalID: stable over restarts, and of one live producer at a time: a newer one fences the older.
     ///   - trackedTopic: the topic whose acknowledged offsets are noted.
-    init(
+    /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
+    package init(
         _ properties: KafkaProperties,
         transactionalID: String,
         trackedTopic: String? = nil
@@ -34,7 +41,7 @@ final class TransactionClient {
     }
 
     private static let defaults = [
-        ("transaction.timeout.ms", String(TransactionalProducer.defaultTimeoutMilliseconds)),
+        ("transaction.timeout.ms", String(defaultTimeoutMilliseconds)),
         // A call that waits for a broker checks its time only when a connection has failed, so that must come soon.
         ("reconnect.backoff.max.ms", "1000"),
     ]
@@ -42,10 +49,10 @@ final class TransactionClient {
     private var handle: ClientHandle { producer.handle }
 
     /// The fault after which only a new producer helps, if there is one.
-    var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
+    package var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
 
     /// Counted since the producer was made, so that a late answer to an earlier request cannot hide a copy.
-    var unanswered: UnansweredRequests {
+    package var unanswered: UnansweredRequests {
         var unanswered = UnansweredRequests()
         unanswered.inits = requests.unanswered(.initProducerID)
         unanswered.additions =
@@ -57,7 +64,10 @@ final class TransactionClient {
 
     // MARK: - Calls
 
-    func initTransactions(limit milliseconds: Int) throws(KafkaFault) {
+    /// Takes over the transactional id: aborts what a predecessor left open and fences it. Once, before any other call.
+    ///
+    /// - Throws: a ``KafkaFault``; while it is retriable the call goes on where it stopped.
+    package func initTransactions(limit milliseconds: Int) throws(KafkaFault) {
         producer.owner.check()
         let timeout = clampedTimeout(milliseconds)
         // The library waits on this thread, and no longer than `timeout`.
@@ -66,7 +76,7 @@ final class TransactionClient {
     }
 
     /// The library may hang when a transaction is begun after a fatal error (#4420).
-    func begin() throws(KafkaFault) {
+    package func begin() throws(KafkaFault) {
         producer.owner.check()
         let error = unsafe rd_kafka_begin_transaction(handle.pointer)
         handle.lastCall = Self.awaitAdditions
@@ -78,7 +88,7 @@ final class TransactionClient {
     ///   - milliseconds: may be exceeded by two seconds. The library would wait for as long as the coordinator is
     ///     absent; if it does, the fault is fatal, and the call is abandoned.
     ///   - goesOn: asked twice a second during the call; false abandons it in the same way.
-    func sendOffsets(
+    package func sendOffsets(
         _ sent: TransactionGuard.Offsets,
         _ metadata: GroupMetadata,
         limit milliseconds: Int,
@@ -110,7 +120,7 @@ final class TransactionClient {
     /// The library looks for expired requests once a second.
     private static let graceMilliseconds = 2_000
 
-    func commit(limit milliseconds: Int) throws(KafkaFault) {
+    package func commit(limit milliseconds: Int) throws(KafkaFault) {
         producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
         let error = unsafe rd_kafka_commit_transaction(handle.pointer, clampedTimeout(milliseconds))
@@ -118,7 +128,7 @@ final class TransactionClient {
         handle.lastCall = nil
     }
 
-    func abort(limit milliseconds: Int) throws(KafkaFault) {
+    package func abort(limit milliseconds: Int) throws(KafkaFault) {
         producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
         let error = unsafe rd_kafka_abort_transaction(handle.pointer, clampedTimeout(milliseconds))
@@ -132,9 +142,6 @@ final class TransactionClient {
     private static func awaitAdditions() { usleep(additionMicroseconds) }
 
     private static let additionMicroseconds: UInt32 = 200_000
-
-    /// Gives the producer up, whatever its client says.
-    func abandon(_ fault: KafkaFault) { abandonment = fault }
 
     // MARK: - Faults
 

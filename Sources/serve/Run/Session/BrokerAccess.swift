@@ -95,11 +95,11 @@ package final class BrokerAccess {
         }
         do throws(KafkaFault) {
             for member in settings.members(loops) {
-                let producer = try TransactionalProducer(
+                let producer = try TransactionClient(
                     member.transactionalProperties().completed(defaults: [("log_level", "0")]),
                     transactionalID: member.stableID()
                 )
-                try producer.initTransactions(timeoutMilliseconds: timeoutMilliseconds)
+                try producer.initTransactions(limit: timeoutMilliseconds)
             }
             return []
         } catch {

@@ -7,18 +7,18 @@ internal import Testing
 
 /// Another owner's producer on the ledger topic, with records of its own.
 package struct LedgerOwner {
-    private let producer: TransactionalProducer
+    private let producer: TransactionClient
     package let topic: String
 
     /// - Parameter id: a worker's instance name, to be fenced by that worker.
     package init(_ id: String, _ fixture: RealFixture, timeoutMilliseconds: Int = 30_000) throws {
         topic = try #require(fixture.names.outputs[.ledger])
         let more = [("transaction.timeout.ms", String(timeoutMilliseconds))]
-        producer = try TransactionalProducer(
+        producer = try TransactionClient(
             KafkaProperties(fixture.properties + more),
             transactionalID: "\(fixture.settings("x").groupID)-\(id)"
         )
-        try producer.initTransactions(timeoutMilliseconds: .noLimit)
+        try producer.initTransactions(limit: .noLimit)
     }
 
     /// Puts records on every partition and makes sure that the broker has them.
@@ -35,5 +35,5 @@ package struct LedgerOwner {
         try producer.flush(timeoutMilliseconds: .noLimit)
     }
 
-    package func commit() throws { try producer.commit(timeoutMilliseconds: .noLimit) }
+    package func commit() throws { try producer.commit(limit: .noLimit) }
 }

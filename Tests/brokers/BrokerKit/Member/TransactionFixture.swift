@@ -39,12 +39,12 @@ package struct TransactionFixture {
     package func admin() throws -> Admin { try Admin(KafkaProperties(properties)) }
 
     /// A producer that may begin.
-    package func producer(_ more: [(String, String)] = []) throws -> TransactionalProducer {
-        let producer = try TransactionalProducer(
+    package func producer(_ more: [(String, String)] = []) throws -> TransactionClient {
+        let producer = try TransactionClient(
             KafkaProperties(properties + more),
             transactionalID: "\(input).id"
         )
-        try producer.initTransactions(timeoutMilliseconds: .noLimit)
+        try producer.initTransactions(limit: .noLimit)
         return producer
     }
 
@@ -86,7 +86,7 @@ package struct TransactionFixture {
     }
 }
 
-extension TransactionalProducer {
+extension TransactionClient {
     package func produce(_ values: [String], to topic: String, partition: Int32 = 0) throws {
         for value in values {
             try produce(topic: topic, partition: partition, key: bytes(value), value: bytes(value))

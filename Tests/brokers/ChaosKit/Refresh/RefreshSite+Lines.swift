@@ -1,6 +1,7 @@
 internal import BrokerKit
 internal import Kafka
 internal import KafkaPorts
+internal import Streams
 
 /// What the three lines have to do with the receipts topic.
 private struct LineWork {

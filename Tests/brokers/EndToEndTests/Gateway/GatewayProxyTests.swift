@@ -3,6 +3,7 @@ import ChaosKit
 import Foundation
 import JSON
 import Kafka
+import Streams
 import TestKit
 import Testing
 

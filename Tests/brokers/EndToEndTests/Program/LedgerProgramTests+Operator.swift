@@ -3,6 +3,7 @@ import BrokerKit
 import Foundation
 import JSON
 import Kafka
+import KafkaKit
 import Pipeline
 import Streams
 import Testing
@@ -124,8 +125,8 @@ extension LedgerProgramTests {
         try requeue(expect: "nothing was changed; --yes carries out the plan")
         #expect(try workplace.records(of: workplace.requests).count == 10)
         // A command that died in the middle: its requests are never read, and the next one takes over at once.
-        let dead = try TransactionalProducer(workplace.properties, transactionalID: workplace.group + "-requeue")
-        try dead.initTransactions(timeoutMilliseconds: 10_000)
+        let dead = try TransactionClient(workplace.properties, transactionalID: workplace.group + "-requeue")
+        try dead.initTransactions(limit: 10_000)
         try dead.begin()
         try dead.produce(topic: workplace.requests, partition: 0, key: nil, value: [0x7B])
         try dead.flush(timeoutMilliseconds: 10_000)

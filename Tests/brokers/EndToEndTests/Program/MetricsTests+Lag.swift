@@ -2,6 +2,7 @@ import BrokerKit
 import ChaosKit
 import Foundation
 import Kafka
+import KafkaKit
 import Testing
 
 /// What a worker says of its requests topic and its brokers while something is wrong with them.
@@ -33,8 +34,8 @@ extension MetricsTests {
         let worker = try workplace.start("run", "--instance", "one")
         try Self.produce(Producer(workplace.properties), 3, to: topic)
         #expect(Deadline.wait(60) { Self.has(port, Self.gauges(lag: 0, unstable: 0, committed: 3)) }, "\(worker.error)")
-        let open = try TransactionalProducer(workplace.properties, transactionalID: "metrics-unstable-other")
-        try open.initTransactions(timeoutMilliseconds: 30_000)
+        let open = try TransactionClient(workplace.properties, transactionalID: "metrics-unstable-other")
+        try open.initTransactions(limit: 30_000)
         try open.begin()
         try open.produce(topic: topic, partition: 1, key: nil, value: Array("y".utf8), budgetMilliseconds: 30_000)
         try open.flush(timeoutMilliseconds: 30_000)
@@ -43,7 +44,7 @@ extension MetricsTests {
         #expect(worker.says("partition.unstable: partition 1 stands still: for 1", seconds: 40), "\(worker.error)")
         #expect(worker.error.contains("last stable offset 3, records waiting: 201"))
         #expect(Self.get(port, "/status")?.body.contains(#""lag":201,"unstable":201"#) == true)
-        try open.commit(timeoutMilliseconds: 30_000)
+        try open.commit(limit: 30_000)
         // The marker is the last offset of all, which no consumer sees.
         #expect(
             Deadline.wait(60) { Self.has(port, Self.gauges(lag: 0, unstable: 0, committed: 204)) },

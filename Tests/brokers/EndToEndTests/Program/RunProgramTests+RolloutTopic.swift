@@ -2,6 +2,7 @@ import BrokerKit
 import Foundation
 import JSON
 import Kafka
+import KafkaKit
 import Pipeline
 import TestKit
 import Testing
@@ -16,8 +17,8 @@ extension RunProgramTests {
         #expect(empty.waitForEnd() == .exit(0), "\(empty.error)")
         #expect(try Self.tally(empty)["successes"]?.integer == 0)
         let app = "projects/lab-project/apps/1:123456789012:ios:0123456789abcdef"
-        let producer = try TransactionalProducer(workplace.properties, transactionalID: "rollout-test")
-        try producer.initTransactions(timeoutMilliseconds: 30_000)
+        let producer = try TransactionClient(workplace.properties, transactionalID: "rollout-test")
+        try producer.initTransactions(limit: 30_000)
         for isCommitted in [true, false, true] {
             try producer.begin()
             for index in 0..<300 {
@@ -34,9 +35,9 @@ extension RunProgramTests {
             }
             try producer.flush(timeoutMilliseconds: 30_000)
             if isCommitted {
-                try producer.commit(timeoutMilliseconds: 30_000)
+                try producer.commit(limit: 30_000)
             } else {
-                try producer.abort(timeoutMilliseconds: 30_000)
+                try producer.abort(limit: 30_000)
             }
         }
         let full = try workplace.start("rollout", "--json")

@@ -8,6 +8,7 @@ import JSON
 import Kafka
 import Pipeline
 import Settings
+import Streams
 import Testing
 import Traffic
 

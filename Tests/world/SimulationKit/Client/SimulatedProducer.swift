@@ -79,12 +79,14 @@ class SimulatedProducer: RecordProducer {
         let isShort = process.chances.retriable > 0 && process.chance(0.1)
         deliver(most: isShort ? process.random.below(queue.count + 1) : queue.count)
         if let fatalFault { throw fatalFault }
+        if !queue.isEmpty { process.wait?(min(milliseconds, 50)) }
         return queue.isEmpty
     }
 
     func serve(limit milliseconds: Int) {
         guard process.enter(mayWait: true), !isDiscarded, fatalFault == nil else { return }
         if process.chance(0.5) { deliver(most: process.random.below(queue.count + 1)) }
+        process.wait?(milliseconds)
     }
 
     func forgetDeliveries() { deliveries = DeliverySummary() }

@@ -17,6 +17,8 @@ package final class FleetCampaign {
 
     /// How many commands have read a ledger whole.
     package private(set) var scans = 0
+    /// How many commands have written every key's record once more.
+    package private(set) var rewrites = 0
     /// How many assertions of ``runReplaced(_:change:)`` were accepted after the replacement.
     package internal(set) var acceptedAfterReplacement = 0
     private static let streamCount: UInt64 = 24
@@ -67,6 +69,7 @@ package final class FleetCampaign {
         let complaints = try FleetCheck(fleet, calm: stream.calm).complaints
         fleet.readers?.finish()
         scans += fleet.readers?.scans ?? 0
+        rewrites += fleet.readers?.rewrites ?? 0
         return Report(seed: seed, complaints: complaints + (fleet.readers?.complaints ?? []))
     }
 

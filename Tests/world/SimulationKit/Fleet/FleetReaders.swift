@@ -1,15 +1,18 @@
 internal import Broker
 internal import KafkaPorts
+internal import Settings
 internal import Streams
 
-/// Processes that read a fleet's topics without a group: a gateway's reader, which follows results from their ends, and
-/// commands, which read ledgers to theirs.
+/// Processes beside a fleet's group: a gateway's reader, which follows results from their ends, and commands, which read
+/// ledgers to theirs, or write them while no worker does.
 final class FleetReaders {
     private unowned let fleet: SimulatedFleet
     private var follower: Follower?
-    private var isScanning = false
+    private var isBusy = false
     /// Commands that have read a ledger whole.
     private(set) var scans = 0
+    /// Commands that have written every key's record once more.
+    private(set) var rewrites = 0
     private(set) var complaints: [String] = []
 
     init(_ fleet: SimulatedFleet) { self.fleet = fleet }
@@ -26,10 +29,11 @@ final class FleetReaders {
             complaints += follower.complaints(isAtEnd: false)
             self.follower = nil
         }
-        guard fleet.chance(0.004), !isScanning else { return }
-        isScanning = true
-        scan(process("command"))
-        isScanning = false
+        guard !isBusy else { return }
+        isBusy = true
+        if fleet.chance(0.004) { scan(command()) }
+        if fleet.chance(broker.group.names.isEmpty ? 0.05 : 0.002) { rewrite(command()) }
+        isBusy = false
     }
 
     /// The world is calm, and everything is written.
@@ -53,14 +57,19 @@ final class FleetReaders {
         )
     }
 
-    // MARK: A command
+    // MARK: Commands
 
-    private func scan(_ process: SimulatedProcess) {
+    private func command() -> SimulatedProcess {
+        let process = process("command")
         process.wait = { [unowned fleet] in fleet.wait($0) }
         process.interlude = { [unowned fleet] _ in fleet.wait(50) }
+        return process
+    }
+
+    private func waitingTime() -> WaitingTime {
         // Of a wait in which it is not asked, a process knows nothing.
         var (last, passed) = (broker.now, Int64(0))
-        let time = WaitingTime(
+        return WaitingTime(
             elapsed: { [broker] in
                 passed += min(broker.now - last, 5_000)
                 last = broker.now
@@ -68,6 +77,50 @@ final class FleetReaders {
             },
             pause: { [unowned fleet] in fleet.wait(200) }
         )
+    }
+
+    /// Writes every key's record once more, as it was read: a record that came meanwhile would be overwritten.
+    private func rewrite(_ process: SimulatedProcess) {
+        let (broker, time) = (broker, waitingTime())
+        let ports = LedgerWriter.Ports(
+            makeProducer: { () throws(KafkaFault) in try process.transactions("fleet@ledger") },
+            requireEmptyGroup: {
+                guard broker.group.names.isEmpty else { throw Refusal.hasMembers }
+            },
+            end: { Int64(broker.log(.ledger, $0).highWatermark) },
+            token: SimulatedToken.ofNobody,
+            time: time
+        )
+        let writer = LedgerWriter("fleet@ledger", topic: "ledger", ports, transactionRecords: 3)
+        do {
+            try writer.open()
+            guard let reader = try? process.recordReader(of: .ledger) else { return }
+            let partitions = Int32(broker.partitions.count)
+            let scan = try TopicScan(reader, partitions: partitions, timeBudget: .seconds(120), on: time)
+            var keys: [Int32: [[UInt8]: [UInt8]?]] = [:]
+            let ends = try LedgerReader(scan, timeBudget: .seconds(120)).readSettled { record in
+                if let key = record.key, key.first == 1 { keys[record.partition, default: [:]][key] = record.value }
+            }
+            var records = keys.sorted { $0.key < $1.key }.flatMap { partition, keys in
+                keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { key, value in
+                    LedgerRecord(partition: partition, key: key, value: value)
+                }
+            }[...]
+            // The operator reads the plan.
+            fleet.wait(Int.random(in: 0...5_000, using: &fleet.random))
+            try writer.write(from: ends) { records.popFirst() }
+            rewrites += 1
+        } catch {
+            // A command may fail, and is run again.
+            guard !(error is KafkaFault || error is CommandFault || error is Refusal) else { return }
+            complaints.append("a command ends with \(error)")
+        }
+    }
+
+    private enum Refusal: Error { case hasMembers }
+
+    private func scan(_ process: SimulatedProcess) {
+        let time = waitingTime()
         var given: [Int32: [Int64]] = [:]
         guard let reader = try? process.recordReader(of: .ledger) else { return }
         do {
