@@ -199,6 +199,7 @@ extension Transfer {
 
     /// The next part of the request's body. The library has no way back to its beginning, so it cannot send it twice.
     private func fill(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        precondition(sent <= request.count, "the library takes what it was given")
         let count = min(room.count, request.count - sent)
         unsafe room.copyBytes(from: request[sent..<sent + count])
         sent += count

@@ -34,7 +34,12 @@ extension StreamCodec {
                     try unsafe run(rest, UnsafeMutableRawBufferPointer(room), ends: ends)
                 }
             }
-            if case .success(let progress) = result { filled = progress.produced }
+            guard case .success(let progress) = result else { return }
+            precondition(
+                progress.consumed <= input.count - start && progress.produced <= capacity,
+                "it keeps to its room"
+            )
+            filled = progress.produced
         }
         return (output, try result.get())
     }

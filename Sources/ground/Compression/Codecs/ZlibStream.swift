@@ -46,7 +46,8 @@ internal import CZlib
     /// Ready for another member.
     func reset() {
         // The stream was made for reading; its windows stay.
-        _ = unsafe inflateReset(stream)
+        let code = unsafe inflateReset(stream)
+        precondition(code == Z_OK, "a stream that was made for reading is reset")
     }
 
     /// The library's message about its last fault.

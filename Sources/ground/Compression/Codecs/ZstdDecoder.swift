@@ -10,7 +10,8 @@ internal import CZstd
         guard let context = unsafe ZSTD_createDCtx() else { throw CompressionFault("zstd has no memory") }
         unsafe self.context = unsafe context
         // No frame can ask for more memory than this.
-        _ = unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.windowLog)
+        let code = unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.windowLog)
+        precondition(ZSTD_isError(code) == 0, "the limit of the window counts")
     }
 
     deinit {

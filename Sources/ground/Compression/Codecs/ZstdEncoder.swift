@@ -10,8 +10,10 @@ internal import CZstd
         guard let context = unsafe ZSTD_createCCtx() else { throw CompressionFault("zstd has no memory") }
         unsafe self.context = unsafe context
         // The context was just made.
-        unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Self.level)
-        unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+        for (parameter, value) in [(ZSTD_c_compressionLevel, Self.level), (ZSTD_c_checksumFlag, 1)] {
+            let code = unsafe ZSTD_CCtx_setParameter(context, parameter, value)
+            precondition(ZSTD_isError(code) == 0, "level and checksum count")
+        }
     }
 
     deinit {

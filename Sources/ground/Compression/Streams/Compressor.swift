@@ -15,6 +15,7 @@ package final class Compressor {
         var start = 0
         while start < bytes.count {
             let (output, progress) = try codec.step(bytes, from: start, capacity: Self.capacity, ends: false)
+            precondition(progress.consumed > 0 || !output.isEmpty, "a codec that has room moves")
             start += progress.consumed
             if !output.isEmpty { try write(output) }
         }
@@ -26,6 +27,7 @@ package final class Compressor {
             let (output, progress) = try codec.step([], from: 0, capacity: Self.capacity, ends: true)
             if !output.isEmpty { try write(output) }
             if progress.isDone { return }
+            precondition(!output.isEmpty, "a codec that has room ends")
         }
     }
 }

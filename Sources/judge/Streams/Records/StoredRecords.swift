@@ -16,6 +16,7 @@ package struct StoredRecords: Sendable, Equatable {
         ///   - start: where the key begins; the value follows it.
         ///   - valueBytes: nil for a tombstone.
         package init(partition: Int32, start: Int, keyBytes: Int, valueBytes: Int?) {
+            precondition(start >= 0 && keyBytes >= 0 && valueBytes ?? 0 >= 0, "a record has no bytes before its place")
             self.partition = partition
             self.start = start
             self.keyBytes = Int32(keyBytes)
@@ -32,6 +33,8 @@ package struct StoredRecords: Sendable, Equatable {
 
     /// - Parameter places: each lies in `bytes`.
     package init(bytes: [UInt8], places: [Place]) {
+        let end = places.last.map { ($0.value ?? $0.key).upperBound } ?? 0
+        precondition(end <= bytes.count, "each record lies in the bytes")
         self.bytes = bytes
         self.places = places
     }

@@ -84,7 +84,12 @@ extension ClientHandle {
             serve()
             throw explained(fault)
         }
-        let known = list.offsets().filter { $0.offset >= 0 }
+        let answers = list.offsets()
+        precondition(
+            Set(answers.map(\.partition)) == Set(partitions),
+            "an answer is about the partitions that were asked for"
+        )
+        let known = answers.filter { $0.offset >= 0 }
         return Dictionary(known.map { ($0.partition, $0.offset) }, uniquingKeysWith: { $1 })
     }
 

@@ -16,15 +16,18 @@ struct TopicPartitionList: ~Copyable {
         // The list copies the topic's name, and allocation failure ends the process inside the library.
         unsafe pointer = rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
         for entry in offsets {
-            let element = unsafe rd_kafka_topic_partition_list_add(pointer, topic, entry.partition)
-            unsafe element?.pointee.offset = entry.offset
+            guard let element = unsafe rd_kafka_topic_partition_list_add(pointer, topic, entry.partition) else {
+                preconditionFailure("a list takes every partition")
+            }
+            unsafe element.pointee.offset = entry.offset
             if !entry.metadata.isEmpty { unsafe Self.set(entry.metadata, of: element) }
         }
     }
 
     /// Gives the list a copy of the metadata, which the list frees.
-    private static func set(_ metadata: [UInt8], of element: UnsafeMutablePointer<rd_kafka_topic_partition_t>?) {
-        guard let element = unsafe element, let copy = unsafe malloc(metadata.count) else { return }
+    private static func set(_ metadata: [UInt8], of element: UnsafeMutablePointer<rd_kafka_topic_partition_t>) {
+        // An offset without its text would be taken for another program's.
+        guard let copy = unsafe malloc(metadata.count) else { preconditionFailure("there is no memory left") }
         unsafe copy.copyMemory(from: metadata, byteCount: metadata.count)
         unsafe element.pointee.metadata = copy
         unsafe element.pointee.metadata_size = metadata.count
@@ -103,7 +106,8 @@ struct TopicPartitionList: ~Copyable {
     private static func elements(
         of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
     ) -> UnsafeBufferPointer<rd_kafka_topic_partition_t> {
+        precondition(unsafe list.pointee.cnt == 0 || list.pointee.elems != nil, "a list has as many as it says")
         // The list's own count and array.
-        unsafe UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
+        return unsafe UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
     }
 }

@@ -41,6 +41,10 @@ package final class MessageBlock: @unchecked Sendable {
         unsafe (messages + count).initialize(to: Atomic(message))
         defer { count += 1 }
         let fields = unsafe message.pointee
+        precondition(
+            unsafe fields.err == RD_KAFKA_RESP_ERR_NO_ERROR && fields.partition >= 0 && fields.offset >= 0,
+            "a message without an error lies at an offset of a partition"
+        )
         return unsafe ConsumedMessage(
             partition: fields.partition,
             offset: fields.offset,

@@ -66,13 +66,15 @@ extension Producer {
 
     /// A header list that the library owns once it has taken the record; nil for none.
     private static func makeHeaders(_ headers: [RecordHeader]) -> OpaquePointer? {
-        guard !headers.isEmpty, let list = unsafe rd_kafka_headers_new(headers.count) else { return nil }
+        guard !headers.isEmpty else { return nil }
+        guard let list = unsafe rd_kafka_headers_new(headers.count) else { preconditionFailure("no memory is left") }
         for header in headers {
             // Name and value are copied, with their sizes, so that any bytes may be in them.
             unsafe withBytes(header.name) { name in
                 unsafe withBytes(header.value) { value in
                     let (length, size) = unsafe (name?.count ?? 0, value?.count ?? 0)
-                    unsafe rd_kafka_header_add(list, name?.baseAddress, length, value?.baseAddress, size)
+                    let code = unsafe rd_kafka_header_add(list, name?.baseAddress, length, value?.baseAddress, size)
+                    precondition(code == RD_KAFKA_RESP_ERR_NO_ERROR, "a list of ours takes every header")
                 }
             }
         }

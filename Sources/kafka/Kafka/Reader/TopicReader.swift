@@ -194,9 +194,11 @@ package final class TopicReader: RecordReading {
                 let partition = unsafe message.pointee.partition
                 // A message of a partition that is no longer read may still lie in the queue.
                 guard reading.contains(partition) else { continue }
+                let offset = unsafe message.pointee.offset
+                assert(offset >= seen[partition] ?? 0, "records of a partition come in their order, each once")
                 // The message is whole: `take` reads it and keeps nothing.
                 unsafe take(message)
-                unsafe advance(partition, to: message.pointee.offset + 1)
+                advance(partition, to: offset + 1)
                 unsafe noteRead(message.pointee.len)
                 count += 1
                 continue
