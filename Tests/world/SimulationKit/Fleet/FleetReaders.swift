@@ -106,8 +106,8 @@ final class FleetReaders {
                     LedgerRecord(partition: partition, key: key, value: value)
                 }
             }[...]
-            // The operator reads the plan.
-            fleet.wait(Int.random(in: 0...5_000, using: &fleet.random))
+            // The operator reads the plan, and sometimes asks a colleague.
+            fleet.wait(fleet.chance(0.3) ? 60_000 : Int.random(in: 0...5_000, using: &fleet.random))
             try writer.write(from: ends) { records.popFirst() }
             rewrites += 1
         } catch {
