@@ -35,7 +35,8 @@ package struct TopFigures {
     private func lasting(_ one: TopInstance) -> [String] {
         let throttles = (one.now?.metrics.series(.throttle) ?? [:]).keys.filter { one.rate(.throttle, of: $0) ?? 0 > 0 }
         let brokers = throttles.compactMap { $0["broker"] }.sorted()
-        return (one.now?.status.troubles ?? []).map { "\(one.address): \($0)" }
+        let status = one.now?.status
+        return (status?.troubles ?? []).filter { $0 != status?.reason }.map { "\(one.address): \($0)" }
             + brokers.map { "\(one.address): \($0) holds back answers, since a client exceeds its quota" }
     }
 

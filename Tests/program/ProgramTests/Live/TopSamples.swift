@@ -87,7 +87,7 @@ enum TopSamples {
             answer(
                 gateway,
                 nil,
-                readiness: #"{"state":"waiting_for_broker","reason":"no broker is connected"}"#,
+                readiness: #"{"state":"waiting_for_broker","reason":"no broker is connected","troubles":["no broker is connected"]}"#,
                 at: 1_000
             )
         )

@@ -36,6 +36,7 @@ struct TopScreenTests {
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(words.contains("worker-2.example.com:9464: partition 3 is held: \(TopSamples.hold)"), "\(text)")
         #expect(text.contains("gateway-1:9465 is waiting for broker: no broker is connected"))
+        #expect(text.ranges(of: "no broker is connected").count == 1, "a reason is not told again as a trouble")
         for row in ["worker-1.example.com:9464", "gateway-1:9465 ", "verifyAssertion"] { #expect(text.contains(row)) }
         let small = Self.text(80, 6)
         #expect(small.hasSuffix("\n… 4 lines more"), "what a part leaves out is counted:\n\(small)")
