@@ -270,7 +270,7 @@ let tests: [Target] = [
         ),
         .testTarget(
             name: "MemberTests",
-            dependencies: ["Member", "KafkaPorts", "Streams", "Pipeline", "DeviceLab", "TestKit", "SimulationKit"],
+            dependencies: ["Member", "KafkaPorts", "Streams", "Pipeline", "TestKit", "SimulationKit"],
             swiftSettings: whole
         ),
         .testTarget(
