@@ -37,7 +37,7 @@ package struct LedgerRecord: Equatable {
 /// records are in the topic by then, so a worker that joins later restores up to their end and sees their outcome. The
 /// records of a worker that joined and left since the ledger was read show in the ends. No record is overwritten unseen.
 package final class LedgerWriter {
-    /// What it needs of brokers, group and time.
+    /// Brokers, group and time, as a ledger is written.
     package struct Ports {
         let makeProducer: () throws(KafkaFault) -> any TransactionProducer
         /// Throws a ``CommandFault`` where the group has members.

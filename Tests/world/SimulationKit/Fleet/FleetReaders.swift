@@ -160,7 +160,7 @@ final class FleetReaders {
     }
 }
 
-/// What a gateway's reader is given.
+/// A gateway's reader, and the records that it is given.
 private final class Follower {
     private static let rest: Int64 = 200
 
