@@ -103,7 +103,7 @@ struct BatchState {
 
     private mutating func ban(_ id: Digest, at number: Int32, _ partition: Int32) -> Ban? {
         let place = home(number)
-        let known = overlay[number].bans[id] ?? views.ledgers[place].bans[id]
+        let known = overlay.ban(id, on: number) ?? views.ledgers[place].bans[id]
         guard let known, known.counts(at: streamTime(of: partition)) else { return nil }
         return known
     }
@@ -112,7 +112,7 @@ struct BatchState {
 
     mutating func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
         let place = home(partition)
-        return overlay[partition].challenges[id] ?? views.ledgers[place].challenges[id]
+        return overlay.challenge(id, on: partition) ?? views.ledgers[place].challenges[id]
     }
 
     mutating func consume(challenge id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -121,7 +121,7 @@ struct BatchState {
 
     mutating func token(_ id: Digest, on partition: Int32) -> ConsumedID? {
         let place = home(partition)
-        return overlay[partition].tokens[id] ?? views.ledgers[place].tokens[id]
+        return overlay.token(id, on: partition) ?? views.ledgers[place].tokens[id]
     }
 
     mutating func consume(token id: Digest, _ consumed: ConsumedID, on partition: Int32) {
@@ -135,7 +135,7 @@ struct BatchState {
         let time = streamTime(of: partition)
         let end = ConsumedIDs.bucketEnd(time)
         if let known = remembered[partition], known.end == end { return known.count }
-        let own = overlay[partition].tokens.values.count { ConsumedIDs.bucketEnd($0.expiresAt) > time.milliseconds }
+        let own = overlay.tokenCount(after: time, on: partition)
         let place = home(partition)
         let count = own + views.ledgers[place].tokens.count(after: time)
         remembered[partition] = (end, count)
@@ -144,7 +144,7 @@ struct BatchState {
 
     mutating func rate(_ name: String, on partition: Int32) -> RateCount? {
         let place = home(partition)
-        return overlay[partition].rates[name] ?? views.ledgers[place].rates[name]
+        return overlay.rate(name, on: partition) ?? views.ledgers[place].rates[name]
     }
 
     mutating func set(rate: RateCount, of name: String, on partition: Int32) {
@@ -155,7 +155,7 @@ struct BatchState {
     mutating func note(sealingKey id: UInt32, at time: EvaluationTime, on partition: Int32) {
         let place = home(partition)
         let known = views.ledgers[place].sealingKeys[id]
-        guard overlay[partition].sealingKeys[id] == nil, known == nil else { return }
+        guard !overlay.hasSealingKey(id, on: partition), known == nil else { return }
         overlay[partition].sealingKeys[id] = time
     }
 

@@ -35,7 +35,7 @@ struct StreamClock {
             overlay[partition].expired = known?.expired(at: now, limit: Self.expiryLimit) ?? []
             let ended = forgetsBans ? known?.endedBans(at: now, limit: Self.expiryLimit) ?? [] : []
             // One that this batch renews, or lifts, is no longer the ledger's.
-            for id in ended where overlay[partition].bans[id] == nil {
+            for id in ended where overlay.ban(id, on: partition) == nil {
                 overlay[partition].expired.append(.banLifted(id))
             }
         }

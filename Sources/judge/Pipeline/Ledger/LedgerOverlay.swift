@@ -14,17 +14,34 @@ package struct LedgerOverlay: Sendable {
 
     package init() {}
 
+    /// Copies: what is asked for every record has a function. A coroutine must not read: Swift 6.3 looks at a large member
+    /// of what one has yielded after its end.
     package subscript(partition: Int32) -> PartitionOverlay {
-        _read {
-            if let place = places[partition] { yield parts[place] } else { yield PartitionOverlay() }
-        }
+        get { places[partition].map { parts[$0] } ?? PartitionOverlay() }
         _modify { yield &parts[place(of: partition)] }
     }
 
-    /// Asked for every record: reading a part as a whole would take memory each time.
-    func hasBans(on partition: Int32) -> Bool {
-        guard let place = places[partition] else { return false }
-        return !parts[place].bans.isEmpty
+    func hasBans(on partition: Int32) -> Bool { places[partition].map { !parts[$0].bans.isEmpty } ?? false }
+
+    /// nil in it = lifted.
+    func ban(_ id: Digest, on partition: Int32) -> Ban?? { places[partition].flatMap { parts[$0].bans[id] } }
+
+    func challenge(_ id: Digest, on partition: Int32) -> ConsumedID? {
+        places[partition].flatMap { parts[$0].challenges[id] }
+    }
+
+    func token(_ id: Digest, on partition: Int32) -> ConsumedID? { places[partition].flatMap { parts[$0].tokens[id] } }
+
+    /// The used tokens that are remembered after a time.
+    func tokenCount(after time: EvaluationTime, on partition: Int32) -> Int {
+        guard let place = places[partition] else { return 0 }
+        return parts[place].tokens.values.count { ConsumedIDs.bucketEnd($0.expiresAt) > time.milliseconds }
+    }
+
+    func rate(_ name: String, on partition: Int32) -> RateCount? { places[partition].flatMap { parts[$0].rates[name] } }
+
+    func hasSealingKey(_ id: UInt32, on partition: Int32) -> Bool {
+        places[partition].map { parts[$0].sealingKeys[id] != nil } ?? false
     }
 
     /// The key's record, if this batch has changed it; nil in it = forgotten.
