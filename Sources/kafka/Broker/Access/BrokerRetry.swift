@@ -51,10 +51,11 @@ package enum BrokerRetry {
         _ question: () throws -> Answer
     ) throws -> Answer {
         let time = WaitingTime.ofMachine
+        let deadline = time.elapsed() + limit
         while true {
             do { return try question() } catch {
                 let mayPass = (error as? KafkaFault)?.isRecoverable ?? (error is CommandFault)
-                guard mayPass, time.elapsed() < limit else { throw error }
+                guard mayPass, time.elapsed() < deadline else { throw error }
             }
             time.pause()
         }

@@ -7,8 +7,11 @@ package final class CommandWriter {
     /// How long a take-over or an output may take.
     private static let limitMilliseconds: Int64 = 60_000
 
+    private final class Count { var value = 0 }
+
     private let writer: OutputWriter
     private let time: WaitingTime
+    private let made = Count()
 
     package init(
         _ transactionalID: String,
@@ -22,9 +25,15 @@ package final class CommandWriter {
         )
         settings.takeOverMilliseconds = Self.limitMilliseconds
         settings.abortMilliseconds = 10_000
-        writer = OutputWriter(settings) { () throws(KafkaFault) in .transactional(try makeProducer()) }
+        writer = OutputWriter(settings) { [made] () throws(KafkaFault) in
+            made.value += 1
+            return .transactional(try makeProducer())
+        }
         self.time = time
     }
+
+    /// How many producers it has made, each of which takes the id over.
+    package var producers: Int { made.value }
 
     /// Ends what another command with this id has left open, and fences it.
     package func takeOver() throws(KafkaFault) {
@@ -55,8 +64,8 @@ package final class CommandWriter {
         let budget = CallBudget(until: time.moment + Self.limitMilliseconds, isHeldBack: true)
         let batch = OutputBatch(records: records, offsets: offsets, token: token, budget: budget)
         var refusal: (any Error)?
-        let outcome = run(.write(batch)) { _ in
-            guard budget.isHeldBack else { return true }
+        let outcome = run(.write(batch)) { report in
+            guard case .arrived = report, budget.isHeldBack else { return true }
             do { try arrived() } catch {
                 refusal = error
                 budget.noteLost()
@@ -64,7 +73,7 @@ package final class CommandWriter {
             budget.letGo()
             return true
         }
-        guard let fault = outcome?.fault else { return }
+        guard let fault = outcome?.fault else { return precondition(refusal == nil, "what is refused is aborted") }
         _ = run(.abort) { _ in true }
         throw refusal ?? fault
     }

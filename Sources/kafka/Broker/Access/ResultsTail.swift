@@ -10,7 +10,7 @@ package final class ResultsTail {
     private static let answerMilliseconds = 10_000
 
     private let topic: String
-    private let reader: TopicReader
+    private let reader: any RecordReading
 
     /// Asks the broker where the partitions end: one that is away is a fault here.
     ///

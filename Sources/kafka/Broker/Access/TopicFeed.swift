@@ -53,19 +53,20 @@ package final class TopicFeed {
             for record in records { positions[record.partition] = record.offset + 1 }
             return records
         } catch {
-            // Damaged twice, it is damaged on the disk: the library skips it.
-            if error.isDamage, let partition = error.partition, let position = positions[partition],
-                damages.updateValue(position, forKey: partition) == position
-            {
-                throw error
-            }
-            // Nobody waits any more for what retention has deleted.
-            if error.isOffsetGone {
+            let position = error.partition.flatMap { positions[$0] }
+            if error.isOffsetGone || error.isDamage && isKnown(error.partition, position) {
                 for partition in error.partition.map({ [$0] }) ?? partitions { positions[partition] = nil }
             }
             current.discard()
             reader = nil
             throw error
         }
+    }
+
+    /// Whether a partition gives a damaged record for the second time: it is damaged on the disk, and comes again and again.
+    /// Nobody waits for long for an answer, so the partition is read from its end on, as where retention has deleted one.
+    private func isKnown(_ partition: Int32?, _ position: Int64?) -> Bool {
+        guard let partition, let position else { return false }
+        return damages.updateValue(position, forKey: partition) == position
     }
 }

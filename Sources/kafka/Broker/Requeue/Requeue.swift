@@ -31,6 +31,8 @@ package final class Requeue {
     private let ends: [Watermarks]
     /// nil = the plan alone is asked for.
     private var writer: CommandWriter?
+    /// How many producers it had made when the group's offsets were last known to be ours.
+    private var producers = 0
     private var handled: [Int32: HandledLetters]
     /// The group's offsets as this command read or wrote them last.
     private var committed: [CommittedOffset]
@@ -70,6 +72,7 @@ package final class Requeue {
         let own = try counts.count(of: letters)
         try access.requireMarks(toName: partitions)
         if writes { writer = try Self.takeOver(access, letters) }
+        producers = writer?.producers ?? 0
         letterPartitions = own
         let ends = try CommandFault.explaining(Self.trouble) {
             try TopicScan(access.properties, topic: letters, partitions: own, timeBudget: Self.timeBudget).ends()
@@ -232,9 +235,10 @@ package final class Requeue {
         return written
     }
 
-    /// Another command that took over has fenced this one, unless this one took over again since. Without this check it
-    /// would write that one's letters a second time.
-    private func checkAlone() throws {
+    /// A new producer fences a `requeue` that started in the meantime. Without this check this command would write that
+    /// one's letters a second time.
+    private func checkAlone(_ writer: CommandWriter) throws {
+        guard writer.producers != producers else { return }
         let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
         guard try Self.committed(admin, Self.group(access), topic, letterPartitions) == committed else {
             throw CommandFault(
@@ -278,9 +282,9 @@ package final class Requeue {
             PartitionOffset(partition: partition, offset: handled.next, metadata: handled.metadata)
         }
         try CommandFault.explaining("the letters were not requeued to the end", by: Self.cause) {
-            try writer.write(portion.letters.map(request), offsets: offsets, token, arrived: checkAlone)
+            try writer.write(portion.letters.map(request), offsets: offsets, token) { try checkAlone(writer) }
         }
-        handled = all
+        (handled, producers) = (all, writer.producers)
         committed = offsets.map { CommittedOffset(partition: $0.partition, offset: $0.offset, metadata: $0.metadata) }
     }
 }

@@ -59,7 +59,8 @@ extension OutputWriter {
         let left = batch.budget.left(at: now)
         // At least once, one last call still finds out what is wrong.
         guard left > 0 || settings.delivery == .atLeastOnce else {
-            throw .timedOut("the transaction was not committed in time", requiresAbort: true)
+            let late = KafkaFault.timedOut("the transaction was not committed in time", requiresAbort: true)
+            throw producer?.records.explained(late) ?? late
         }
         let limit = Int(min(left, Self.sliceMilliseconds))
         switch call {

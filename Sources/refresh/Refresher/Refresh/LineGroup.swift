@@ -31,12 +31,18 @@ package final class LineGroup {
     private var time = EvaluationTime(milliseconds: 0)
     /// Whether the group has given this member an assignment, even an empty one.
     private var isMember = false
-    /// Why the group refuses this member, where only another token would change that.
-    private var refusal: String?
+    /// The last fault of the group that another token, or its coordinator, may end.
+    private var refusal: (sentence: String, at: EvaluationTime)?
+    /// The library joins again within seconds, and says so where it fails.
+    private static let refusalMilliseconds: Int64 = 60_000
 
     /// Why it takes no part in the work; nil = it does.
     var unfitness: String? {
-        isMember ? nil : refusal ?? "the groups have assigned no partition yet"
+        guard !isMember else { return nil }
+        guard let refusal, time.since(refusal.at) < Self.refusalMilliseconds else {
+            return "the groups have assigned no partition yet"
+        }
+        return refusal.sentence
     }
 
     /// - Parameters:
@@ -83,7 +89,7 @@ package final class LineGroup {
         case .fault(let fault):
             if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
             if fault.isFatal || fault.isRefusal && !fault.mayHeal { throw fault }
-            if fault.isRefusal { refusal = "the group of line \(line.name) cannot be joined: \(fault.message)" }
+            if fault.mayHeal { refusal = ("the group of line \(line.name) cannot be joined: \(fault.message)", time) }
             say(LogEvent(fault))
         }
     }

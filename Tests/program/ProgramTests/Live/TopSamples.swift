@@ -82,12 +82,13 @@ enum TopSamples {
     }
 
     static var gatewayInstance: TopInstance {
+        let away = "no broker is connected"
         var instance = TopInstance("gateway-1:9465")
         instance.note(
             answer(
                 gateway,
                 nil,
-                readiness: #"{"state":"waiting_for_broker","reason":"no broker is connected","troubles":["no broker is connected"]}"#,
+                readiness: #"{"state":"waiting_for_broker","reason":"\#(away)","troubles":["\#(away)"]}"#,
                 at: 1_000
             )
         )
