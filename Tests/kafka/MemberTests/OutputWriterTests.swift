@@ -77,6 +77,25 @@ struct OutputWriterTests {
         }
     }
 
+    @Test func `a client that this machine does not start now ends the output at once, and is made by the next one`() {
+        let fault = KafkaFault(code: 0, name: "_CRIT_SYS_RESOURCE", message: "no thread", isRetriable: true)
+        var tries = 0
+        let settings = OutputWriter.Settings(delivery: .transaction, transactionalID: "id", isStaticMember: false)
+        let writer = OutputWriter(settings) { () throws(KafkaFault) in
+            tries += 1
+            throw fault
+        }
+        let now = Moment(milliseconds: 0)
+        for round in 1...2 {
+            writer.accept(.write(WriterBench().batch()), at: now)
+            guard case .done(let outcome) = writer.step(at: now) else { break }
+            #expect(outcome.fault?.requiresAbort == true && outcome.fault?.isFatal == false && tries == round)
+            writer.accept(.abort, at: now)
+            _ = writer.step(at: now)
+        }
+        #expect(tries == 2)
+    }
+
     @Test func `an output takes the id over by itself, for five seconds, and the next take-over goes on`() {
         let bench = WriterBench { $0.script[.initTransactions] = Array(repeating: .again, count: 100) }
         let fault = bench.run(.write(bench.batch()), step: 100).fault

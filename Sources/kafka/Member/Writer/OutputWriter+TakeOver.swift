@@ -27,6 +27,10 @@ extension OutputWriter {
         }
         do throws(KafkaFault) { _ = try advanceTakeOver(min(left, Self.sliceMilliseconds)) } catch {
             guard error.mayBeRepeated else { return .done(.failed(error, cutLedgers: [])) }
+            // A client that could not be made waits for nothing: the pause before the next try is the member's.
+            guard state != .none else {
+                return .done(.failed(error.with(isFatal: false, requiresAbort: true), cutLedgers: []))
+            }
         }
         return .again
     }
