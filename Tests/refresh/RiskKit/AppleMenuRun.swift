@@ -4,8 +4,8 @@ package import DeviceLab
 internal import JSON
 internal import Risk
 
-/// The desk over real receipts of a few keys, the lab's double of Apple's exchange with its faults, and the checks of the
-/// worker behind it; until nothing is left to do.
+/// The driver over real receipts of a few keys, the lab's double of Apple's exchange with its faults, and the checks of
+/// the worker after it; until nothing is left to do.
 package struct AppleMenuRun {
     package struct Plan: Sendable {
         package var seed: UInt64
@@ -19,59 +19,64 @@ package struct AppleMenuRun {
         package init(seed: UInt64) { self.seed = seed }
     }
 
-    /// A record of the topic.
-    private struct Entry {
-        let device: FakeDevice
-        let receipt: [UInt8]
-        let dates: ReceiptDates
+    /// Takes any receipt for Apple's answer.
+    private struct Credulous: ReceiptJudge {
+        let judge: AppleReceipts
+
+        func summary(of receipt: [UInt8]) -> ReceiptSummary? { judge.summary(of: receipt) }
+
+        func judge(
+            _ answer: [UInt8],
+            to sent: HeldReceipt,
+            at time: EvaluationTime
+        ) -> Result<ReceiptVerdict, RefreshRefusal> { .success(.accepted) }
     }
 
     private static let start = EvaluationTime(milliseconds: 1_790_000_000_000)
-    private static let account = CallAccount(team: "ABCDE12345", environment: .production)
+    private static let team = "ABCDE12345"
     private static let pairs = ReceiptLine.allCases.map { LinePair(line: $0, partition: 0) }
 
     private let plan: Plan
     private let ca = LabCA(seed: 5, signer: OracleSigner())
     private let engine = OracleEngine()
-    private let verifier: ObjectVerifier
+    private let judge: any ReceiptJudge
     private var worker: ExchangedReceipts
     private var apple: LabApple
-    private var desk: RefreshDesk
+    private var driver: RefreshDriver
     private var random: SeededRandom
-    private var topic: [Entry] = []
+    private var topic: [(device: FakeDevice, record: ReceiptRecord)] = []
     private var positions = [0, 0, 0]
-    private var ends = EventQueue<DeskCall>()
+    private var ends = EventQueue<ReceiptCall>()
     private var now = start
     /// What must not be.
     package private(set) var breaches: [String] = []
     /// How often each outcome followed each fault; `none` = the call's own answer.
     package private(set) var outcomes: [String: [String: Int]] = [:]
     package private(set) var accepted = 0
-    package private(set) var mostUnfinished = 0
+    package private(set) var mostOpen = 0
 
     package init(_ plan: Plan) throws {
         self.plan = plan
         let key = try SigningKey.generate(.p256)
-        let team = Self.account.team
         var settings = LabApple.Settings(keys: [
-            DeviceCheckKey(team: team, kid: "KEY1234567", publicKey: key.publicKey)
+            DeviceCheckKey(team: Self.team, kid: "KEY1234567", publicKey: key.publicKey)
         ])
         (settings.faultShare, settings.faults, settings.seed) = (plan.share, plan.faults, plan.seed)
         apple = LabApple(ca, settings, engine: engine)
-        verifier = ObjectVerifier(anchors: try ca.anchors())
+        let verifier = ObjectVerifier(anchors: try ca.anchors())
         worker = ExchangedReceipts(verifier, engine)
-        desk = RefreshDesk(
-            lines: LineSettings(),
-            callsPerSecond: 1,
-            partitions: 1,
-            tokens: ProviderTokens([ProviderKey(team: team, kid: "KEY1234567", key: key)].compactMap(\.self))
-        )
+        let genuine = AppleReceipts(verifier, engine: engine)
+        judge = plan.isCredulous ? Credulous(judge: genuine) : genuine
+        let keys = [ProviderKey(team: Self.team, kid: "KEY1234567", key: key)].compactMap(\.self)
+        var rules = RefreshDriver.Settings(partitions: 1, keys: keys, apps: [FakeReceipts.app])
+        rules.callsPerSecond = 1
+        driver = RefreshDriver(rules, judge: judge)
         random = SeededRandom(seed: plan.seed)
-        for pair in Self.pairs { desk.assign(pair, from: 0) }
+        for pair in Self.pairs { driver.assign(pair) }
         for number in 0..<plan.keys {
             let device = FakeDevice(
                 ca: ca,
-                appID: "ABCDE12345.com.example.app",
+                appID: "\(Self.team).com.example.app",
                 seed: plan.seed &* 64 &+ UInt64(number)
             )
             let time = Self.start.after(milliseconds: Int64(number) * Milliseconds.minute)
@@ -81,9 +86,10 @@ package struct AppleMenuRun {
 
     package mutating func run() {
         while step() {}
-        if desk.unfinishedCount > 0 { breaches.append("\(desk.unfinishedCount) visits are kept to the end") }
-        for pair in Self.pairs where desk.position(of: pair) != Int64(topic.count) {
-            breaches.append("\(pair) does not reach the end")
+        if driver.openCount > 0 { breaches.append("\(driver.openCount) calls are open at the end") }
+        for line in ReceiptLine.allCases {
+            let end = driver.takePositions(of: line).first?.position
+            if end != Int64(topic.count) { breaches.append("line \(line.name) does not reach the end") }
         }
     }
 
@@ -91,22 +97,23 @@ package struct AppleMenuRun {
         guard let dates = ReceiptContent(unverified: receipt).flatMap(ReceiptDates.init) else {
             return breaches.append("a receipt that cannot be read is in the topic")
         }
-        topic.append(Entry(device: device, receipt: receipt, dates: dates))
+        let simulated = SimulatedReceipt(key: 1, dates: dates, attestation: 1)
+        var record = FakeReceipts.record(simulated, offset: Int64(topic.count))
+        (record.key, record.value) = (Base64.encode(device.keyID.bytes), receipt)
+        topic.append((device, record))
     }
 
     private mutating func step() -> Bool {
         for pair in Self.pairs {
-            while desk.room(of: pair) > 0, positions[pair.line.rawValue] < topic.count {
-                let offset = positions[pair.line.rawValue]
-                positions[pair.line.rawValue] += 1
-                let appointment = LineAppointment(dates: topic[offset].dates, account: Self.account)
-                desk.append(LineRecord(offset: Int64(offset), appointment: appointment), to: pair)
+            for offset in positions[pair.line.rawValue]..<topic.count {
+                driver.take(topic[offset].record, of: pair, at: now)
             }
+            positions[pair.line.rawValue] = topic.count
         }
-        switch desk.next(at: now) {
+        switch driver.next(at: now) {
         case .call(let call):
             ends.add(call, at: now.after(milliseconds: Int64.random(in: 20...2_000, using: &random)))
-            mostUnfinished = max(mostUnfinished, desk.unfinishedCount)
+            mostOpen = max(mostOpen, driver.openCount)
         case .wait(let until):
             guard let next = [until, ends.next].compactMap(\.self).min() else { return false }
             now = max(now, next)
@@ -115,55 +122,47 @@ package struct AppleMenuRun {
         return true
     }
 
-    private mutating func end(_ call: DeskCall) {
-        let sent = topic[Int(call.visit.offset)]
+    private mutating func end(_ call: ReceiptCall) {
+        let device = topic[Int(call.offset)].device
         let request = AppleCall(
             method: Array("POST".utf8),
             target: Array(LabApple.path.utf8),
-            headers: [(name: Array("authorization".utf8), value: call.grant.text)],
-            body: Base64.encode(sent.receipt)
+            headers: [(name: Array("authorization".utf8), value: call.token)],
+            body: Base64.encode(call.receipt.bytes)
         )
         let answer = apple.answer(request, at: now)
-        let (outcome, retryAfter, receipt) = judged(answer, sent)
+        let reply = reply(answer)
+        var receipt: [UInt8] = []
+        let outcome = reply.outcome { bytes in
+            receipt = bytes
+            return judge.judge(bytes, to: call.receipt, at: now)
+        }
         let name = answer.fault?.name ?? "none"
         outcomes[name, default: [:]][outcome.name, default: 0] += 1
-        if case .verified = outcome, let fault = answer.fault, fault.result != .receipt {
-            breaches.append("the refresher takes \(fault.name) for Apple's answer")
-        }
-        let effect = desk.end(call, outcome, retryAfterMilliseconds: retryAfter, at: now, using: &random)
-        guard effect.mustProduce, let receipt else { return }
-        if plan.isCredulous || worker.takes(receipt, of: sent.device, exchanged: sent.dates.createdAt, at: now) {
+        let isWrong = answer.fault.map { $0.result != .receipt } ?? false
+        if case .verified = outcome, isWrong { breaches.append("the refresher takes \(name) for Apple's answer") }
+        guard driver.end(call.number, reply, at: now) != nil else { return }
+        let sent = call.receipt.dates
+        if plan.isCredulous || worker.takes(receipt, of: device, exchanged: sent.createdAt, at: now) {
             accepted += 1
-            append(sent.device, receipt)
-            if let fault = answer.fault, fault.result != .receipt {
-                breaches.append("the worker accepts what \(fault.name) brought")
-            }
-        } else if answer.fault == nil, !worker.hasLater(sent.dates, of: sent.device) {
+            append(device, receipt)
+            if isWrong { breaches.append("the worker accepts what \(name) brought") }
+        } else if answer.fault == nil, !worker.hasLater(sent, of: device) {
             breaches.append("the worker refuses Apple's own answer")
         }
-        desk.acknowledge(call, isWritten: true, at: now, using: &random)
+        driver.acknowledge(call.number, isWritten: true, at: now)
     }
 
     /// What a client makes of an answer: it reads a body to its limit, and needs its end.
-    private func judged(_ answer: AppleAnswer, _ sent: Entry) -> (CallOutcome, Int64?, [UInt8]?) {
-        if case .cut = answer.delivery { return (.transport, nil, nil) }
-        let read = ReceiptAnswer(
-            status: answer.status,
-            headers: answer.headers.map { (name: $0.name, value: Array($0.value.utf8)) },
-            body: Array(answer.body.prefix(ReceiptAnswer.mostBodyBytes + 1)),
-            at: now
-        )
-        var received: [UInt8]?
-        let outcome = CallOutcome(read) { receipt in
-            received = receipt
-            if plan.isCredulous { return .success(.accepted) }
-            let judgement = RefreshJudgement(
-                sent: sent.receipt,
-                appID: AppID(sent.device.appID),
-                environment: sent.device.environment
+    private func reply(_ answer: AppleAnswer) -> CallReply {
+        if case .cut = answer.delivery { return .failed }
+        return .answered(
+            ReceiptAnswer(
+                status: answer.status,
+                headers: answer.headers.map { (name: $0.name, value: Array($0.value.utf8)) },
+                body: Array(answer.body.prefix(ReceiptAnswer.mostBodyBytes + 1)),
+                at: now
             )
-            return judgement?.judge(receipt, at: now, by: verifier, engine: engine) ?? .failure(.receipt(.malformed))
-        }
-        return (outcome, read.retryAfterMilliseconds, received)
+        )
     }
 }

@@ -8,7 +8,7 @@ package import Risk
 package struct DriverRun {
     private enum Event: Sendable {
         case attest(key: Int)
-        case ending(DueCall, life: Int)
+        case ending(ReceiptCall, life: Int)
         case written(UInt, SimulatedReceipt, exchanged: EvaluationTime, life: Int)
         /// The process ends and starts again.
         case crash
@@ -23,12 +23,11 @@ package struct DriverRun {
     }
 
     private let plan: RunPlan
-    private let receiptBytes: Int
     private let key: SigningKey
     private var settings: RefreshDriver.Settings
     /// The team that speaks for a prefix.
     private var teams: [String: String]
-    private var driver: RefreshDriver
+    package private(set) var driver: RefreshDriver
     private var topic: ReceiptTopic
     private var apple: AppleModel
     private var random: SeededRandom
@@ -37,7 +36,7 @@ package struct DriverRun {
     private var committed: [LinePair: Int64] = [:]
     private var attested: [Int: EvaluationTime] = [:]
     /// Calls by their number, with the assignment under which they began.
-    private var calls: [UInt: (call: DeskCall, epoch: Int)] = [:]
+    private var calls: [UInt: (call: ReceiptCall, epoch: Int)] = [:]
     /// Counts each pair's assignments: what ends after a revocation belongs to nobody.
     private var epochs: [LinePair: Int] = [:]
     private var life = 0
@@ -45,21 +44,18 @@ package struct DriverRun {
     /// Steps with nothing to do. The last partitions to resume may need several tries.
     private var idleSteps = 0
     package private(set) var audit = RunAudit()
-    package private(set) var mostHeldBytes = 0
     package private(set) var notices: [RefreshNotice] = []
     package private(set) var pauses = 0
 
-    /// - Parameters:
-    ///   - receiptBytes: the size of each receipt.
-    ///   - mostHeldBytes: of all in memory.
-    package init(_ plan: RunPlan, receiptBytes: Int = 100, mostHeldBytes: Int = 32 << 20) throws {
-        (self.plan, self.receiptBytes) = (plan, receiptBytes)
+    /// - Parameter mostReceipts: in memory.
+    package init(_ plan: RunPlan, mostReceipts: Int = 8_192) throws {
+        self.plan = plan
         key = try SigningKey.generate(.p256)
         teams = Dictionary(uniqueKeysWithValues: FakeReceipts.teams.map { ($0, $0) })
         let keys = Self.keys(key, teams)
         var settings = RefreshDriver.Settings(partitions: plan.partitions, keys: keys, apps: [FakeReceipts.app])
         (settings.lines, settings.callsPerSecond) = (plan.lines, plan.callsPerSecond)
-        settings.mostHeldBytes = mostHeldBytes
+        settings.mostReceipts = mostReceipts
         self.settings = settings
         driver = RefreshDriver(settings, judge: FakeReceipts())
         topic = ReceiptTopic(partitions: plan.partitions, isCompacted: plan.isCompacted)
@@ -100,15 +96,14 @@ package struct DriverRun {
 
     private mutating func step() -> Bool {
         feed()
-        mostHeldBytes = max(mostHeldBytes, driver.heldBytes)
         switch driver.next(at: now) {
         case .call(let call):
-            audit.begin(call.call, at: now)
-            let key = topic.receipt(Int(call.call.pair.partition), call.call.visit.offset).key
-            if call.call.grant.team != teams[FakeReceipts.teams[key % 2]] {
+            audit.begin(call, at: now)
+            let key = topic.receipt(Int(call.pair.partition), call.offset).key
+            if call.grant.team != teams[FakeReceipts.teams[key % 2]] {
                 audit.note("a call has the token of a team that does not speak for it")
             }
-            calls[call.number] = (call.call, epochs[call.call.pair] ?? 0)
+            calls[call.number] = (call, epochs[call.pair] ?? 0)
             let latency = Int64.random(in: 20...30_000, using: &random)
             events.add(.ending(call, life: life), at: now.after(milliseconds: latency))
             return true
@@ -171,19 +166,23 @@ package struct DriverRun {
         )
     }
 
-    private mutating func end(_ call: DueCall) {
-        let sent = topic.receipt(Int(call.call.pair.partition), call.call.visit.offset)
+    private mutating func end(_ call: ReceiptCall) {
+        let sent = topic.receipt(Int(call.pair.partition), call.offset)
         let answer = apple.answer(sent, attestedAt: attested[sent.key] ?? now, at: now)
         let reply = answer.map { CallReply.answered($0) } ?? (random.next() % 2 == 0 ? .timedOut : .failed)
         var received: SimulatedReceipt?
         if case .receipt(let bytes)? = answer?.content { received = AppleModel.receipt(bytes, after: sent) }
         let outcome = reply.outcome { _ in received == nil ? .failure(.receipt(.malformed)) : .success(.accepted) }
-        if isOwn(call.number) { audit.end(call.call, outcome, isOver: outcome.isFinal) }
-        guard let request = driver.end(call.number, reply, at: now, using: &random), let received else { return }
-        if request.partition != call.call.pair.partition { audit.note("a request goes to another partition") }
+        let skipped = skippedCount
+        let request = driver.end(call.number, reply, at: now)
+        if isOwn(call.number) { audit.end(call, outcome, isOver: outcome.isFinal || skippedCount > skipped) }
+        guard let request, let received else { return }
+        if request.partition != call.pair.partition { audit.note("a request goes to another partition") }
         let event = Event.written(request.number, received, exchanged: sent.dates.createdAt, life: life)
         events.add(event, at: now.after(milliseconds: 40))
     }
+
+    private var skippedCount: Int { driver.counts.skipped.values.reduce(0, +) }
 
     private mutating func written(
         _ number: UInt,
@@ -198,7 +197,7 @@ package struct DriverRun {
         if chance > 0 { _ = topic.verify(receipt, exchanged: exchanged, at: now) }
         guard life == self.life, let call = calls[number]?.call else { return }
         if isOwn(number) { audit.acknowledge(call, isWritten: isWritten) }
-        driver.acknowledge(number, isWritten: isWritten, at: now, using: &random)
+        driver.acknowledge(number, isWritten: isWritten, at: now)
     }
 }
 
@@ -237,7 +236,7 @@ extension DriverRun {
             if topic.isGone(partition, offset, at: now) { continue }
             left -= 1
             let receipt = topic.receipt(partition, offset)
-            let record = FakeReceipts.record(receipt, offset: offset, bytes: receiptBytes)
+            let record = FakeReceipts.record(receipt, offset: offset)
             driver.take(record, of: pair, at: now)
         }
         feeds[pair] = feed
@@ -267,7 +266,7 @@ extension DriverRun {
                 let due = pair.line.due(dates, plan.lines)
                 let isWanted = pair.line.takes(dates.type) && !dates.isExpired(at: due)
                 if isWanted, !audit.isDone(pair, offset), !topic.isGone(partition, offset, at: now) {
-                    audit.note("\(pair) \(offset) is never visited")
+                    audit.note("\(pair) \(offset) is never exchanged")
                 }
             }
         }

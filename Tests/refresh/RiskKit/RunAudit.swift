@@ -8,14 +8,14 @@ package struct BegunCall: Sendable, Equatable {
     package let at: EvaluationTime
 }
 
-/// Watches a run and notes what must not be. It keeps its own books and asks the desk nothing.
+/// Watches a run and notes what must not be. It keeps its own books and asks the driver nothing.
 package struct RunAudit: Sendable {
     private struct Place: Hashable {
         let pair: LinePair
         let offset: Int64
     }
 
-    private enum Standing {
+    private enum Stage {
         case open, kept, final
         /// A crash, a revocation or a lost write: the record is read once more.
         case again
@@ -24,44 +24,44 @@ package struct RunAudit: Sendable {
     package private(set) var breaches: [String] = []
     package private(set) var calls: [BegunCall] = []
     package private(set) var outcomes: [String: Int] = [:]
-    private var standings: [Place: Standing] = [:]
+    private var stages: [Place: Stage] = [:]
     /// By pair: offsets that are open or kept.
     private var unfinished: [LinePair: Set<Int64>] = [:]
 
     package init() {}
 
-    package mutating func begin(_ call: DeskCall, at time: EvaluationTime) {
-        let place = Place(pair: call.pair, offset: call.visit.offset)
-        let dates = call.visit.appointment.dates
-        calls.append(BegunCall(pair: call.pair, offset: call.visit.offset, at: time))
+    package mutating func begin(_ call: ReceiptCall, at time: EvaluationTime) {
+        let place = Place(pair: call.pair, offset: call.offset)
+        let dates = call.receipt.dates
+        calls.append(BegunCall(pair: call.pair, offset: call.offset, at: time))
         if let notBefore = dates.notBefore, time < notBefore { note("before Not Before", place) }
         if let expiresAt = dates.expiresAt, time > expiresAt { note("after its expiry", place) }
-        if time < call.visit.due { note("before it is due", place) }
+        if time < call.due { note("before it is due", place) }
         if !call.pair.line.takes(dates.type) { note("by a line that does not take it", place) }
-        switch standings[place] {
+        switch stages[place] {
         case .open: note("while another call of it is open", place)
         case .final: note("again, although it was done", place)
         case .kept, .again, nil: break
         }
-        standings[place] = .open
-        unfinished[call.pair, default: []].insert(call.visit.offset)
+        stages[place] = .open
+        unfinished[call.pair, default: []].insert(call.offset)
     }
 
-    package mutating func end(_ call: DeskCall, _ outcome: CallOutcome, isOver: Bool) {
+    package mutating func end(_ call: ReceiptCall, _ outcome: CallOutcome, isOver: Bool) {
         outcomes[outcome.name, default: 0] += 1
         // A verified one stays open until its receipt is written.
         if case .verified = outcome { return }
         finish(call, isOver ? .final : .kept)
     }
 
-    package mutating func acknowledge(_ call: DeskCall, isWritten: Bool) {
+    package mutating func acknowledge(_ call: ReceiptCall, isWritten: Bool) {
         finish(call, isWritten ? .final : .again)
     }
 
     /// The instance starts again from its committed positions.
     package mutating func restart(_ pair: LinePair, from position: Int64) {
         unfinished[pair] = nil
-        for place in standings.keys where place.pair == pair && place.offset >= position { standings[place] = .again }
+        for place in stages.keys where place.pair == pair && place.offset >= position { stages[place] = .again }
     }
 
     package mutating func commit(_ pair: LinePair, _ position: Int64) {
@@ -71,7 +71,7 @@ package struct RunAudit: Sendable {
     }
 
     package func isDone(_ pair: LinePair, _ offset: Int64) -> Bool {
-        if case .final = standings[Place(pair: pair, offset: offset)] { true } else { false }
+        if case .final = stages[Place(pair: pair, offset: offset)] { true } else { false }
     }
 
     package mutating func note(_ text: String) { breaches.append(text) }
@@ -89,10 +89,10 @@ package struct RunAudit: Sendable {
         return true
     }
 
-    private mutating func finish(_ call: DeskCall, _ standing: Standing) {
-        let place = Place(pair: call.pair, offset: call.visit.offset)
-        standings[place] = standing
-        if case .final = standing { unfinished[call.pair]?.remove(call.visit.offset) }
+    private mutating func finish(_ call: ReceiptCall, _ stage: Stage) {
+        let place = Place(pair: call.pair, offset: call.offset)
+        stages[place] = stage
+        if case .final = stage { unfinished[call.pair]?.remove(call.offset) }
     }
 
     private mutating func note(_ text: String, _ place: Place) {

@@ -3,7 +3,7 @@ internal import Risk
 internal import RiskKit
 internal import Testing
 
-/// The lab's double of Apple's exchange with its whole menu of faults, before the real answers, judgement and desk.
+/// The lab's double of Apple's exchange with its whole menu of faults, before the real answers, judgement and driver.
 @Suite("Every fault of Apple's, under seeds")
 struct AppleMenuTests {
     private static func run(_ plan: AppleMenuRun.Plan) throws -> AppleMenuRun {
@@ -12,7 +12,7 @@ struct AppleMenuTests {
         return run
     }
 
-    /// What becomes of a visit, by the name of the fault.
+    /// How a call ends, by the name of the fault.
     private static let outcomes: [String: String] = [
         "not-modified": "early", "incorrect-environment": "incorrect-environment", "bad-payload": "bad-payload",
         "token-expired": "unauthorized", "token-other-team": "unauthorized", "token-unknown-key": "unauthorized",
@@ -22,7 +22,7 @@ struct AppleMenuTests {
     ]
 
     @Test(arguments: DeviceLab.AppleFault.allCases.map(\.name))
-    func `an answer with one fault has its outcome, and the visits go on to the end`(name: String) throws {
+    func `an answer with one fault has its outcome, and the exchanges go on to the end`(name: String) throws {
         let fault = try #require(DeviceLab.AppleFault.named(name))
         var plan = AppleMenuRun.Plan(seed: 3)
         (plan.keys, plan.share, plan.faults) = (2, 0.5, [fault])
@@ -33,14 +33,14 @@ struct AppleMenuTests {
     }
 
     @Test(arguments: UInt64(1)...4)
-    func `of the whole menu nothing wrong is accepted, no visit is lost, and the desk does not grow`(
+    func `of the whole menu nothing wrong is accepted, no exchange is lost, and few calls are open`(
         seed: UInt64
     ) throws {
         var plan = AppleMenuRun.Plan(seed: seed)
         (plan.keys, plan.share) = (12, 0.6)
         let run = try Self.run(plan)
         #expect(run.breaches == [], "seed \(seed)")
-        #expect(run.accepted > plan.keys && run.mostUnfinished <= CallBucket.mostInFlight)
+        #expect(run.accepted > plan.keys && run.mostOpen <= CallBucket.mostInFlight)
         #expect(run.outcomes.count > 15, "seed \(seed): \(run.outcomes.keys.sorted())")
         for (name, outcomes) in run.outcomes where name != "none" {
             #expect(outcomes.keys.sorted() == [Self.outcomes[name] ?? "invalid-answer"], "\(name)")

@@ -14,7 +14,7 @@ struct CallBreakerTests {
         return breaker
     }
 
-    @Test(arguments: [(CallFailure.answer, 10), (.pressure, 20), (.unauthorized, 1)])
+    @Test(arguments: [(CallFailure.answer, 10), (.pressure, 20), (.unauthorized, 10)])
     func `it opens at the failure in a row that is one too many`(failure: CallFailure, most: Int) {
         var breaker = breaker(failure, most - 1)
         #expect(!breaker.isOpen && breaker.opensAt == nil)
@@ -60,7 +60,7 @@ struct CallBreakerTests {
         #expect(breaker.isFresh && breaker.opensAt == nil)
     }
 
-    @Test(arguments: [(CallFailure.answer, 10, false), (.pressure, 20, true), (.unauthorized, 1, true)])
+    @Test(arguments: [(CallFailure.answer, 10, false), (.pressure, 20, true), (.unauthorized, 10, true)])
     func `an answer without data closes what it refutes`(failure: CallFailure, count: Int, closes: Bool) {
         var breaker = breaker(failure, count)
         #expect(breaker.answer() == (closes ? .closed : nil))
@@ -69,7 +69,7 @@ struct CallBreakerTests {
     }
 
     @Test func `a reload makes the next call the probe`() {
-        var breaker = breaker(.unauthorized, 1)
+        var breaker = breaker(.unauthorized, 10)
         breaker.probe(at: Sample.at(3))
         #expect(breaker.isOpen && breaker.opensAt == Sample.at(3))
         var closed = CallBreaker()
@@ -80,7 +80,7 @@ struct CallBreakerTests {
     @Test(.startsItself) func `an open breaker lets nothing but probes through`() async {
         await #expect(processExitsWith: .failure) {
             var breaker = CallBreaker()
-            _ = breaker.fail(.unauthorized, at: Sample.start)
+            for _ in 0..<10 { _ = breaker.fail(.unauthorized, at: Sample.start) }
             breaker.begin(at: Sample.at(CallBreaker.probeMilliseconds - 1))
         }
     }

@@ -25,7 +25,7 @@ struct CallRateTests {
         return (0..<count).map { _ in
             let free = max(bucket.next ?? .never, bucket.next(in: .production))
             now = max(now, free).after(milliseconds: Int64.random(in: 0...lateness, using: &random))
-            bucket.take(.first, .production, at: now)
+            bucket.take(.production, at: now)
             bucket.end()
             return now
         }
@@ -49,9 +49,9 @@ struct CallRateTests {
 
     @Test func `a pause is not made up for by a burst`() {
         var bucket = bucket(10)
-        bucket.take(.first, .production, at: Sample.start)
+        bucket.take(.production, at: Sample.start)
         #expect(bucket.next == Sample.at(100))
-        bucket.take(.first, .production, at: Sample.at(60_000))
+        bucket.take(.production, at: Sample.at(60_000))
         #expect(bucket.next == Sample.at(60_100))
     }
 
@@ -65,14 +65,14 @@ struct CallRateTests {
     @Test func `a changed setting counts from the next call on`() {
         var bucket = bucket(1)
         bucket.change(callsPerSecond: 4)
-        bucket.take(.first, .production, at: Sample.start)
+        bucket.take(.production, at: Sample.start)
         #expect(bucket.next == Sample.at(250))
     }
 
     @Test func `at most 64 calls are in flight`() {
         var bucket = bucket(1_000)
         for index in 0..<CallBucket.mostInFlight {
-            bucket.take(.first, .production, at: Sample.at(Int64(index)))
+            bucket.take(.production, at: Sample.at(Int64(index)))
         }
         #expect(bucket.inFlight == 64 && bucket.next == nil)
         bucket.end()
@@ -83,57 +83,57 @@ struct CallRateTests {
         await #expect(processExitsWith: .failure) {
             var bucket = CallBucket(callsPerSecond: 1)
             bucket.assign(pairs: 3, partitions: 1)
-            bucket.take(.first, .production, at: Sample.start)
-            bucket.take(.first, .production, at: Sample.at(999))
+            bucket.take(.production, at: Sample.start)
+            bucket.take(.production, at: Sample.at(999))
         }
     }
 
     @Test func `an answer 429 halves the rate of its environment alone, once in ten seconds`() {
         var bucket = bucket(8)
-        bucket.wasThrottled(in: .production, at: Sample.start)
+        _ = bucket.wasThrottled(in: .production, at: Sample.start)
         #expect(bucket.rate(in: .production) == 4 && bucket.rate(in: .development) == 8)
         #expect(bucket.isLowered(in: .production) && !bucket.isLowered(in: .development))
-        bucket.wasThrottled(in: .production, at: Sample.at(9_999))
+        _ = bucket.wasThrottled(in: .production, at: Sample.at(9_999))
         #expect(bucket.rate(in: .production) == 4)
-        bucket.wasThrottled(in: .production, at: Sample.at(10_000))
+        _ = bucket.wasThrottled(in: .production, at: Sample.at(10_000))
         #expect(bucket.rate(in: .production) == 2)
     }
 
     @Test(arguments: [(8.0, 1.0 / 60), (0.05, 1.0 / 60), (0.01, 0.01)])
     func `the rate falls to one call a minute, and not below`(setting: Double, least: Double) {
         var bucket = bucket(setting)
-        for index in 0..<20 { bucket.wasThrottled(in: .production, at: Sample.at(Int64(index) * 10_000)) }
+        for index in 0..<20 { _ = bucket.wasThrottled(in: .production, at: Sample.at(Int64(index) * 10_000)) }
         #expect(abs(bucket.rate(in: .production) / least - 1) < 0.001)
     }
 
-    @Test func `each minute without an answer 429 gives back 5 % of the setting`() {
+    @Test func `each hour without an answer 429 doubles the rate, up to the setting`() {
         var bucket = bucket(100)
-        bucket.wasThrottled(in: .production, at: Sample.start)
+        for time in [0, 10_000, 20_000] as [Int64] { _ = bucket.wasThrottled(in: .production, at: Sample.at(time)) }
+        // One within ten seconds of the last halving lowers nothing, and it is not quiet since before it.
+        #expect(bucket.wasThrottled(in: .production, at: Sample.at(21_000)) == false)
         func rate(_ milliseconds: Int64) -> Double {
             var copy = bucket
-            copy.take(.first, .production, at: Sample.at(milliseconds))
+            copy.restore(at: Sample.at(21_000 + milliseconds))
             return copy.rate(in: .production)
         }
-        for (time, expected) in [(59_999, 50), (60_000, 55), (120_000, 60), (599_999, 95), (600_000, 100)] {
-            #expect(abs(rate(Int64(time)) - Double(expected)) < 0.1, "\(time)")
+        let hour = Milliseconds.hour
+        for (time, expected) in [(hour - 1, 12.5), (hour, 25), (2 * hour, 50), (3 * hour, 100), (9 * hour, 100)] {
+            #expect(abs(rate(time) - expected) < 0.1, "\(time)")
         }
-        bucket.wasThrottled(in: .production, at: Sample.at(59_000))
-        #expect(abs(rate(118_999) - 25) < 0.1)
-        #expect(abs(rate(119_000) - 30) < 0.1)
     }
 
-    @Test func `quiet minutes count without calls too`() {
+    @Test func `quiet hours count without calls too`() {
         var bucket = bucket(100)
-        bucket.wasThrottled(in: .development, at: Sample.start)
-        bucket.restore(at: Sample.at(59_999))
+        #expect(bucket.wasThrottled(in: .development, at: Sample.start) == true)
+        bucket.restore(at: Sample.at(Milliseconds.hour - 1))
         #expect(bucket.isLowered(in: .development))
-        bucket.restore(at: Sample.at(10 * Milliseconds.minute))
+        bucket.restore(at: Sample.at(10 * Milliseconds.hour))
         #expect(!bucket.isLowered(in: .development) && bucket.rate(in: .development) == 100)
     }
 
     @Test func `a lowered rate is kept in every window too`() {
         var bucket = bucket(40)
-        bucket.wasThrottled(in: .production, at: Sample.at(-1_000))
+        _ = bucket.wasThrottled(in: .production, at: Sample.at(-1_000))
         #expect(RunAudit.keepsRate(times(&bucket, 500), callsPerSecond: 20))
     }
 
@@ -145,58 +145,5 @@ struct CallRateTests {
         #expect(bucket.next(in: .development) < Sample.start)
         bucket.pause(.production, milliseconds: 0, at: Sample.start)
         #expect(bucket.next(in: .production) == Sample.at(expected))
-    }
-
-    @Test(
-        arguments: [
-            ([true, true, true], [30, 10, 10]), ([true, true, false], [30, 10, 0]),
-            ([true, false, false], [50, 0, 0]),
-            ([false, true, true], [0, 25, 25]),
-        ]
-    )
-    func `lines with due visits share the calls 3 : 1 : 1`(due: [Bool], expected: [Int]) {
-        var (shares, counts) = (LineShares(), [0, 0, 0])
-        let total = expected.reduce(0, +)
-        for _ in 0..<total {
-            guard let line = shares.turn([due[0], due[1], due[2]]) else { break }
-            shares.take(line)
-            counts[line.rawValue] += 1
-        }
-        for line in 0..<3 { #expect(abs(counts[line] - expected[line]) <= 1, "\(counts)") }
-        #expect(shares.turn([false, false, false]) == nil)
-    }
-
-    @Test func `a line that was idle has no claim on the past`() {
-        var shares = LineShares()
-        for _ in 0..<1_000 { shares.take(.again) }
-        var counts = [0, 0, 0]
-        for _ in 0..<8 {
-            guard let line = shares.turn([false, true, true]) else { break }
-            shares.take(line)
-            counts[line.rawValue] += 1
-        }
-        #expect(counts == [0, 4, 4])
-    }
-
-    @Test func `retries wait 1 s to 5 min, over a span that doubles`() {
-        var random = SeededRandom(seed: 3)
-        for keptBefore in [-1, 0, 1, 2, 5, 7, 8, 100, .max] {
-            let longest = RetryDelay.longest(keptBefore: keptBefore)
-            let doubled = Int64(2_000) << Int64(min(max(0, keptBefore), 8))
-            #expect(longest == min(300_000, doubled))
-            let delays = (0..<500).map { _ in RetryDelay.milliseconds(keptBefore: keptBefore, using: &random) }
-            #expect(delays.allSatisfy { (1_000...longest).contains($0) })
-            // Full jitter: the whole span is used.
-            let span = Double(longest - 1_000)
-            #expect(Double(delays.min() ?? 0) < 1_000 + span * 0.1 && Double(delays.max() ?? 0) > 1_000 + span * 0.9)
-        }
-    }
-
-    @Test func `retries of the same seed are the same`() {
-        var (one, two) = (SeededRandom(seed: 9), SeededRandom(seed: 9))
-        for keptBefore in 0..<20 {
-            let first = RetryDelay.milliseconds(keptBefore: keptBefore, using: &one)
-            #expect(first == RetryDelay.milliseconds(keptBefore: keptBefore, using: &two))
-        }
     }
 }

@@ -87,13 +87,13 @@ struct ProviderTokenTests {
     @Test func `of a key that was never accepted a young token is replaced once`() throws {
         var tokens = ProviderTokens([try providerKey()])
         let first = try present(tokens.grant(Self.team, at: Sample.start))
-        #expect(tokens.refuse(first) == .tryAgain)
+        #expect(tokens.refuse(first) == false)
         let second = try present(tokens.grant(Self.team, at: Sample.start))
         #expect(second != first)
         // Calls that were under way with the first token.
-        #expect(tokens.refuse(first, 1) == .tryAgain)
+        #expect(tokens.refuse(first) == false)
         #expect(tokens.grant(Self.team, at: Sample.start) == second)
-        #expect(tokens.refuse(second) == .unknown)
+        #expect(tokens.refuse(second) == true)
         #expect(tokens.grant(Self.team, at: Sample.start) == second)
     }
 
@@ -102,67 +102,37 @@ struct ProviderTokenTests {
         var tokens = ProviderTokens([try providerKey()])
         var token = try present(tokens.grant(Self.team, at: Sample.start))
         if isAccepted {
-            tokens.wasAccepted(token, in: .production)
+            tokens.wasAccepted(token)
         } else {
             _ = tokens.refuse(token)
             token = try present(tokens.grant(Self.team, at: Sample.start))
         }
-        #expect(tokens.refuse(token, at: Self.least - 1) == (isAccepted ? .receipt : .unknown))
+        #expect(tokens.refuse(token, at: Self.least - 1) == true)
         #expect(tokens.grant(Self.team, at: Sample.at(Self.least - 1)) == token)
-        #expect(tokens.refuse(token, at: Self.least) == .tryAgain)
+        #expect(tokens.refuse(token, at: Self.least) == false)
         let next = try present(tokens.grant(Self.team, at: Sample.at(Self.least)))
-        #expect(next != token && tokens.refuse(next, at: Self.least) == .unknown)
-    }
-
-    @Test func `a refusal right after an acceptance is the receipt's, of three receipts in a row the key's`() throws {
-        var tokens = ProviderTokens([try providerKey()])
-        let token = try present(tokens.grant(Self.team, at: Sample.start))
-        for _ in 0..<2 {
-            tokens.wasAccepted(token, in: .production)
-            #expect(tokens.refuse(token, 1) == .receipt)
-            #expect(tokens.refuse(token, 2) == .unknown)
-            #expect((0..<9).allSatisfy { _ in tokens.refuse(token, 1) == .unknown }, "they are two receipts")
-        }
-        #expect(tokens.refuse(token, 3) == .refused)
-        #expect(tokens.refuse(token, 1) == .refused)
-        tokens.wasAccepted(token, in: .production)
-        #expect(tokens.refuse(token, 3) == .receipt)
-    }
-
-    @Test func `what one host accepts says nothing of the other's refusals`() throws {
-        var tokens = ProviderTokens([try providerKey()])
-        let token = try present(tokens.grant(Self.team, at: Sample.start))
-        var verdicts: [ProviderTokens.Verdict] = []
-        for offset in 0..<3 as Range<Int64> {
-            tokens.wasAccepted(token, in: .development)
-            verdicts.append(tokens.refuse(token, offset))
-        }
-        #expect(verdicts == [.unknown, .unknown, .refused])
+        #expect(next != token)
+        #expect(tokens.refuse(next, at: Self.least) == true)
     }
 
     @Test func `an older token of the same key speaks for it, one of another key does not`() throws {
         var tokens = ProviderTokens([try providerKey()])
         let old = try present(tokens.grant(Self.team, at: Sample.start))
         let second = try present(tokens.grant(Self.team, at: Sample.at(Self.life)))
-        tokens.wasAccepted(old, in: .production)
-        #expect(tokens.refuse(second, at: Self.life) == .receipt)
+        tokens.wasAccepted(old)
+        #expect(tokens.refuse(second, at: Self.life) == true)
         tokens.reload([try providerKey("KEY7654321")])
         let third = try present(tokens.grant(Self.team, at: Sample.at(Self.life)))
-        tokens.wasAccepted(second, in: .production)
-        #expect(tokens.refuse(third, at: Self.life) == .tryAgain)
+        tokens.wasAccepted(second)
+        #expect(tokens.refuse(third, at: Self.life) == false)
     }
 
-    @Test func `a reload with another key forgets the refusals of the old one`() throws {
-        for kid in ["KEY7654321", "KEY1234567"] {
-            var tokens = ProviderTokens([try providerKey()])
-            let first = try present(tokens.grant(Self.team, at: Sample.start))
-            tokens.wasAccepted(first, in: .production)
-            for offset in 0..<3 as Range<Int64> { _ = tokens.refuse(first, offset) }
-            tokens.reload([try providerKey(kid)])
-            let third = try present(tokens.grant(Self.team, at: Sample.start))
-            #expect(tokens.refuse(third) == (third == first ? .refused : .tryAgain))
-            #expect((third == first) == (kid == "KEY1234567"))
-        }
+    @Test func `a refused token of a team that is gone is more than used up`() throws {
+        var tokens = ProviderTokens([try providerKey()])
+        let first = try present(tokens.grant(Self.team, at: Sample.start))
+        tokens.reload([])
+        #expect(!tokens.hasKey(of: Self.team))
+        #expect(tokens.refuse(first) == true)
     }
 
     @Test(
@@ -182,9 +152,7 @@ struct ProviderTokenTests {
 }
 
 extension ProviderTokens {
-    /// An answer 401 of production's host.
-    fileprivate mutating func refuse(_ grant: Grant, _ offset: Int64 = 0, at milliseconds: Int64 = 0) -> Verdict {
-        let receipt = ReceiptPlace(partition: 0, offset: offset)
-        return wasRefused(grant, for: receipt, in: .production, at: Sample.at(milliseconds))
+    fileprivate mutating func refuse(_ grant: Grant, at milliseconds: Int64 = 0) -> Bool {
+        wasRefused(grant, at: Sample.at(milliseconds))
     }
 }

@@ -6,7 +6,7 @@ internal import Testing
 @Suite("The driver over a simulated group, producer and Apple, under seeds")
 struct RefreshDriverRunTests {
     @Test(arguments: UInt64(1)...6)
-    func `no visit is lost and no position passes an open call, whatever group and producer do`(
+    func `no exchange is lost and no position passes an open call, whatever group and producer do`(
         seed: UInt64
     ) throws {
         var plan = RunPlan(seed: seed)
@@ -17,19 +17,35 @@ struct RefreshDriverRunTests {
         #expect(run.audit.breaches == [], "seed \(seed)")
         #expect(run.audit.calls.count > 500)
         #expect(RunAudit.keepsRate(run.audit.calls.map(\.at), callsPerSecond: plan.callsPerSecond), "seed \(seed)")
-        for outcome in ["verified", "absent", "timed-out", "invalid-answer"] {
-            #expect(run.audit.outcomes[outcome] ?? 0 > 0, "seed \(seed): no \(outcome)")
-        }
-        #expect(run.notices.contains { if case .breakerOpened = $0 { true } else { false } })
-        #expect(run.notices.contains { if case .breakerClosed = $0 { true } else { false } })
+        #expect(run.audit.outcomes["verified"] ?? 0 > 0 && run.audit.outcomes["absent"] ?? 0 > 0)
         // Not every seed has a span of answers 429.
         let isThrottled = run.audit.outcomes["throttled"] ?? 0 > 0
         let rates = run.notices.map { if case .rateLowered = $0 { 1 } else if case .rateRestored = $0 { 2 } else { 0 } }
         #expect(rates.contains(1) == isThrottled && rates.contains(2) == isThrottled, "seed \(seed)")
     }
 
+    @Test func `a few seeds together meet every outcome, breaker and rate`() throws {
+        var (outcomes, notices): (Set<String>, Set<String>) = ([], [])
+        for seed in UInt64(1)...8 {
+            var run = try DriverRun(RunPlan(seed: seed))
+            run.run()
+            outcomes.formUnion(run.audit.outcomes.keys)
+            notices.formUnion(run.notices.map { String("\($0)".prefix { $0 != "(" }) })
+        }
+        #expect(
+            outcomes.isSuperset(of: [
+                "verified", "absent", "throttled", "unavailable", "timed-out", "transport", "unauthorized",
+                "invalid-answer",
+            ])
+        )
+        #expect(
+            notices.isSuperset(of: ["breakerOpened", "breakerClosed", "rateLowered", "rateRestored", "skipped"]),
+            "\(notices)"
+        )
+    }
+
     @Test(arguments: UInt64(50)...53)
-    func `a reload loses no visit, makes none twice, and each call is of the team that speaks for it`(
+    func `after reloads no exchange is lost or made twice, and each call is of the team that speaks for it`(
         seed: UInt64
     ) throws {
         var plan = RunPlan(seed: seed)
@@ -37,24 +53,56 @@ struct RefreshDriverRunTests {
         var run = try DriverRun(plan)
         run.run()
         #expect(run.audit.breaches == [], "seed \(seed)")
-        #expect(run.audit.calls.count > 500 && run.pauses >= plan.reloads, "seed \(seed)")
+        #expect(run.audit.calls.count > 500, "seed \(seed)")
     }
 
-    /// 9 pairs with 2,000 bytes each, and one receipt of 1,300 more.
     @Test(arguments: UInt64(30)...32)
-    func `receipts in memory stay within their bound, and all are visited`(seed: UInt64) throws {
+    func `with little memory a partition is read in parts, and every receipt is exchanged`(seed: UInt64) throws {
         var plan = RunPlan(seed: seed)
         (plan.keys, plan.callsPerSecond) = (90, 0.3)
-        var wide = try DriverRun(plan, receiptBytes: 1_000)
-        var narrow = try DriverRun(plan, receiptBytes: 1_000, mostHeldBytes: 18_000)
+        var wide = try DriverRun(plan)
+        var narrow = try DriverRun(plan, mostReceipts: 36)
         wide.run()
         narrow.run()
         #expect(wide.audit.breaches == [], "seed \(seed)")
         #expect(narrow.audit.breaches == [], "seed \(seed)")
-        let mostOver = 9 * 1_300
-        #expect(narrow.mostHeldBytes <= 18_000 + mostOver, "seed \(seed): \(narrow.mostHeldBytes) bytes")
-        #expect(wide.mostHeldBytes > 18_000 + mostOver, "the bound would not be felt")
         #expect(narrow.pauses > wide.pauses)
+    }
+
+    @Test(arguments: UInt64(20)...23)
+    func `an Apple without faults is called a known number of times`(seed: UInt64) throws {
+        var plan = RunPlan(seed: seed)
+        (plan.faults, plan.crashes, plan.rarity) = (0, 0, .max)
+        var run = try DriverRun(plan)
+        run.run()
+        #expect(run.audit.breaches == [])
+        // A chain has its first call, one every seven days, and the two that Apple has no data for: 35 and 30 + 28 days
+        // after an attestation.
+        let each = run.audit.calls.count / plan.keys
+        #expect((6...11).contains(each), "\(run.audit.calls.count) calls of \(plan.keys) keys")
+        #expect(run.driver.counts.skipped.isEmpty)
+    }
+
+    @Test(arguments: [0.02, 0.2, 50])
+    func `a low rate makes exchanges late and a high one does not make them early`(rate: Double) throws {
+        var plan = RunPlan(seed: 5)
+        (plan.callsPerSecond, plan.keys) = (rate, 60)
+        var run = try DriverRun(plan)
+        run.run()
+        #expect(run.audit.breaches == [])
+        #expect(RunAudit.keepsRate(run.audit.calls.map(\.at), callsPerSecond: rate))
+    }
+
+    @Test func `a rate is exceeded by one call too early in any window`() {
+        let even = (0..<20).map { Sample.at(Int64($0) * 100) }
+        #expect(RunAudit.keepsRate(even, callsPerSecond: 10))
+        for index in 1..<19 {
+            var times = even
+            times[index] = Sample.at(Int64(index) * 100 - 2)
+            #expect(!RunAudit.keepsRate(times, callsPerSecond: 10))
+        }
+        // One second's calls at once are above the rate as well.
+        #expect(!RunAudit.keepsRate((0..<10).map { _ in Sample.start }, callsPerSecond: 10))
     }
 
     @Test func `the same seed makes the same calls`() throws {

@@ -13,7 +13,6 @@ struct RefreshReloadTests {
     private static let (one, two) = (FakeReceipts.teams[0], FakeReceipts.teams[1])
     private static let other = "projects/1/apps/1:1:ios:2"
 
-    private var random = SeededRandom(seed: 4)
     private let key: SigningKey
     private var driver: RefreshDriver
 
@@ -51,153 +50,87 @@ struct RefreshReloadTests {
         )
     }
 
-    /// The partition's flow: where it is read on.
-    private mutating func resumed() -> Int64? { driver.takeFlow(of: .first).resume.first?.from }
-
-    private mutating func call(_ milliseconds: Int64 = 0) -> DueCall? {
+    private mutating func call(_ milliseconds: Int64 = 0) -> ReceiptCall? {
         if case .call(let call) = driver.next(at: Self.due.after(milliseconds: milliseconds)) { call } else { nil }
     }
 
-    private mutating func end(_ call: DueCall, _ status: Int) {
-        _ = driver.end(call.number, .answered(Sample.answer(status, at: Self.due)), at: Self.due, using: &random)
+    private mutating func end(_ call: ReceiptCall, _ status: Int) {
+        _ = driver.end(call.number, .answered(Sample.answer(status, at: Self.due)), at: Self.due)
     }
 
     @Test mutating func `receipts of an app that it switches off are passed, those of others are called for`() {
-        let records = [Self.record(0, app: Self.other), Self.record(1)]
-        read(records)
+        read([Self.record(0, app: Self.other), Self.record(1)])
         reload(apps: [FakeReceipts.app])
-        let flow = driver.takeFlow(of: .first)
-        #expect(flow.pause == [0] && flow.resume.map(\.from) == [0])
-        read(records)
-        #expect(call()?.call.visit.offset == 1)
+        #expect(call()?.offset == 1)
         #expect(call(10) == nil && driver.takeNotices().isEmpty)
         #expect(driver.takePositions(of: .first).map(\.position) == [1])
     }
 
-    @Test mutating func `receipts that no key speaks for any more are passed and told, others are called for`() {
-        let records = [Self.record(0, key: 3), Self.record(1), Self.record(2, key: 5)]
-        read(records)
+    @Test mutating func `what was passed while an app was off stays so, what comes afterwards is called for`() {
+        reload(apps: [])
+        read([Self.record(0)])
+        #expect(call() == nil)
+        reload()
+        #expect(driver.takeFlow(of: .first).pause.isEmpty && call(10) == nil)
+        read([Self.record(1)])
+        #expect(call(20)?.offset == 1)
+    }
+
+    @Test mutating func `receipts that no key speaks for any more are passed, later ones are told`() {
+        read([Self.record(0, key: 3), Self.record(1)])
         reload([Self.one: [Self.one]])
-        #expect(resumed() == 0)
-        read(records)
+        read([Self.record(2, key: 5)])
         let call = call()
-        #expect(call?.call.visit.offset == 1 && call?.call.account.team == Self.one)
+        #expect(call?.offset == 1 && call?.account.team == Self.one)
         #expect(self.call(10) == nil)
         #expect(driver.takeNotices() == [.unserved(prefix: Self.two)])
     }
 
-    @Test mutating func `receipts follow their prefix to another team`() {
-        read([Self.record(0, key: 3)])
+    @Test mutating func `receipts follow their prefix to another team, also after a call that failed`() throws {
+        read([Self.record(0, key: 3), Self.record(1, key: 3)])
+        let open = try present(call())
         reload([Self.one: [Self.one, Self.two]])
-        #expect(resumed() == 0)
-        read([Self.record(0, key: 3)])
-        let call = call()
-        #expect(call?.call.account.team == Self.one && call?.call.grant.team == Self.one)
-    }
-
-    @Test mutating func `a call that is under way is waited for, and its visit is not made twice`() throws {
-        read([Self.record(0)])
-        let call = try present(call())
-        reload(apps: [FakeReceipts.app])
-        let flow = driver.takeFlow(of: .first)
-        #expect(flow.pause == [0] && flow.resume.isEmpty)
-        read([Self.record(0)])
-        #expect(self.call(10) == nil)
-        let reply = CallReply.answered(FakeReceipts.answer(createdAt: Self.due))
-        #expect(driver.end(call.number, reply, at: Self.due, using: &random) != nil)
-        #expect(resumed() == nil && driver.takePositions(of: .first).isEmpty)
-        driver.acknowledge(call.number, isWritten: true, at: Self.due, using: &random)
-        #expect(resumed() == 0)
-        read([Self.record(0)])
-        #expect(self.call(10) == nil && driver.takePositions(of: .first).map(\.position) == [1])
-        #expect(driver.counts.calls == [RefreshCounts.Kind(.production, "verified"): 1] && driver.heldBytes == 0)
+        let call = call(10)
+        #expect(call?.offset == 1 && call?.account.team == Self.one && call?.grant.team == Self.one)
+        end(open, 503)
+        let again = self.call(10_000)
+        #expect(again?.offset == 0 && again?.grant.team == Self.one)
     }
 
     @Test(arguments: [true, false])
-    mutating func `a call that is under way and not final is made again`(isAnswered: Bool) throws {
+    mutating func `an answer to a call of before counts, also of an app that is off`(isOff: Bool) throws {
         read([Self.record(0)])
         let call = try present(call())
-        reload(apps: [FakeReceipts.app])
-        let reply = isAnswered ? CallReply.answered(FakeReceipts.answer(createdAt: Self.due)) : .timedOut
-        _ = driver.end(call.number, reply, at: Self.due, using: &random)
-        driver.acknowledge(call.number, isWritten: false, at: Self.due, using: &random)
-        #expect(resumed() == 0)
-        read([Self.record(0)])
-        #expect(driver.takePositions(of: .first).isEmpty)
-        #expect(self.call(10)?.receipt == call.receipt)
+        reload(apps: isOff ? [] : nil)
+        let reply = CallReply.answered(FakeReceipts.answer(createdAt: Self.due))
+        #expect(driver.end(call.number, reply, at: Self.due) != nil)
+        driver.acknowledge(call.number, isWritten: true, at: Self.due)
+        #expect(self.call(10) == nil && driver.takePositions(of: .first).map(\.position) == [1])
+        #expect(driver.counts.calls == [RefreshCounts.Kind(.production, "verified"): 1] && driver.openCount == 0)
     }
 
     @Test(arguments: [401, 404, 429, 503, 600])
     mutating func `an answer for a team that is gone counts, and opens no breaker that is shown`(status: Int) throws {
         read([Self.record(0, key: 3)])
         let call = try present(call())
-        let rate = driver.desk.bucket.rate(in: .production)
+        let rate = driver.bucket.rate(in: .production)
         reload([Self.one: [Self.one]])
         end(call, status)
         let figures = driver.figures(at: Self.due)
         #expect(figures.counts.calls.values.reduce(0, +) == 1 && driver.openCount == 0)
         #expect(figures.breakers.isEmpty && figures.inFlight[.production] == 0)
-        #expect((driver.desk.bucket.rate(in: .production) < rate) == (status == 429))
+        #expect((driver.bucket.rate(in: .production) < rate) == (status == 429))
     }
 
     @Test mutating func `breakers of a team without a key are forgotten, others ask at once`() throws {
-        read([Self.record(0, key: 3), Self.record(1, key: 3), Self.record(2, key: 3)])
+        read((0..<12).map { Self.record($0, key: 3) })
         // The first one is tried with another token, too.
-        for milliseconds in [10, 20, 30, 40] as [Int64] { end(try present(call(milliseconds)), 401) }
+        for number in 1...11 as ClosedRange<Int64> { end(try present(call(10 * number)), 401) }
         let account = CallAccount(team: Self.two, environment: .production)
-        #expect(driver.figures(at: Self.due).breakers == [account: true] && call(50) == nil)
+        #expect(driver.figures(at: Self.due).breakers == [account: true] && call(120) == nil)
         reload()
-        #expect(driver.desk.breakers[account] != nil && call(60) != nil)
+        #expect(driver.breakers[account] != nil && call(130) != nil && call(140) == nil)
         reload([Self.one: [Self.one]])
-        #expect(driver.desk.breakers.isEmpty)
-    }
-
-    @Test mutating func `another key or rate, and what was not read yet, is no reason to read again`() throws {
-        let keys = Self.keys(try SigningKey.generate(.p256), [Self.one: [Self.one], Self.two: [Self.two]], kid: "L")
-        read([Self.record(0)])
-        driver.reload(keys: keys, apps: [FakeReceipts.app, Self.other], callsPerSecond: 500, at: Self.due)
-        #expect(driver.takeFlow(of: .first).pause.isEmpty && driver.heldBytes > 0)
-        #expect(call()?.call.visit.offset == 0)
-        reload(apps: [])
-        for line in [ReceiptLine.again, .late] {
-            let flow = driver.takeFlow(of: line)
-            #expect(flow.pause.isEmpty && flow.resume.isEmpty)
-        }
-        #expect(driver.takeFlow(of: .first).pause == [0])
-    }
-
-    @Test mutating func `what has ended behind a visit that waits is not called for again`() throws {
-        let records = (0..<3).map { Self.record($0) }
-        read(records)
-        let calls = try (0..<3).map { try present(call($0 * 10)) }
-        for (call, status) in zip(calls, [503, 404, 404]) { end(call, status) }
-        reload(apps: [FakeReceipts.app])
-        #expect(resumed() == 0)
-        read(records)
-        let again = try present(call(40))
-        #expect(again.call.visit.offset == 0 && call(60) == nil)
-        end(again, 404)
-        #expect(driver.takePositions(of: .first).map(\.position) == [3])
-    }
-
-    @Test mutating func `two reloads before the partition is sought are as one`() {
-        read([Self.record(0)])
-        reload(apps: [])
-        reload(apps: [FakeReceipts.app])
-        let flow = driver.takeFlow(of: .first)
-        #expect(flow.pause == [0] && flow.resume.map(\.from) == [0])
-        read([Self.record(0)])
-        #expect(call()?.call.visit.offset == 0)
-    }
-
-    @Test mutating func `a revocation ends the wait for the calls of the reading before`() throws {
-        read([Self.record(0)])
-        let call = try present(call())
-        reload(apps: [FakeReceipts.app])
-        driver.revoke(Self.pair)
-        driver.assign(Self.pair)
-        read([Self.record(0)])
-        end(call, 404)
-        #expect(self.call(10)?.call.visit.offset == 0 && driver.heldBytes > 0)
+        #expect(driver.breakers.isEmpty)
     }
 }

@@ -18,14 +18,6 @@ enum Sample {
     static func answer(_ status: Int, at time: EvaluationTime) -> ReceiptAnswer {
         ReceiptAnswer(status: status, headers: [], body: [], at: time)
     }
-
-    static func record(
-        _ offset: Int64,
-        _ dates: ReceiptDates?,
-        _ account: CallAccount = account
-    ) -> LineRecord {
-        LineRecord(offset: offset, appointment: dates.map { LineAppointment(dates: $0, account: account) })
-    }
 }
 
 /// What a mutating call gives: the macro's own expansion takes no such call.

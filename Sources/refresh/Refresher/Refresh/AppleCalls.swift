@@ -10,7 +10,7 @@ package protocol CallPort: AnyObject {
     /// Begins a call. Must not wait for anything.
     ///
     /// - Parameter end: called once, on any thread, within the time limit of a call.
-    func begin(_ call: DueCall, end: @escaping @Sendable (CallReply) -> Void)
+    func begin(_ call: ReceiptCall, end: @escaping @Sendable (CallReply) -> Void)
     /// Gives up what is under way; nothing is called back any more.
     func stop()
 }
@@ -20,7 +20,7 @@ package final class AppleCalls: CallPort, Sendable {
     package typealias End = @Sendable (CallReply) -> Void
 
     private struct State {
-        var waiting: [(call: DueCall, end: End)] = []
+        var waiting: [(call: ReceiptCall, end: End)] = []
         var isStopping = false
     }
 
@@ -37,7 +37,7 @@ package final class AppleCalls: CallPort, Sendable {
         DispatchQueue(owner: "risk.calls").async { self.work(settings) }
     }
 
-    package func begin(_ call: DueCall, end: @escaping End) {
+    package func begin(_ call: ReceiptCall, end: @escaping End) {
         state.withLock { $0.waiting.append((call, end)) }
         wakeup.signal()
     }
@@ -52,7 +52,7 @@ package final class AppleCalls: CallPort, Sendable {
         var ends: [UInt64: End] = [:]
         while true {
             if ends.isEmpty { _ = wakeup.wait(timeout: .now() + .milliseconds(Self.idleMilliseconds)) }
-            var calls: [(call: DueCall, end: End)] = []
+            var calls: [(call: ReceiptCall, end: End)] = []
             let isStopping = state.withLock { state in
                 swap(&calls, &state.waiting)
                 return state.isStopping
@@ -72,14 +72,15 @@ package final class AppleCalls: CallPort, Sendable {
         }
     }
 
-    private func begin(_ call: DueCall, _ end: @escaping End, _ caller: ReceiptCaller, _ ends: inout [UInt64: End]) {
+    private func begin(_ call: ReceiptCall, _ end: @escaping End, _ caller: ReceiptCaller, _ ends: inout [UInt64: End])
+    {
         let tag = UInt64(call.number)
         ends[tag] = end
         caller.begin(
             ExchangeCall(
                 tag: tag,
                 environment: call.environment,
-                receipt: call.receipt,
+                receipt: call.receipt.bytes,
                 authorization: call.token
             )
         )

@@ -33,6 +33,13 @@ extension LogEvent {
                 .riskAnswer,
                 "an answer of Apple's for \(environment.rawValue) is of no use: \(status), \(code)\(Self.text(trace))"
             )
+        case .skipped(let line, let environment, let outcome):
+            self.init(
+                .warning,
+                .riskAnswer,
+                "line \(line.name) skips a receipt for \(environment.rawValue) after its last call: \(outcome); the next "
+                    + "line exchanges it"
+            )
         case .unreadable(let pair, let offset):
             self.init(
                 .warning,

@@ -13,7 +13,7 @@ package final class RefreshLoop {
     /// The longest pause, so that the groups are served.
     private static let mostPause: Int64 = 20
     private static let commitPause: Int64 = 2_000
-    /// A clock that was set back by more makes the visits' times meaningless.
+    /// A clock that was set back by more makes the times of calls meaningless.
     private static let mostBack: Int64 = 2_000
     private static let finalSlices = 20
 
@@ -24,7 +24,6 @@ package final class RefreshLoop {
     private let outlet: any RequestOutlet
     private let topic: String
     private let inbox: RefreshInbox
-    private var random: any RandomNumberGenerator
     private let monitor: RefreshMonitor
     private let say: (LogEvent) -> Void
     private var time = EvaluationTime(milliseconds: 0)
@@ -42,12 +41,11 @@ package final class RefreshLoop {
         outlet: any RequestOutlet,
         topic: String,
         inbox: RefreshInbox,
-        random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
         monitor: RefreshMonitor,
         say: @escaping (LogEvent) -> Void
     ) {
         (self.driver, self.groups, self.caller, self.outlet) = (driver, groups, caller, outlet)
-        (self.topic, self.inbox, self.random) = (topic, inbox, random)
+        (self.topic, self.inbox) = (topic, inbox)
         (self.monitor, self.say) = (monitor, say)
     }
 
@@ -107,7 +105,7 @@ package final class RefreshLoop {
         }
     }
 
-    private func begin(_ call: DueCall, now: Int64) {
+    private func begin(_ call: ReceiptCall, now: Int64) {
         begun[call.number] = (call.environment, now)
         caller.begin(call) { [inbox] in inbox.put(.ended(call.number, $0)) }
     }
@@ -117,15 +115,10 @@ package final class RefreshLoop {
         case .ended(let number, let reply):
             guard let call = begun.removeValue(forKey: number) else { return }
             monitor.note(duration: now - call.at, call.environment)
-            if let request = driver.end(number, reply, at: time, using: &random) { write(request) }
+            if let request = driver.end(number, reply, at: time) { write(request) }
         case .reports(let reports):
             for report in reports {
-                driver.acknowledge(
-                    report.ticket,
-                    isWritten: report.outcome == .written,
-                    at: time,
-                    using: &random
-                )
+                driver.acknowledge(report.ticket, isWritten: report.outcome == .written, at: time)
             }
         }
     }

@@ -34,6 +34,7 @@ enum RefreshMetricsPage {
             .riskCalls,
             calls.map { MetricSample([$0.key.environment.rawValue, $0.key.outcome], whole: $0.value) }
         )
+        text.write(.riskSkipped, samples(figures.counts.skipped) { MetricSample([$0], whole: $1) })
         let durations = snapshot.durations.sorted { $0.key.rawValue < $1.key.rawValue }
         text.write(
             .riskDuration,

@@ -54,7 +54,7 @@ package enum CallOutcome: Sendable, Equatable {
         }
     }
 
-    /// Whether the visit is over; kept otherwise: the same receipt is worth another call.
+    /// Whether the exchange has ended; otherwise the same receipt is worth another call.
     package var isFinal: Bool {
         switch self {
         case .verified, .invalid, .notGenuine, .early, .absent, .refused, .unexpected: true
@@ -75,11 +75,11 @@ package enum CallOutcome: Sendable, Equatable {
 
 /// What a failed call says of those that follow.
 package enum CallFailure: Int, Sendable, CaseIterable {
-    /// An answer that is not understood, or a refusal of what was sent: our fault would use up all visits.
+    /// An answer that is not understood, or a refusal of what was sent: our fault would use up all receipts.
     case answer
     /// Too many calls, errors of the server, no answer.
     case pressure
-    /// The key is refused, whichever receipt it speaks for.
+    /// Answers 401: the key's fault, or its receipts'.
     case unauthorized
 
     package var name: String {
@@ -93,9 +93,8 @@ package enum CallFailure: Int, Sendable, CaseIterable {
     /// Failures in a row at which calls stop.
     package var mostInRow: Int {
         switch self {
-        case .answer: 10
+        case .answer, .unauthorized: 10
         case .pressure: 20
-        case .unauthorized: 1
         }
     }
 }

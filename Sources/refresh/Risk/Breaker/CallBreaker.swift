@@ -1,7 +1,7 @@
 package import AppAttest
 
 /// Stops the calls of an account whose answers show that more of them would do harm, or nothing; a single call every 15
-/// minutes finds out whether that is over. Nothing is lost: its visits are kept meanwhile.
+/// minutes finds out whether that is over. Nothing is lost: its receipts wait meanwhile.
 package struct CallBreaker: Sendable, Equatable {
     package static let probeMilliseconds = 15 * Milliseconds.minute
 
@@ -59,7 +59,7 @@ package struct CallBreaker: Sendable, Equatable {
         return wasOpen ? .closed : nil
     }
 
-    /// Apple has said that it has nothing for this receipt, or that the receipt is not the team's. It hears us and
+    /// Apple has said that it has nothing for this receipt. It hears us and
     /// knows the team; whether its receipts are understood here is still open.
     package mutating func answer() -> Change? {
         for failure in CallFailure.allCases where failure != .answer { counts[failure.rawValue] = 0 }
@@ -69,7 +69,7 @@ package struct CallBreaker: Sendable, Equatable {
     }
 }
 
-/// Whose calls they are at Apple: a team's key speaks for it, and each environment is a host of its own.
+/// The account that Apple counts calls against: a team in one environment, each of which is a host of its own.
 package struct CallAccount: Hashable, Sendable {
     /// The team ID of the configuration.
     package let team: String

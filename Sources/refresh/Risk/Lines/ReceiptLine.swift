@@ -16,18 +16,18 @@ package enum ReceiptLine: Int, Sendable, CaseIterable {
     /// Apple's data appears some time after a receipt's Not Before, and clocks differ.
     package static let marginMilliseconds = 10 * Milliseconds.minute
 
-    /// Whether a receipt of this type is visited: only one that was never exchanged lacks its first metric.
+    /// Whether it exchanges a receipt of this type: only one that was never exchanged lacks its first metric.
     package func takes(_ type: ReceiptType) -> Bool { self != .first || type == .attest }
 
-    /// When a receipt's visit is due. Not Before wins over any setting.
+    /// When a receipt's exchange is due. Not Before wins over any setting.
     package func due(_ dates: ReceiptDates, _ settings: LineSettings) -> EvaluationTime {
-        let appointed = dates.createdAt.after(milliseconds: settings.distance(of: self))
-        guard let notBefore = dates.notBefore else { return appointed }
-        return max(appointed, notBefore.after(milliseconds: Self.marginMilliseconds))
+        let aged = dates.createdAt.after(milliseconds: settings.distance(of: self))
+        guard let notBefore = dates.notBefore else { return aged }
+        return max(aged, notBefore.after(milliseconds: Self.marginMilliseconds))
     }
 }
 
-/// A receipt's age at its visit, per line, in milliseconds.
+/// A receipt's age at its exchange, per line, in milliseconds.
 package struct LineSettings: Sendable, Equatable {
     package var first: Int64
     package var again: Int64

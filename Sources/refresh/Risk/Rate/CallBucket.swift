@@ -1,7 +1,7 @@
 package import AppAttest
 
-/// When calls may begin: an instance's part of the configured rate, shared among lines and lowered per environment, and
-/// the number of calls in flight.
+/// When calls may begin: an instance's part of the configured rate, lowered per environment, and the number of calls in
+/// flight.
 package struct CallBucket: Sendable {
     package static let mostInFlight = 64
     private static let microsecondsPerSecond = 1_000_000.0
@@ -15,7 +15,6 @@ package struct CallBucket: Sendable {
     private var development = EnvironmentRate()
     private var assigned = (pairs: 0, partitions: 0)
     package private(set) var inFlight = 0
-    package private(set) var shares = LineShares()
 
     package init(callsPerSecond: Double) { self.callsPerSecond = callsPerSecond }
 
@@ -57,13 +56,12 @@ package struct CallBucket: Sendable {
     /// A call begins.
     ///
     /// - Precondition: it may, by both times.
-    package mutating func take(_ line: ReceiptLine, _ environment: Environment, at time: EvaluationTime) {
+    package mutating func take(_ environment: Environment, at time: EvaluationTime) {
         guard let interval, inFlight < Self.mostInFlight, schedule.isFree(at: time) else {
             preconditionFailure("a call waits for its time")
         }
         schedule.take(at: time, interval: interval)
         self[environment].take(at: time, interval: interval)
-        shares.take(line)
         inFlight += 1
     }
 
@@ -72,16 +70,17 @@ package struct CallBucket: Sendable {
         inFlight -= 1
     }
 
-    package mutating func wasThrottled(in environment: Environment, at time: EvaluationTime) {
-        guard let interval else { return }
-        self[environment].wasThrottled(at: time, interval: interval)
+    /// - Returns: whether the rate is lower from now on.
+    package mutating func wasThrottled(in environment: Environment, at time: EvaluationTime) -> Bool {
+        guard let interval else { return false }
+        return self[environment].wasThrottled(at: time, interval: interval)
     }
 
     package mutating func pause(_ environment: Environment, milliseconds: Int64, at time: EvaluationTime) {
         self[environment].pause(milliseconds: milliseconds, at: time)
     }
 
-    /// Gives back what quiet minutes are worth, whether calls are made or not.
+    /// Gives back what quiet hours are worth, whether calls are made or not.
     package mutating func restore(at time: EvaluationTime) {
         production.restore(at: time)
         development.restore(at: time)
@@ -91,34 +90,4 @@ package struct CallBucket: Sendable {
         get { environment == .production ? production : development }
         set { if environment == .production { production = newValue } else { development = newValue } }
     }
-}
-
-/// Shares calls among the lines that have due visits, 3 : 1 : 1; what a line leaves, the others take.
-package struct LineShares: Sendable {
-    /// What a call costs a line, by its number: a third of the others' for the line with three shares.
-    private static let costs: [3 of Int] = [1, 3, 3]
-
-    /// What each line has paid so far.
-    private var paid: [3 of Int] = [0, 0, 0]
-    /// What the last payer had paid before it: a line that was idle starts here, without a claim on the past.
-    private var level = 0
-
-    package init() {}
-
-    /// The line whose turn it is.
-    ///
-    /// - Parameter isDue: by the line's number.
-    /// - Returns: nil while no line has a due visit.
-    package func turn(_ isDue: [3 of Bool]) -> ReceiptLine? {
-        var turn: Int?
-        for line in isDue.indices where isDue[line] && turn.map({ account(line) < account($0) }) ?? true { turn = line }
-        return turn.flatMap(ReceiptLine.init(rawValue:))
-    }
-
-    package mutating func take(_ line: ReceiptLine) {
-        level = account(line.rawValue)
-        paid[line.rawValue] = level + Self.costs[line.rawValue]
-    }
-
-    private func account(_ line: Int) -> Int { max(paid[line], level) }
 }

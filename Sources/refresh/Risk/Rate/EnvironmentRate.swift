@@ -1,12 +1,12 @@
 package import AppAttest
 
-/// The part of the configured rate at which one of Apple's hosts is called: halved by answers 429, restored by minutes
+/// The part of the configured rate at which one of Apple's hosts is called: halved by an answer 429, doubled by an hour
 /// without one.
 package struct EnvironmentRate: Sendable, Equatable {
     /// However many answers 429: one call a minute.
     package static let longestInterval: Int64 = 60_000_000
     package static let halvingPauseMilliseconds = 10 * Milliseconds.second
-    package static let restoredPerMinute = 0.05
+    package static let quietMilliseconds = Milliseconds.hour
     /// A longer Retry-After counts as this one.
     package static let longestPauseMilliseconds = Milliseconds.hour
 
@@ -14,7 +14,7 @@ package struct EnvironmentRate: Sendable, Equatable {
     package private(set) var share = 1.0
     private var schedule = CallSchedule()
     private var halvedAt: EvaluationTime?
-    /// The time from which on minutes without an answer 429 count.
+    /// The last answer 429, or the last time that the rate was doubled.
     private var quietSince: EvaluationTime?
     /// The end of the longest Retry-After.
     private var pausedUntil: EvaluationTime?
@@ -40,12 +40,15 @@ package struct EnvironmentRate: Sendable, Equatable {
     }
 
     /// An answer 429. Many calls in flight get one for the same cause, so that one of them counts.
-    package mutating func wasThrottled(at time: EvaluationTime, interval: Int64) {
+    ///
+    /// - Returns: whether the rate is lower from now on.
+    package mutating func wasThrottled(at time: EvaluationTime, interval: Int64) -> Bool {
         restore(at: time)
         quietSince = time
-        if let halvedAt, time.since(halvedAt) < Self.halvingPauseMilliseconds, halvedAt <= time { return }
-        halvedAt = time
-        share = max(share / 2, min(1, Double(interval) / Double(Self.longestInterval)))
+        if let halvedAt, time.since(halvedAt) < Self.halvingPauseMilliseconds, halvedAt <= time { return false }
+        let before = share
+        (halvedAt, share) = (time, max(share / 2, min(1, Double(interval) / Double(Self.longestInterval))))
+        return share < before
     }
 
     /// Takes a Retry-After for what it says, up to an hour.
@@ -54,12 +57,11 @@ package struct EnvironmentRate: Sendable, Equatable {
         pausedUntil = pausedUntil.map { max($0, until) } ?? until
     }
 
-    /// Gives back what the whole minutes since the last answer 429 are worth.
+    /// Doubles the rate for each whole hour since the last answer 429.
     package mutating func restore(at time: EvaluationTime) {
-        guard let since = quietSince, isLowered else { return }
-        let minutes = max(0, time.since(since)) / Milliseconds.minute
-        guard minutes > 0 else { return }
-        share = min(1, share + Self.restoredPerMinute * Double(minutes))
-        quietSince = since.after(milliseconds: minutes * Milliseconds.minute)
+        while isLowered, let since = quietSince, time.since(since) >= Self.quietMilliseconds {
+            share = min(1, share * 2)
+            quietSince = since.after(milliseconds: Self.quietMilliseconds)
+        }
     }
 }

@@ -13,18 +13,6 @@ package struct ProviderTokens: Sendable {
         fileprivate let number: Int
     }
 
-    /// What follows from an answer 401.
-    package enum Verdict: Sendable, Equatable {
-        /// Another token is there, or is made now: one more try.
-        case tryAgain
-        /// The key was accepted just before: the fault seems the receipt's.
-        case receipt
-        /// Nothing tells yet whose fault it is.
-        case unknown
-        /// Several receipts were refused in a row: the fault is the key's, or the team's.
-        case refused
-    }
-
     private struct Entry {
         var key: ProviderKey
         var token: ProviderToken?
@@ -34,11 +22,10 @@ package struct ProviderTokens: Sendable {
         var firstNumber = 1
         /// Whether a refused token may be replaced although it is young.
         var mayReplace = true
-        var standings: [Environment: KeyStanding] = [:]
 
         /// Replaces the key, and forgets what Apple answered to the old one.
         mutating func change(_ key: ProviderKey) {
-            (self.key, token, firstNumber, mayReplace, standings) = (key, nil, number + 1, true, [:])
+            (self.key, token, firstNumber, mayReplace) = (key, nil, number + 1, true)
         }
     }
 
@@ -74,32 +61,23 @@ package struct ProviderTokens: Sendable {
         return Grant(text: token.text, team: team, number: entry.number)
     }
 
+    package func hasKey(of team: String) -> Bool { entries[team] != nil }
+
     /// Apple has understood a call with this token.
-    package mutating func wasAccepted(_ grant: Grant, in environment: Environment) {
-        guard var entry = entries[grant.team], grant.number >= entry.firstNumber else { return }
-        entry.mayReplace = false
-        entry.standings[environment, default: KeyStanding()].accept()
-        entries[grant.team] = entry
+    package mutating func wasAccepted(_ grant: Grant) {
+        guard let entry = entries[grant.team], grant.number >= entry.firstNumber else { return }
+        entries[grant.team]?.mayReplace = false
     }
 
     /// Apple has answered 401. Of many calls with one token the first makes another.
-    package mutating func wasRefused(
-        _ grant: Grant,
-        for receipt: ReceiptPlace,
-        in environment: Environment,
-        at time: EvaluationTime
-    ) -> Verdict {
-        guard var entry = entries[grant.team] else { return .refused }
-        defer { entries[grant.team] = entry }
-        guard entry.number == grant.number, let token = entry.token else { return .tryAgain }
-        if entry.mayReplace || time.since(token.issuedAt) >= Self.leastMilliseconds {
-            (entry.token, entry.mayReplace) = (nil, false)
-            return .tryAgain
-        }
-        return switch entry.standings[environment, default: KeyStanding()].refuse(receipt) {
-        case .receipt: .receipt
-        case .unknown: .unknown
-        case .key: .refused
-        }
+    ///
+    /// - Returns: whether that is more than a used-up token; false = another one is there, or is made now.
+    package mutating func wasRefused(_ grant: Grant, at time: EvaluationTime) -> Bool {
+        guard var entry = entries[grant.team] else { return true }
+        guard entry.number == grant.number, let token = entry.token else { return false }
+        guard entry.mayReplace || time.since(token.issuedAt) >= Self.leastMilliseconds else { return true }
+        (entry.token, entry.mayReplace) = (nil, false)
+        entries[grant.team] = entry
+        return false
     }
 }

@@ -5,6 +5,11 @@ extension MetricFamily {
         ["environment", "outcome"],
         "Calls to Apple by how they ended; `verified` alone brings a new receipt."
     )
+    package static let riskSkipped = counter(
+        "attest_risk_skipped",
+        ["environment"],
+        "Receipts that a line skipped after five failed calls; the next line exchanges them."
+    )
     package static let riskDuration = MetricFamily(
         base: "attest_risk_call_duration_seconds",
         kind: .histogram,
@@ -37,5 +42,7 @@ extension MetricFamily {
         "When the last verified receipt came."
     )
 
-    static let ofRisk = [riskCalls, riskDuration, riskInFlight, riskLag, riskRate, riskBreaker, riskLastSuccess]
+    static let ofRisk = [
+        riskCalls, riskSkipped, riskDuration, riskInFlight, riskLag, riskRate, riskBreaker, riskLastSuccess,
+    ]
 }

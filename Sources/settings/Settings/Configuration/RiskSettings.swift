@@ -5,7 +5,7 @@ internal import JSON
 package struct RiskSettings: Sendable, Equatable {
     package var keys: [DeviceCheckEntry] = []
     package var callsPerSecond = 10.0
-    /// The age of a receipt at its visits.
+    /// The age of a receipt at its exchanges.
     package var firstMilliseconds: Int64 = 60_000
     package var againMilliseconds: Int64 = 604_800_000
     package var lateMilliseconds: Int64 = 2_592_000_000

@@ -124,7 +124,7 @@ extension ProgramProcess {
     package func errors(_ text: String) -> Int { error.count(of: text) }
 
     /// Standard error without the warnings of a lab authority's roots, which every workplace trusts, of passwords in clear
-    /// text, which do not leave this machine, and of lines of receipts that visit at one time, so that no test waits a day.
+    /// text, which do not leave this machine, and of lines of receipts that are exchanged at one time, so that no test waits a day.
     package var errorBesideLab: String {
         let lab = ["is a lab authority's root", "in clear text", "risk.late is not after risk.again"]
         return error.split(separator: "\n").filter { line in !lab.contains { line.contains($0) } }

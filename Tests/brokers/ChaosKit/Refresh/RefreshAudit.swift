@@ -60,7 +60,9 @@ package enum RefreshAudit {
             findings.append("\(finals) calls were answered, and \(evidence.mostFinalCalls) are the most")
         }
         let ended = finals + evidence.calls.count { $0.status == nil }
-        if ended < evidence.visits { findings.append("\(ended) calls ended, and there are \(evidence.visits) visits") }
+        if ended < evidence.exchanges {
+            findings.append("\(ended) calls ended, and there are \(evidence.exchanges) exchanges")
+        }
         return findings
     }
 }

@@ -61,7 +61,7 @@ package struct RefreshEvidence: Sendable, Equatable {
     package var endings: [String: [String]] = [:]
     package var failures: [String: Int] = [:]
     /// Each of them ends with an answer, or without one that is whole.
-    package var visits = 0
+    package var exchanges = 0
     /// How many answered calls there may be at most.
     package var mostFinalCalls = Int.max
     /// Requests without a result, and such with more than one.
@@ -101,7 +101,7 @@ extension RefreshEvidence {
             let root = try JSONDocument(parsing: record.value ?? []).root
             if root["event"]?.string == "AppAttestRisk" { events.append(root["requestId"]?.string ?? "") }
         }
-        (calls, visits) = (site.relay.calls, try site.visits())
+        (calls, exchanges) = (site.relay.calls, try site.exchanges())
         let verifier = ObjectVerifier(anchors: try workplace.ca.anchors())
         for call in calls {
             guard let publicKey = ReceiptContent(unverified: call.receipt)?.publicKey else { continue }

@@ -37,8 +37,8 @@ package final class RefreshRun {
         case killBroker = "kill -9 of a broker"
         case restartBroker = "broker restart"
 
-        /// Whether visits may be made again.
-        var repeatsVisits: Bool { self == .killRefresher || self == .endRefresher || broker != nil }
+        /// Whether exchanges may be made again.
+        var repeatsExchanges: Bool { self == .killRefresher || self == .endRefresher || broker != nil }
 
         var broker: ChaosFault? {
             switch self {
@@ -91,7 +91,7 @@ package final class RefreshRun {
 
     package func run() throws -> Report {
         try site.createTopics()
-        // These wait for the first refresher: all lines visit them.
+        // These wait for the first refresher: all lines exchange them.
         try traffic.attest(settings.devices / 3)
         for name in ["w1", "w2"] { try cast.add(name) { [site] in try site.worker(name) } }
         try cast.add("apple") { [unowned self] in
@@ -124,7 +124,7 @@ package final class RefreshRun {
             let fault = round.removeLast()
             while !fits(fault) { try tick() }
             try apply(fault)
-            if fault.repeatsVisits { repeats += 1 }
+            if fault.repeatsExchanges { repeats += 1 }
             say("\(index + 1) of \(settings.faults): \(fault.rawValue) (\(site.relay.callCount) calls)")
             let due = settings.forgets * (index + 1) / settings.faults
             if due > settings.forgets * index / settings.faults { try forget() }
@@ -225,11 +225,11 @@ package final class RefreshRun {
     private func report(_ unsettled: [String]) throws -> Report {
         var report = Report()
         report.evidence = try RefreshEvidence(site)
-        let visits = report.evidence.visits
+        let exchanges = report.evidence.exchanges
         let seconds = Self.commitSeconds + (cluster.settings.brokers > 1 ? Self.takeoverSeconds : 0)
         let again = Self.mostInFlight + seconds * settings.callsPerSecond
         let repeats = repeats + cast.fenced
-        report.evidence.mostFinalCalls = visits + repeats * again
+        report.evidence.mostFinalCalls = exchanges + repeats * again
         report.findings = unsettled.map { "not done: \($0)" } + brokers.findings + cast.findings
         report.findings += RefreshAudit.findings(report.evidence)
         let secrets = RefreshSecrets(key: site.key, calls: report.evidence.calls)
@@ -240,7 +240,7 @@ package final class RefreshRun {
         let moved = receipts.count { $0.isAccepted && !$0.isDuplicate }
         let superseded = receipts.count { $0.reason == "receipt:superseded" }
         report.lines = [
-            "\(calls.count) calls, \(calls.count(where: \.isFinal)) of them answered; \(visits) visits and \(repeats) repeats",
+            "\(calls.count) calls, \(calls.count(where: \.isFinal)) of them answered; \(exchanges) exchanges and \(repeats) repeats",
             "\(receipts.count) requests: \(moved) moved a metric, \(superseded) superseded, "
                 + "\(receipts.count(where: \.isDuplicate)) of the same second, "
                 + "\(receipts.count { $0.reason == "unknown-key" }) of forgotten keys",

@@ -7,9 +7,9 @@ internal import Streams
 private struct LineWork {
     /// The offset behind the last record, by partition.
     var ends: [Int32: Int64] = [:]
-    /// The first receipt that has to wait for a day, behind which the lines `again` and `late` visit none.
+    /// The first receipt that has to wait for a day, behind which the lines `again` and `late` exchange none.
     var waiting: [Int32: Int64] = [:]
-    var visits = 0
+    var exchanges = 0
 
     init(_ site: RefreshSite) throws {
         try TopicDump.read(site.receipts, site.workplace.properties, partitions: site.settings.partitions) { record in
@@ -19,7 +19,7 @@ private struct LineWork {
                 waiting[record.partition] = record.offset
             }
             // Attestations are older than a day.
-            if type == Array("ATTEST".utf8) { visits += waiting[record.partition] == nil ? 3 : 1 }
+            if type == Array("ATTEST".utf8) { exchanges += waiting[record.partition] == nil ? 3 : 1 }
         }
     }
 }
@@ -48,6 +48,6 @@ extension RefreshSite {
         return left
     }
 
-    /// How many visits the lines had to make.
-    package func visits() throws -> Int { try LineWork(self).visits }
+    /// How many exchanges the lines had to make.
+    package func exchanges() throws -> Int { try LineWork(self).exchanges }
 }

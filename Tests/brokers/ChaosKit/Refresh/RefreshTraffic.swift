@@ -10,7 +10,7 @@ internal import TestKit
 
 /// Devices that attest and assert, some of them on one hardware; their requests go to the topic.
 package final class RefreshTraffic {
-    /// The receipts of fresh attestations are older than a day by this, so that all three lines visit them.
+    /// The receipts of fresh attestations are older than a day by this, so that all three lines exchange them.
     package static let ageMilliseconds: Int64 = 25 * 3_600_000
 
     private let site: RefreshSite

@@ -34,7 +34,7 @@ private struct RefreshSample {
         evidence.calls = (1...4 as ClosedRange<UInt8>).map { byte in
             RelayedCall(receipt: [0], token: "", status: 200, answer: Base64.encode([byte]))
         }
-        (evidence.visits, evidence.mostFinalCalls) = (4, 4)
+        (evidence.exchanges, evidence.mostFinalCalls) = (4, 4)
     }
 
     mutating func change(_ key: String, _ index: Int, _ change: (inout RefreshEvidence.Step) -> Void) {
@@ -138,7 +138,7 @@ struct RefreshAuditTests {
         sample.evidence.mostFinalCalls = 3
         #expect(sample.findings == ["4 calls were answered, and 3 are the most"])
         sample.evidence.calls[0].status = 503
-        #expect(sample.findings.contains("3 calls ended, and there are 4 visits"), "it is made again")
+        #expect(sample.findings.contains("3 calls ended, and there are 4 exchanges"), "it is made again")
         #expect(!sample.findings.contains { $0.contains("are the most") })
         sample = RefreshSample()
         sample.evidence.strays = ["0/7 has no result"]

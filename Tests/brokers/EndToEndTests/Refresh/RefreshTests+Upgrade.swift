@@ -61,7 +61,7 @@ extension RefreshTests {
             try traffic.assert(traffic.devices.indices)
             try settle()
         }
-        // The way back comes before the visits of the last receipts.
+        // The way back comes before the exchanges of the last receipts.
         Self.end(refresher)
         let watch = site.workplace.drainWatch()
         try traffic.attest(6)
@@ -80,7 +80,7 @@ extension RefreshTests {
         for (key, steps) in evidence.steps {
             for step in steps {
                 if case .receipt = step.request {
-                    // What an earlier version takes is a visit lost, and nothing else.
+                    // What an earlier version takes is an exchange lost, and nothing else.
                     let reasons = ["unknown-method", "receipt:superseded"]
                     #expect(step.isAccepted || reasons.contains(step.reason ?? ""), "\(key): \(step)")
                 } else {

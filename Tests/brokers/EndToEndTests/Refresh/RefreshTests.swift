@@ -16,12 +16,12 @@ struct RefreshTests {
         try RefreshSite(prefix, servers: #require(RealClusterTrait.cluster).bootstrapServers, settings)
     }
 
-    /// Waits until the worker has judged all there is, and the lines have no visit to make.
+    /// Waits until the worker has judged all there is, and the lines have nothing to exchange.
     static func settles(_ site: RefreshSite, _ processes: [ProgramProcess]) throws -> Bool {
         let watch = site.workplace.drainWatch()
         return Deadline.wait(60) {
             guard processes.allSatisfy(\.isRunning) else { return true }
-            // In this order: receipts come with a request's commit, and a line commits a visit behind its request.
+            // In this order: receipts come with a request's commit, and a line commits an exchange after its request.
             guard (try? watch.isDrained()) == true, watch.committed > 0, (try? site.unreadLines()) == [] else {
                 return false
             }
@@ -64,7 +64,7 @@ struct RefreshTests {
 
         let evidence = try RefreshEvidence(site)
         #expect(RefreshAudit.findings(evidence) == [])
-        #expect(evidence.visits >= 10 && evidence.calls.count == evidence.visits)
+        #expect(evidence.exchanges >= 10 && evidence.calls.count == evidence.exchanges)
         #expect(evidence.ledger.count == 10 && evidence.events.count == 10)
         let metrics = (0..<10).map { evidence.ledger[traffic.keyID($0)]??.value ?? 0 }
         let (shared, own) = ((0..<10).filter { $0 % 3 == 0 }, (0..<10).filter { $0 % 3 != 0 })

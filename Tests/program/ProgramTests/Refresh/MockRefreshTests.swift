@@ -129,9 +129,9 @@ struct MockRefreshTests {
 
 /// Answers each call at once with a new receipt.
 private final class AnsweringCaller: FakeCaller {
-    override func begin(_ call: DueCall, end: @escaping @Sendable (CallReply) -> Void) {
+    override func begin(_ call: ReceiptCall, end: @escaping @Sendable (CallReply) -> Void) {
         super.begin(call, end: end)
-        let time = call.call.visit.due
+        let time = call.due
         answer(call.number, .answered(FakeReceipts.answer(createdAt: time.after(milliseconds: 1))))
     }
 }

@@ -94,11 +94,11 @@ final class FakeConsumer: GroupConsumer {
 
 /// Calls that a test answers.
 class FakeCaller: CallPort {
-    private(set) var calls: [DueCall] = []
+    private(set) var calls: [ReceiptCall] = []
     private var ends: [UInt: @Sendable (CallReply) -> Void] = [:]
     private(set) var isStopped = false
 
-    func begin(_ call: DueCall, end: @escaping @Sendable (CallReply) -> Void) {
+    func begin(_ call: ReceiptCall, end: @escaping @Sendable (CallReply) -> Void) {
         calls.append(call)
         ends[call.number] = end
     }

@@ -43,8 +43,10 @@ package struct HeldReceipt: Sendable, Equatable {
     var prefix: String { String(appID.prefix { $0 != "." }.prefix(Self.mostPrefix)) }
     private static let mostPrefix = 32
 
-    /// Bytes that it takes in memory, about.
-    package var size: Int { bytes.count + key.count + app.utf8.count + appID.utf8.count + 128 }
+    /// The account that Apple counts its calls against; nil = no key speaks for its App ID.
+    func account(by tokens: ProviderTokens) -> CallAccount? {
+        tokens.team(forAppID: appID).map { CallAccount(team: $0, environment: environment) }
+    }
 }
 
 extension HeldReceipt {
@@ -60,7 +62,7 @@ extension HeldReceipt {
     ///
     /// - Parameters:
     ///   - apps: the names of the apps whose receipts are exchanged.
-    ///   - line: a receipt that it does not visit is not decoded.
+    ///   - line: a receipt that it does not exchange is not decoded.
     init(
         _ record: ReceiptRecord,
         for line: ReceiptLine,

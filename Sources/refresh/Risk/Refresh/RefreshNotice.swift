@@ -9,9 +9,10 @@ package enum RefreshNotice: Sendable, Equatable {
     case rateRestored(Environment)
     /// Milliseconds from Apple's clock until ours.
     case clock(offset: Int64)
-    /// An answer that is not understood, or not genuine, or refuses a receipt of a team whose key is accepted, by its
-    /// code.
+    /// An answer that is not understood, or not genuine, or refuses a receipt, by its code.
     case invalidAnswer(Environment, code: String, status: Int, trace: [UInt8]?)
+    /// A receipt whose last call has failed.
+    case skipped(ReceiptLine, Environment, outcome: String)
     /// A record that no worker writes.
     case unreadable(LinePair, offset: Int64)
     /// Receipts of App IDs for which no key speaks; they are passed.
@@ -26,6 +27,7 @@ package enum RefreshNotice: Sendable, Equatable {
         case .rateRestored(let environment): "restored \(environment)"
         case .clock: "clock"
         case .invalidAnswer(let environment, let code, _, _): "invalid \(environment) \(code)"
+        case .skipped(let line, let environment, let outcome): "skipped \(line) \(environment) \(outcome)"
         case .unreadable(let pair, _): "unreadable \(pair.line)"
         case .unserved(let prefix): "unserved \(prefix)"
         }
@@ -53,37 +55,24 @@ struct NoticeList: Sendable {
         waiting.append(notice)
     }
 
-    /// What the end of a call tells.
+    /// An answer that is of no use.
     mutating func add(
-        _ effect: DeskEffect,
         _ outcome: CallOutcome,
-        _ account: CallAccount,
+        _ environment: Environment,
         _ answer: ReceiptAnswer?,
-        _ desk: RefreshDesk,
         at time: EvaluationTime
     ) {
-        let environment = account.environment
-        switch effect.breaker {
-        case .opened(let failure):
-            let probe = desk.breakers[account]?.opensAt ?? time
-            add(.breakerOpened(account, failure, trace: answer?.traceID, nextProbe: probe), at: time)
-        case .closed: add(.breakerClosed(account), at: time)
-        case nil: break
-        }
-        if effect.hasLoweredRate {
-            lowered.insert(environment)
-            add(.rateLowered(environment, desk.bucket.rate(in: environment)), at: time)
-        }
-        if effect.suspectsClock || !desk.clock.isReady, let offset = desk.clock.offset {
-            add(.clock(offset: offset), at: time)
-        }
-        if let code = effect.endsRefused ? "receipt-unauthorized" : outcome.answerCode {
-            let status = answer?.status ?? 0
-            add(.invalidAnswer(environment, code: code, status: status, trace: answer?.traceID), at: time)
-        }
+        guard let code = outcome.answerCode else { return }
+        let (status, trace) = (answer?.status ?? 0, answer?.traceID)
+        add(.invalidAnswer(environment, code: code, status: status, trace: trace), at: time)
     }
 
-    /// Notices a rate that minutes without an answer 429 have given back.
+    mutating func noteLowered(_ environment: Environment, _ rate: Double, at time: EvaluationTime) {
+        lowered.insert(environment)
+        add(.rateLowered(environment, rate), at: time)
+    }
+
+    /// Notices a rate that hours without an answer 429 have given back.
     mutating func checkRates(_ bucket: CallBucket, at time: EvaluationTime) {
         for environment in lowered where !bucket.isLowered(in: environment) {
             lowered.remove(environment)

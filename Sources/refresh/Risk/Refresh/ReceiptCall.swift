@@ -1,21 +1,28 @@
 package import AppAttest
 
-/// A call to make now.
-package struct DueCall: Sendable, Equatable {
+/// A call to make now: the receipt of a record, with a token.
+package struct ReceiptCall: Sendable, Equatable {
     /// The driver's; its answer brings it back.
     package let number: UInt
-    package let call: DeskCall
-    package let environment: Environment
-    /// The body, before Base64.
-    package let receipt: [UInt8]
+    package let pair: LinePair
+    package let offset: Int64
+    package let due: EvaluationTime
+    /// Its bytes are the body, before Base64.
+    package let receipt: HeldReceipt
+    package let account: CallAccount
+    package let grant: ProviderTokens.Grant
+    /// Whether it finds out if its account's breaker may close.
+    let isProbe: Bool
+    let assignment: Int
 
+    package var environment: Environment { account.environment }
     /// The value of the header `Authorization`.
-    package var token: [UInt8] { call.grant.text }
+    package var token: [UInt8] { grant.text }
 }
 
-package enum DriverStep: Sendable, Equatable {
-    case call(DueCall)
-    /// See ``DeskStep/wait(until:)``.
+package enum RefreshStep: Sendable, Equatable {
+    case call(ReceiptCall)
+    /// Nothing before that time, unless a record, an answer or an acknowledgement comes; nil = only after one of these.
     case wait(until: EvaluationTime?)
 }
 

@@ -13,6 +13,8 @@ package struct RefreshCounts: Sendable, Equatable {
     }
 
     package private(set) var calls: [Kind: Int] = [:]
+    /// Receipts that a line has skipped, after their last call.
+    package private(set) var skipped: [Environment: Int] = [:]
     /// When a verified receipt came last.
     package private(set) var lastSuccess: [Environment: EvaluationTime] = [:]
 
@@ -22,13 +24,15 @@ package struct RefreshCounts: Sendable, Equatable {
         calls[Kind(environment, outcome.name), default: 0] += 1
         if case .verified = outcome { lastSuccess[environment] = time }
     }
+
+    mutating func noteSkipped(_ environment: Environment) { skipped[environment, default: 0] += 1 }
 }
 
 /// What a refresher's metrics show of its state at one time.
 package struct RefreshFigures: Sendable, Equatable {
     package var counts = RefreshCounts()
     package var inFlight: [Environment: Int] = [:]
-    /// Milliseconds for which the oldest visit of each line has been due; 0 while none is.
+    /// Milliseconds for which the oldest exchange of each line has been due; 0 while none is.
     package var lags: [ReceiptLine: Int64] = [:]
     package var rates: [Environment: Double] = [:]
     /// Accounts with a breaker that has something to remember, and whether it is open.
@@ -36,8 +40,6 @@ package struct RefreshFigures: Sendable, Equatable {
     /// Milliseconds from Apple's clock until ours; nil before the first answer with a date.
     package var clockOffset: Int64?
     package var isClockRight = true
-    package var pairs = 0
-    package var heldBytes = 0
 
     package init() {}
 }
@@ -48,13 +50,11 @@ extension RefreshDriver {
         figures.counts = counts
         for environment in Environment.allCases {
             figures.inFlight[environment] = inFlight(environment)
-            figures.rates[environment] = desk.bucket.rate(in: environment)
+            figures.rates[environment] = bucket.rate(in: environment)
         }
-        for line in ReceiptLine.allCases { figures.lags[line] = desk.lag(of: line, at: time) ?? 0 }
-        // A call may end after a reload has taken its team's key away: such a breaker waits for nothing.
-        figures.breakers = desk.breakers.filter { prefixes[$0.key.team] != nil }.mapValues(\.isOpen)
-        (figures.clockOffset, figures.isClockRight) = (desk.clock.offset, desk.clock.isReady)
-        (figures.pairs, figures.heldBytes) = (desk.pairs.count, heldBytes)
+        for line in ReceiptLine.allCases { figures.lags[line] = lag(of: line, at: time) ?? 0 }
+        figures.breakers = breakers.mapValues(\.isOpen)
+        (figures.clockOffset, figures.isClockRight) = (clock.offset, clock.isReady)
         return figures
     }
 }

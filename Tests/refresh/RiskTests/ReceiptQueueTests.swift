@@ -1,0 +1,235 @@
+internal import AppAttest
+internal import DeviceLab
+internal import RiskKit
+internal import TestKit
+internal import Testing
+
+@testable internal import Risk
+
+@Suite("A line's receipts of one partition")
+struct ReceiptQueueTests {
+    private static let minute = Milliseconds.minute
+    private static let due = Sample.at(minute)
+
+    private static func queue(_ line: ReceiptLine = .first, most: Int = 64) -> ReceiptQueue {
+        let pair = LinePair(line: line, partition: 0)
+        return ReceiptQueue(pair, assignment: 1, settings: LineSettings(), mostEntries: most)
+    }
+
+    private static func receipt(
+        _ dates: ReceiptDates = Sample.attest(0),
+        _ account: CallAccount = Sample.account
+    ) throws -> (held: HeldReceipt, account: CallAccount) {
+        let record = FakeReceipts.record(SimulatedReceipt(key: 2, dates: dates, attestation: 1), offset: 0)
+        let held = try HeldReceipt(record, for: .again, apps: [FakeReceipts.app], judge: FakeReceipts())
+        return (held, account)
+    }
+
+    /// A queue whose receipts were created a second apart.
+    private static func filled(_ count: Int64) throws -> ReceiptQueue {
+        var queue = queue()
+        for offset in 0..<count { queue.append(offset, try receipt(Sample.attest(offset * 1_000))) }
+        return queue
+    }
+
+    /// Begins all calls that may begin.
+    private func beginAll(_ queue: inout ReceiptQueue, at time: EvaluationTime) -> [Int64] {
+        var begun: [Int64] = []
+        while let entry = queue.due(at: time) {
+            queue.begin(entry.offset)
+            begun.append(entry.offset)
+        }
+        return begun
+    }
+
+    @Test func `calls begin in the order of offsets, none before it is due, and the next time is known`() throws {
+        var queue = try Self.filled(5)
+        #expect(queue.wake == Self.due && queue.oldestDue == Self.due)
+        #expect(queue.named(at: Self.due.after(milliseconds: -1)) == nil)
+        #expect(queue.named(at: Self.due) == 0)
+        #expect(queue.named(at: Self.due) == 0, "one that is named has not begun")
+        expect(beginAll(&queue, at: Sample.at(Self.minute + 2_500)), [0, 1, 2])
+        #expect(queue.wake == Sample.at(Self.minute + 3_000))
+        #expect(Self.queue().wake == .never)
+    }
+
+    @Test(arguments: [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [2, 0, 1, 3]] as [[Int64]])
+    func `the position is the first exchange that has not ended, whatever the order of the ends`(
+        order: [Int64]
+    ) throws {
+        var queue = try Self.filled(4)
+        _ = beginAll(&queue, at: Sample.at(2 * Self.minute))
+        var open = Set<Int64>(0..<4)
+        for offset in order {
+            queue.end(offset)
+            open.remove(offset)
+            #expect(queue.position == open.min() ?? 4 && queue.count == open.count)
+        }
+    }
+
+    @Test func `a receipt has five calls over 18 minutes, others go on meanwhile, then it is skipped`() throws {
+        var queue = try Self.filled(2)
+        var time = Self.due
+        for pause in [2, 20, 180, 900] as [Int64] {
+            queue.begin(try present(queue.due(at: time)).offset)
+            let isLast = queue.fail(0, at: time)
+            #expect(!isLast)
+            let next = time.after(milliseconds: pause * 1_000)
+            #expect(queue.named(at: next.after(milliseconds: -1)) != 0 && queue.position == 0)
+            time = next
+        }
+        expect(beginAll(&queue, at: time), [0, 1])
+        #expect(queue.oldestDue == Self.due, "what waits has been due since")
+        let isLast = queue.fail(0, at: time)
+        #expect(isLast && queue.position == 1)
+        // What nobody waits for any more changes nothing.
+        let isLastAgain = queue.fail(0, at: time)
+        #expect(!isLastAgain)
+        queue.end(0)
+        queue.wait(0, until: time)
+        #expect(queue.position == 1)
+    }
+
+    @Test func `a failure that is not counted costs no call`() throws {
+        var queue = try Self.filled(1)
+        for step in 0..<20 as Range<Int64> {
+            let time = Self.due.after(milliseconds: step)
+            queue.begin(try present(queue.due(at: time)).offset)
+            queue.wait(0, until: time.after(milliseconds: 1))
+        }
+        #expect(queue.entries.map(\.failures) == [0])
+    }
+
+    @Test func `an account that is held lets others go, and is released with what is due`() throws {
+        var queue = Self.queue()
+        queue.append(0, try Self.receipt(Sample.attest(0), Sample.other))
+        queue.append(1, try Self.receipt())
+        queue.append(2, try Self.receipt(Sample.attest(Self.minute), Sample.other))
+        queue.hold(Sample.other, until: Sample.at(90 * Self.minute), at: Self.due)
+        expect(beginAll(&queue, at: Self.due), [1])
+        #expect(queue.wake == Sample.at(2 * Self.minute), "what is not due yet is not held")
+        queue.release(Sample.account, at: Self.due)
+        #expect(queue.named(at: Self.due) == nil)
+        queue.release(Sample.other, at: Self.due)
+        expect(beginAll(&queue, at: Self.due), [0], "and not released before it is due")
+        expect(beginAll(&queue, at: Sample.at(2 * Self.minute)), [2])
+    }
+
+    @Test func `tombstones, other types and receipts that expire too early are passed at once`() throws {
+        var queue = Self.queue(.again)
+        #expect(queue.position == 0)
+        queue.append(7, nil)
+        var dates = Sample.attest(0)
+        dates.notBefore = Sample.at(100 * Milliseconds.day)
+        queue.append(10, try Self.receipt(dates))
+        #expect(queue.position == 11 && queue.wake == .never)
+        queue.append(12, try Self.receipt())
+        queue.append(13, nil)
+        #expect(queue.position == 12 && queue.wake == Sample.at(7 * Milliseconds.day))
+    }
+
+    @Test func `a receipt that has expired while it waited is passed`() throws {
+        var queue = try Self.filled(2)
+        let end = Sample.at(90 * Milliseconds.day)
+        #expect(queue.named(at: end) == 0)
+        let after = queue.due(at: end.after(milliseconds: 1))
+        #expect(after?.offset == 1 && queue.position == 1)
+    }
+
+    @Test func `a number of receipts, and a span of offsets, are the room`() throws {
+        var queue = Self.queue(most: 4)
+        for offset in 0..<4 as Range<Int64> {
+            #expect(queue.hasRoom)
+            queue.append(offset, try Self.receipt())
+        }
+        #expect(!queue.hasRoom && !queue.isHalfFree)
+        _ = beginAll(&queue, at: Self.due)
+        queue.end(1)
+        #expect(queue.hasRoom && !queue.isHalfFree)
+        queue.end(2)
+        #expect(queue.isHalfFree)
+        queue.append(ReceiptQueue.mostSpan - 1, nil)
+        #expect(!queue.hasRoom && !queue.isHalfFree)
+        queue.end(0)
+        #expect(queue.hasRoom && !queue.isHalfFree)
+        queue.end(3)
+        #expect(queue.isHalfFree && queue.position == ReceiptQueue.mostSpan)
+    }
+
+    @Test func `receipts follow their accounts, and those without one are passed`() throws {
+        var queue = try Self.filled(3)
+        queue.begin(0)
+        queue.assignAccounts { $0.dates.createdAt == Sample.at(1_000) ? nil : Sample.other }
+        #expect(queue.count == 2 && queue.position == 0)
+        queue.end(0)
+        let entry = queue.due(at: Sample.at(2 * Self.minute))
+        #expect(entry?.offset == 2 && entry?.account == Sample.other)
+    }
+
+    @Test(.startsItself) func `a call begins once`() async {
+        await #expect(processExitsWith: .failure) {
+            var queue = try ReceiptQueueTests.filled(1)
+            queue.begin(0)
+            queue.begin(0)
+        }
+    }
+
+    /// A queue beside plain sets, under random steps.
+    @Test(arguments: UInt64(1)...20)
+    func `whatever the order, position and next call are those of a list`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var (queue, now, next) = (Self.queue(), Sample.start, Int64(0))
+        /// By offset: when it may be called for; nil = a call is under way.
+        var model: [Int64: EvaluationTime?] = [:]
+        for step in 0..<2_000 {
+            let open = model.filter { $0.value == nil }.keys.sorted()
+            switch random.next() % 8 {
+            case 0...2:
+                guard queue.hasRoom else { continue }
+                next += Int64(random.next() % 3)
+                let isReceipt = random.next() % 4 != 0
+                queue.append(next, isReceipt ? try Self.receipt(ReceiptDates(type: .attest, createdAt: now)) : nil)
+                if isReceipt { model[next] = now.after(milliseconds: Self.minute) }
+                next += 1
+            case 3...4:
+                let entry = queue.due(at: now)
+                #expect(entry?.offset == model.filter { $0.value.map { $0 <= now } ?? false }.keys.min())
+                if let offset = entry?.offset {
+                    queue.begin(offset)
+                    model[offset] = .some(nil)
+                }
+            case 5...6:
+                guard let offset = open.randomElement(using: &random) else { continue }
+                if random.next() % 3 == 0 {
+                    let until = now.after(milliseconds: Int64(random.next() % 100_000))
+                    queue.wait(offset, until: until)
+                    model[offset] = until
+                } else {
+                    queue.end(offset)
+                    model[offset] = nil
+                }
+            default: now = now.after(milliseconds: Int64(random.next() % 20_000))
+            }
+            #expect(queue.position == model.keys.min() ?? next, "step \(step)")
+            #expect(queue.wake == model.values.compactMap(\.self).min() ?? .never, "step \(step)")
+        }
+    }
+}
+
+/// What a mutating call gives: the macro's own expansion takes no such call.
+private func expect(
+    _ offsets: [Int64],
+    _ expected: [Int64],
+    _ comment: Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(offsets == expected, comment, sourceLocation: sourceLocation)
+}
+
+extension ReceiptQueue {
+    /// The receipt whose call may begin; nothing changes.
+    fileprivate func named(at time: EvaluationTime) -> Int64? {
+        var copy = self
+        return copy.due(at: time)?.offset
+    }
+}

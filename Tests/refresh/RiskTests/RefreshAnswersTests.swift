@@ -1,0 +1,258 @@
+internal import AppAttest
+internal import Crypto
+internal import RiskKit
+internal import Testing
+
+@testable internal import Risk
+
+/// What answers do to the calls that follow: tries, breakers, rates and the clock.
+@Suite("A driver after an answer")
+struct RefreshAnswersTests {
+    private static let due = Sample.at(Milliseconds.minute)
+    private static let probe = CallBreaker.probeMilliseconds
+    /// Of even keys; those of every seventh are development's.
+    private static let production = CallAccount(team: FakeReceipts.teams[0], environment: .production)
+    private static let development = CallAccount(team: FakeReceipts.teams[0], environment: .development)
+    private static let (productionKey, developmentKey) = (2, 14)
+
+    private var driver: RefreshDriver
+    private var now = due
+
+    init() throws { driver = try Self.driver() }
+
+    private static func driver(callsPerSecond: Double = 1_000, partitions: Int = 1) throws -> RefreshDriver {
+        let key = try SigningKey.generate(.p256)
+        let keys = FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
+        var settings = RefreshDriver.Settings(partitions: partitions, keys: keys, apps: [FakeReceipts.app])
+        settings.callsPerSecond = callsPerSecond
+        var driver = RefreshDriver(settings, judge: FakeReceipts())
+        for line in ReceiptLine.allCases {
+            for partition in 0..<Int32(partitions) { driver.assign(LinePair(line: line, partition: partition)) }
+        }
+        return driver
+    }
+
+    private mutating func read(
+        _ offsets: Range<Int64>,
+        key: Int = productionKey,
+        _ line: ReceiptLine = .first,
+        partition: Int32 = 0,
+        createdAt: Int64 = 0
+    ) {
+        for offset in offsets {
+            let receipt = SimulatedReceipt(key: key, dates: Sample.attest(createdAt), attestation: 1)
+            let record = FakeReceipts.record(receipt, offset: offset)
+            driver.take(record, of: LinePair(line: line, partition: partition), at: Sample.start)
+        }
+    }
+
+    private mutating func call() -> ReceiptCall? {
+        now = now.after(milliseconds: 1)
+        return if case .call(let call) = driver.next(at: now) { call } else { nil }
+    }
+
+    private mutating func end(_ call: ReceiptCall, _ status: Int, headers: [String: String] = [:]) {
+        let headers = headers.map { (name: $0.key, value: Array($0.value.utf8)) }
+        let answer = ReceiptAnswer(status: status, headers: headers, body: [], at: now)
+        _ = driver.end(call.number, .answered(answer), at: now)
+    }
+
+    /// Ends each call that may begin now by this status.
+    ///
+    /// - Returns: their offsets.
+    private mutating func endAll(_ status: Int) -> [Int64] {
+        var offsets: [Int64] = []
+        while let call = call() {
+            offsets.append(call.offset)
+            end(call, status)
+        }
+        return offsets
+    }
+
+    private var position: Int64? { driver.queues[0]?.position }
+
+    @Test(
+        arguments: [
+            (304, true), (404, true), (200, true), (400, true), (403, true), (202, true), (301, true),
+            (429, false), (500, false), (503, false), (401, false),
+        ]
+    )
+    mutating func `an answer ends an exchange, or the receipt waits for another call`(status: Int, isEnd: Bool) throws {
+        read(0..<1)
+        end(try present(call()), status)
+        #expect(position == (isEnd ? 1 : 0) && driver.openCount == 0)
+        now = now.after(milliseconds: ReceiptQueue.pauses[0])
+        #expect((call() == nil) == isEnd)
+    }
+
+    @Test(arguments: [CallReply.timedOut, .failed])
+    mutating func `without an answer the receipt waits`(reply: CallReply) throws {
+        read(0..<1)
+        _ = driver.end(try present(call()).number, reply, at: now)
+        #expect(position == 0)
+    }
+
+    @Test(arguments: [401, 429, 503])
+    mutating func `a receipt whose calls fail five times is skipped, told and counted, the others go on`(
+        status: Int
+    ) throws {
+        read(0..<1)
+        for number in 1...5 {
+            let call = try present(call())
+            #expect(call.offset == 0)
+            end(call, status)
+            read(Int64(number)..<Int64(number) + 1)
+            end(try present(self.call()), 404)
+            #expect(position == (number < 5 ? 0 : 6))
+            now = now.after(milliseconds: Milliseconds.hour)
+        }
+        #expect(driver.counts.skipped == [.production: 1] && driver.breakers.isEmpty && call() == nil)
+        let outcome = [401: "unauthorized", 429: "throttled", 503: "unavailable"][status] ?? ""
+        #expect(driver.takeNotices().contains(.skipped(.first, .production, outcome: outcome)))
+    }
+
+    @Test mutating func `an open breaker stops its account alone, and a probe that is answered lets it go on`() throws {
+        read(0..<12)
+        read(12..<14, key: Self.developmentKey)
+        read(14..<40)
+        // Calls that are not understood end their exchanges.
+        for offset in 0..<10 as Range<Int64> {
+            let call = try present(call())
+            #expect(call.offset == offset)
+            end(call, 202)
+        }
+        #expect(driver.breakers[Self.production]?.isOpen == true && driver.breakers[Self.development] == nil)
+        #expect(endAll(404) == [12, 13] && position == 10)
+        now = now.after(milliseconds: Self.probe)
+        let probe = try present(call())
+        #expect(probe.offset == 10 && call() == nil, "one call alone")
+        _ = driver.end(probe.number, .answered(FakeReceipts.answer(createdAt: now)), at: now)
+        #expect(driver.breakers.isEmpty)
+        driver.acknowledge(probe.number, isWritten: true, at: now)
+        #expect(endAll(404).count == 27 && position == 40)
+        let notices = driver.takeNotices()
+        #expect(notices.contains(.breakerClosed(Self.production)))
+    }
+
+    @Test mutating func `while a breaker is open, its probes alone cost their receipt a call`() throws {
+        read(0..<60)
+        // 64 calls may be in flight: all of these fail, 20 of them in a row before it opens.
+        var calls: [ReceiptCall] = []
+        while let call = call() { calls.append(call) }
+        #expect(calls.count == 60)
+        for call in calls { end(call, 503) }
+        let failures = { (driver: RefreshDriver) in driver.queues[0]?.failures ?? [] }
+        #expect(failures(driver) == Array(repeating: 1, count: 20) + Array(repeating: 0, count: 40))
+        for probes in 1...4 {
+            now = now.after(milliseconds: Self.probe)
+            let probe = try present(call())
+            #expect(probe.offset == 0 && probe.isProbe && call() == nil)
+            end(probe, 503)
+            #expect(failures(driver).first == (probes < 4 ? probes + 1 : 1))
+        }
+        // A receipt that always fails does not keep the breaker open for good.
+        #expect(driver.counts.skipped == [.production: 1] && position == 1)
+        now = now.after(milliseconds: Self.probe)
+        end(try present(call()), 404)
+        #expect(driver.breakers.isEmpty && endAll(404).count == 58)
+    }
+
+    @Test mutating func `a token that is used up is replaced, and opens no breaker`() throws {
+        read(0..<30)
+        var calls: [ReceiptCall] = []
+        while let call = call() { calls.append(call) }
+        for call in calls { end(call, 401) }
+        #expect(driver.breakers.isEmpty && position == 0)
+        now = now.after(milliseconds: ReceiptQueue.pauses[0])
+        let again = try present(call())
+        #expect(again.grant != calls[0].grant)
+        end(again, 404)
+        #expect(endAll(404).count == 29 && driver.counts.skipped.isEmpty)
+    }
+
+    @Test mutating func `ten answers 401 in a row open the breaker, receipts of another team among good ones do not`()
+        throws
+    {
+        read(0..<40)
+        end(try present(call()), 401)
+        for number in 0..<9 {
+            end(try present(call()), 401)
+            #expect(driver.breakers[Self.production]?.isOpen == false, "\(number)")
+        }
+        end(try present(call()), 401)
+        #expect(driver.breakers[Self.production]?.isOpen == true)
+
+        driver = try Self.driver()
+        read(0..<40)
+        while let call = call() { end(call, call.offset.isMultiple(of: 2) ? 401 : 404) }
+        #expect(driver.breakers.values.allSatisfy { !$0.isOpen })
+    }
+
+    @Test mutating func `an answer 429 lowers the rate, and Retry-After stops its environment alone`() throws {
+        driver = try Self.driver(callsPerSecond: 100)
+        read(0..<3)
+        read(3..<4, key: Self.developmentKey)
+        end(try present(call()), 429, headers: ["Retry-After": "9"])
+        #expect(driver.bucket.rate(in: .production) == 50)
+        #expect(driver.takeNotices() == [.rateLowered(.production, 50)])
+        let throttled = now
+        now = now.after(milliseconds: 20)
+        #expect(call()?.offset == 3)
+        now = throttled.after(milliseconds: 8_990)
+        #expect(call() == nil)
+        now = throttled.after(milliseconds: 9_000)
+        #expect(call()?.offset == 0)
+        _ = driver.next(at: throttled.after(milliseconds: 2 * Milliseconds.hour))
+        #expect(driver.takeNotices() == [.rateRestored(.production)])
+    }
+
+    @Test mutating func `a Retry-After of an answer that is no pressure changes nothing`() throws {
+        read(0..<2)
+        end(try present(call()), 202, headers: ["Retry-After": "9"])
+        #expect(call() != nil)
+    }
+
+    @Test mutating func `a line waits while an earlier one has receipts due, the longest due goes first`() throws {
+        driver = try Self.driver(partitions: 2)
+        now = Sample.at(40 * Milliseconds.day)
+        read(0..<1, .late)
+        read(0..<1, .again)
+        read(0..<1, .first, partition: 0, createdAt: 5)
+        read(0..<1, .first, partition: 1, createdAt: 4)
+        #expect(driver.lag(of: .late, at: now) == 10 * Milliseconds.day)
+        var order: [LinePair] = []
+        while let call = call() { order.append(call.pair) }
+        #expect(order.map(\.line) == [.first, .first, .again, .late] && order.map(\.partition).prefix(2) == [1, 0])
+        #expect(driver.lag(of: .late, at: now) ?? 0 > 10 * Milliseconds.day, "a call under way has not ended")
+        #expect(driver.lag(of: .late, at: Sample.start) == nil)
+    }
+
+    @Test mutating func `while the clock is wrong one call in 15 minutes asks for the time`() throws {
+        read(0..<4)
+        let date = { (time: EvaluationTime) in ["Date": Self.text(time)] }
+        for _ in 0..<2 {
+            let call = try present(call())
+            end(call, 304, headers: date(now.after(milliseconds: ServerClock.mostMilliseconds + 2_000)))
+            #expect(!driver.clock.isReady && self.call() == nil)
+            now = now.after(milliseconds: ServerClock.probeMilliseconds)
+        }
+        let call = try present(call())
+        #expect(self.call() == nil)
+        end(call, 304, headers: date(now))
+        #expect(driver.clock.isReady && self.call() != nil)
+    }
+
+    /// In the form of HTTP; the day of the week is not read.
+    private static func text(_ time: EvaluationTime) -> String {
+        // 2023-11-14 22:13:20 UTC is the samples' start.
+        let seconds = time.since(Sample.start) / 1_000 + 22 * 3_600 + 13 * 60 + 20
+        let (day, rest) = (14 + seconds / 86_400, seconds % 86_400)
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "Tue, \(two(day)) Nov 2023 \(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60)) GMT"
+    }
+}
+
+extension ReceiptQueue {
+    /// The failed calls of each receipt.
+    fileprivate var failures: [Int] { entries.map(\.failures) }
+}
