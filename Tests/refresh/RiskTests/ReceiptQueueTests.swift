@@ -100,7 +100,7 @@ struct ReceiptQueueTests {
         #expect(queue.entries.map(\.failures) == [0])
     }
 
-    @Test func `an account that is held lets others go, and is released with what is due`() throws {
+    @Test func `an account that is held lets others go, and is released with what had its turn`() throws {
         var queue = Self.queue()
         queue.append(0, try Self.receipt(Sample.attest(0), Sample.other))
         queue.append(1, try Self.receipt())
@@ -113,6 +113,19 @@ struct ReceiptQueueTests {
         queue.release(Sample.other, at: Self.due)
         expect(beginAll(&queue, at: Self.due), [0], "and not released before it is due")
         expect(beginAll(&queue, at: Sample.at(2 * Self.minute)), [2])
+    }
+
+    @Test func `a receipt that is not due yet holds the later ones, those that had their turn go on`() throws {
+        var queue = Self.queue()
+        for (offset, age) in [(0, 0), (1, 90), (2, 0)] as [(Int64, Int64)] {
+            queue.append(offset, try Self.receipt(Sample.attest(age * 1_000)))
+        }
+        expect(beginAll(&queue, at: Self.due), [0])
+        #expect(queue.wake == Sample.at(Self.minute + 90_000))
+        let isLast = queue.fail(0, at: Self.due)
+        #expect(!isLast && queue.wake == Self.due.after(milliseconds: 2_000))
+        expect(beginAll(&queue, at: Self.due.after(milliseconds: 2_000)), [0])
+        expect(beginAll(&queue, at: Sample.at(Self.minute + 90_000)), [1, 2])
     }
 
     @Test func `tombstones, other types and receipts that expire too early are passed at once`() throws {

@@ -27,6 +27,8 @@ struct ReceiptQueue: Sendable {
         let receipt: HeldReceipt
         var account: CallAccount
         var failures = 0
+        /// Whether it has been the head: the first one that waits for its turn.
+        var hadTurn = false
         /// When its next call may begin; never = one is under way.
         var wake: EvaluationTime
 
@@ -80,15 +82,23 @@ struct ReceiptQueue: Sendable {
         guard !receipt.held.dates.isExpired(at: due) else { return }
         let (held, account) = (receipt.held, receipt.account)
         entries.append(Entry(offset: offset, due: due, receipt: held, account: account, wake: due))
-        wake = min(wake, due)
+        refresh()
     }
 
-    /// The first receipt whose call may begin. Expired ones are passed.
+    /// The first receipt whose call may begin: the head, or one that had its turn. Expired ones are passed.
     mutating func due(at time: EvaluationTime) -> Entry? {
-        guard wake <= time else { return nil }
-        entries.removeAll { $0.wake <= time && $0.receipt.dates.isExpired(at: time) }
-        refresh()
-        return entries.first { $0.wake <= time }
+        while wake <= time, let index = active.first(where: { entries[$0].wake <= time }) {
+            guard entries[index].receipt.dates.isExpired(at: time) else { return entries[index] }
+            entries.remove(at: index)
+            refresh()
+        }
+        return nil
+    }
+
+    /// Those that had their turn, and the head. The others wait for it: what is exchanged past a receipt that is not due
+    /// yet would be exchanged again after a restart.
+    private var active: Range<Int> {
+        0..<(entries.firstIndex { !$0.hadTurn }.map { $0 + 1 } ?? entries.count)
     }
 
     /// A call begins for the receipt that ``due(at:)`` named.
@@ -96,21 +106,21 @@ struct ReceiptQueue: Sendable {
         guard let index = index(of: offset), !entries[index].isCalling else {
             preconditionFailure("a call begins for a receipt that waits")
         }
-        entries[index].wake = .never
+        (entries[index].hadTurn, entries[index].wake) = (true, .never)
         refresh()
     }
 
     /// No call of this account begins before that time: its receipts that are due wait, and others go first.
     mutating func hold(_ account: CallAccount, until: EvaluationTime, at time: EvaluationTime) {
-        for index in entries.indices where entries[index].account == account && entries[index].wake <= time {
-            entries[index].wake = until
+        for index in active where entries[index].account == account && entries[index].wake <= time {
+            (entries[index].hadTurn, entries[index].wake) = (true, until)
         }
         refresh()
     }
 
     /// The receipts of this account that are due may be called for again.
     mutating func release(_ account: CallAccount, at time: EvaluationTime) {
-        for index in entries.indices where entries[index].account == account && !entries[index].isCalling {
+        for index in active where entries[index].account == account && !entries[index].isCalling {
             entries[index].wake = min(entries[index].wake, max(entries[index].due, time))
         }
         refresh()
@@ -159,7 +169,7 @@ struct ReceiptQueue: Sendable {
         refresh()
     }
 
-    private mutating func refresh() { wake = entries.reduce(.never) { min($0, $1.wake) } }
+    private mutating func refresh() { wake = entries[active].reduce(.never) { min($0, $1.wake) } }
 
     private func index(of offset: Int64) -> Int? {
         var (low, high) = (0, entries.count)
