@@ -314,12 +314,25 @@ let tests: [Target] = [
         // A month of receipts in memory, and Apple's answers, under seeds.
         .target(
             name: "RiskKit",
-            dependencies: ["Risk", "AppAttest", "Crypto", "JSON", "DeviceLab"],
+            dependencies: [
+                "Risk", "Refresher", "Gateway", "Telemetry", "Kafka", "KafkaPorts", "Streams", "AppAttest", "Crypto",
+                "JSON", "DeviceLab", "SimulationKit",
+            ],
             swiftSettings: whole
         ),
         .testTarget(
             name: "RiskTests",
             dependencies: ["Risk", "RiskKit", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
+            swiftSettings: whole
+        ),
+        .testTarget(
+            name: "RefresherTests",
+            dependencies: [
+                "Refresher", "Risk", "Lab", "Gateway", "Telemetry", "Settings", "HTTP", "HTTPClient", "Kafka",
+                "KafkaPorts",
+                "Streams", "Threads", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "RiskKit",
+                "SimulationKit", "KafkaKit",
+            ],
             swiftSettings: whole
         )
     ),
@@ -355,7 +368,7 @@ let tests: [Target] = [
                 "Commands", "Lab", "Study", "Refresher", "Run", "CommandFrame", "Telemetry", "Gateway", "Broker",
                 "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient", "Compression", "Kafka",
                 "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
-                "CProcess", "TestKit", "SimulationKit", "BrokerKit", "RiskKit",
+                "CProcess", "TestKit", "SimulationKit", "BrokerKit",
             ],
             swiftSettings: whole
         )
@@ -396,7 +409,7 @@ let tests: [Target] = [
             name: "SimulationTests",
             dependencies: [
                 "Member", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-                "DeviceLab", "TestKit", "SimulationKit",
+                "DeviceLab", "TestKit", "SimulationKit", "RiskKit", "Risk",
             ],
             // Data, read by path.
             exclude: ["Seeds.txt"],

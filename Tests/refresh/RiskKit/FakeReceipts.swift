@@ -1,6 +1,7 @@
 package import AppAttest
 internal import JSON
 package import Risk
+package import Streams
 
 /// Receipts of the simulated topic as records: team, type, environment, creation, Not Before and filling bytes.
 package struct FakeReceipts: ReceiptJudge {
@@ -79,5 +80,20 @@ package struct FakeReceipts: ReceiptJudge {
 
     private static func numbers(_ value: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) }
+    }
+}
+
+extension ReceiptRecord {
+    /// The record as a consumer gives it.
+    package func inbound(partition: Int32) -> InboundRecord {
+        InboundRecord(
+            topic: "receipts",
+            partition: partition,
+            offset: offset,
+            timestamp: 0,
+            key: key,
+            value: value,
+            headers: headers.map { RecordHeader(name: $0.name, value: $0.value) }
+        )
     }
 }

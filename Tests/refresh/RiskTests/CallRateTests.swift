@@ -35,8 +35,8 @@ struct CallRateTests {
     func `no window has more calls than the rate allows`(rate: Double, lateness: Int64) {
         var bucket = bucket(rate)
         let times = times(&bucket, 2_000, lateness: lateness)
-        #expect(RunAudit.keepsRate(times, callsPerSecond: rate))
-        #expect(!RunAudit.keepsRate(times, callsPerSecond: rate * 0.2) || lateness > 1)
+        #expect(RateCheck.holds(times, callsPerSecond: rate))
+        #expect(!RateCheck.holds(times, callsPerSecond: rate * 0.2) || lateness > 1)
     }
 
     @Test(arguments: [0.1, 3, 33.3, 300, 700, 1_000])
@@ -134,7 +134,7 @@ struct CallRateTests {
     @Test func `a lowered rate is kept in every window too`() {
         var bucket = bucket(40)
         _ = bucket.wasThrottled(in: .production, at: Sample.at(-1_000))
-        #expect(RunAudit.keepsRate(times(&bucket, 500), callsPerSecond: 20))
+        #expect(RateCheck.holds(times(&bucket, 500), callsPerSecond: 20))
     }
 
     @Test(arguments: [(7_000, 7_000), (3_600_000, 3_600_000), (3_600_001, 3_600_000), (-5, 0), (.max, 3_600_000)])

@@ -35,6 +35,7 @@ struct FleetTests {
     ]
 
     static var oneSeed: UInt64? { number("SIM_SEED") }
+    static var first: UInt64 { number("SIM_FIRST") ?? 1 }
 
     private static func number(_ variable: String) -> UInt64? {
         ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }
@@ -264,7 +265,7 @@ struct FleetTests {
         _ make: @escaping @Sendable () throws -> FleetCampaign
     ) async throws {
         if let seed = Self.oneSeed { return try Self.replay(seed, make()) }
-        let first = Self.number("SIM_FIRST") ?? 1
+        let first = Self.first
         let counts = FaultCounts()
         try await withThrowingTaskGroup(of: [FaultKind: Int].self) { group in
             for shard in 0..<Self.shards {

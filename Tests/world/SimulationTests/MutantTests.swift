@@ -1,4 +1,5 @@
 import Foundation
+import RiskKit
 import SimulationKit
 import Testing
 
@@ -23,10 +24,13 @@ enum MutantCampaign: String, Sendable, CaseIterable {
     case readers
     /// No faults but a process that dies inside a transaction.
     case orphaned
+    /// Refreshers instead of workers; and static ones that their groups often fence for joining too late, and whose
+    /// libraries' threads often lose their cores.
+    case refreshers, fencedRefreshers
 
     private func change(_ plan: inout SimulationPlan) {
         switch self {
-        case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window, .replaced: break
+        case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window, .replaced, .refreshers, .fencedRefreshers: break
         case .clocks: plan.clocks = 0.02
         case .restarted:
             (plan.clocks, plan.stops, plan.batchRecords) = (0.05, 0.01, 1 + plan.batchRecords % 3)
@@ -61,6 +65,7 @@ enum MutantCampaign: String, Sendable, CaseIterable {
     ///
     /// - Parameter bug: planted in a copy of the tree, from now on in this process.
     func complaints(_ seeds: ClosedRange<UInt64>, with bug: String? = nil, _ take: (UInt64, [String]) -> Bool) throws {
+        if self == .refreshers || self == .fencedRefreshers { return try refreshers(seeds, with: bug, take) }
         let fleets = try fleets()
         // Not in the calm run that the fleet is compared with: the plan is changed after it.
         let plant = { (plan: inout SimulationPlan) in
@@ -72,6 +77,24 @@ enum MutantCampaign: String, Sendable, CaseIterable {
             let report =
                 try self == .replaced ? fleets.runReplaced(seed, change: plant) : fleets.run(seed, change: plant)
             if !take(seed, report.complaints) { return }
+        }
+    }
+}
+
+extension MutantCampaign {
+    private func refreshers(
+        _ seeds: ClosedRange<UInt64>,
+        with bug: String?,
+        _ take: (UInt64, [String]) -> Bool
+    ) throws {
+        if let bug { unsafe setenv("MUTANT", bug, 1) }
+        defer { unsafe unsetenv("MUTANT") }
+        for seed in seeds {
+            var plan = RefreshFleet.Plan.rough(seed: seed)
+            if self == .fencedRefreshers {
+                (plan.isStatic, plan.call.client.fencedMember, plan.call.client.preempted) = (true, 0.2, 0.5)
+            }
+            if try !take(seed, RefreshFleet(plan).run()) { return }
         }
     }
 }

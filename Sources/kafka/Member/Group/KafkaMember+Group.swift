@@ -11,7 +11,10 @@ extension KafkaMember {
         case .revoked: noteGone(isLost: false, at: now)
         case .lost: noteGone(isLost: true, at: now)
         case .fault(let fault):
-            if fault.isFencedMember, renewConsumer(after: fault, at: now) { return }
+            if fault.isFencedMember, groupReader.replaceFenced(at: now) {
+                noteReplaced(at: now)
+                return settings.trouble(fault)
+            }
             try rideOut(fault)
         case .committed(let id, let fault): try noteCommit(id, fault, at: now)
         }
@@ -70,36 +73,18 @@ extension KafkaMember {
         closeReader()
     }
 
-    /// Replaces the consumer: after a join request that was answered too late, the broker takes this member for another
-    /// process with its name, and the consumer is useless. The new one joins once the loop has released the old one's
-    /// partitions: an assignment that came before that would be dropped with them.
-    private func renewConsumer(after fault: KafkaFault, at now: Moment) -> Bool {
-        guard fences.note(at: now), replaceConsumer(at: now) else { return false }
-        settings.trouble(fault)
-        return true
-    }
-
     /// Replaces a consumer whose certificate files have changed. The partitions count as lost; a static member gets the
     /// same ones back. The producer follows when they are taken over.
     package func renew(at now: Moment) {
-        guard consumer.isOutdated, membership.state != .expelled else { return }
-        _ = replaceConsumer(at: now)
+        guard consumer.isOutdated, membership.state != .expelled, groupReader.replace() else { return }
+        noteReplaced(at: now)
     }
 
-    /// - Returns: false where no client can be made.
-    private func replaceConsumer(at now: Moment) -> Bool {
-        guard let fresh = try? ports.makeConsumer() else { return false }
-        pastErrors.merge(consumer.observations.errors, uniquingKeysWith: +)
-        letGo(consumer)
-        consumer = fresh
+    /// The new consumer joins once the loop has released the old one's partitions: an assignment that came before that
+    /// would be dropped with them.
+    private func noteReplaced(at now: Moment) {
         noteGone(isLost: true, at: now)
         membership.take(.expelled)
-        return true
-    }
-
-    /// Nobody waits for the end of a client.
-    private func letGo(_ consumer: any GroupConsumer) {
-        consumer.discard()
     }
 
     /// Answers a revoked or lost assignment: gives the partitions back. After a fault it is called again.
@@ -122,18 +107,15 @@ extension KafkaMember {
 
     /// - Throws: a fault that needs an operator.
     func rideOut(_ fault: KafkaFault) throws {
-        if fault.isFencedMember { throw fault.with(message: namesake(fault)) }
+        if fault.isFencedMember {
+            throw fault.ofNamesake("the member \(settings.stableID) of the group", "the group a name of its own")
+        }
         guard fault.isRecoverable || fault.isPollGap || fault.isOffsetGone else {
             throw settings.explain(fault, settings.requests)
         }
         note(fault)
         if fault.isOffsetGone { noteOffsetGone(of: fault.partition) }
         if fault.isDamage { noteDamage(fault) }
-    }
-
-    private func namesake(_ fault: KafkaFault) -> String {
-        "another process is the member \(settings.stableID) of the group (\(fault.message)): give every instance of "
-            + "the group a name of its own with --instance"
     }
 
     /// Retention deleted the next record to read, or the topic was cut: the partitions are taken over again, which

@@ -35,7 +35,7 @@ extension KafkaMember {
         snapshot.restoring = remaining
         snapshot.unread = partitions.unread
         snapshot.isSettled = settled != nil
-        snapshot.errors = pastErrors.merging(observations.errors, uniquingKeysWith: +)
+        snapshot.errors = groupReader.pastErrors.merging(observations.errors, uniquingKeysWith: +)
         snapshot.connectionFault = observations.connectionFault
         snapshot.refusals = observations.refusals
         snapshot.statistics = observations.statistics

@@ -14,7 +14,7 @@ package import Streams
 package final class KafkaMember {
     let settings: MemberSettings
     let ports: MemberPorts
-    var consumer: any GroupConsumer
+    var groupReader: GroupReader
     var membership = Membership()
     var partitions = PartitionTable()
     var output = Output()
@@ -22,7 +22,6 @@ package final class KafkaMember {
     var ledgers = KnownLedgers()
     var reader: LedgerReader?
     var orphans = Orphans()
-    var fences = FenceCounter.ofMember
     var seeks = SeekBackoff()
     /// The times at which the group was last served, and partitions were last sought.
     var served: Moment
@@ -40,8 +39,6 @@ package final class KafkaMember {
     var unmarked: Set<Int32> = []
     /// The look at the marks of others before a first output counts.
     var look = Look.none
-    /// The error counts of consumers that were replaced.
-    var pastErrors: [String: Int] = [:]
     /// The last fault that was ridden out: explains why no records arrive.
     package internal(set) var lastTrouble: KafkaFault?
 
@@ -50,7 +47,7 @@ package final class KafkaMember {
         (self.settings, self.ports) = (settings, ports)
         (served, sought) = (now, now)
         pending = PendingEvents(most: settings.mostPending)
-        consumer = try ports.makeConsumer()
+        groupReader = try GroupReader(ports.makeConsumer)
         try consumer.subscribe()
     }
 
@@ -79,6 +76,8 @@ package final class KafkaMember {
         try step(at: now, servesGroup: now - served >= Self.servingMilliseconds || looksForCommit)
         return nextChange()
     }
+
+    var consumer: any GroupConsumer { groupReader.consumer }
 
     private static let servingMilliseconds: Int64 = 250
     static let seekMilliseconds = 20

@@ -1,4 +1,4 @@
-package import KafkaPorts
+internal import KafkaPorts
 
 /// Counts how often this process was fenced: the broker took it for the older one of two.
 ///
@@ -7,7 +7,7 @@ package import KafkaPorts
 ///
 /// Two processes fence each other in turns, so the first to be fenced once too often ends and leaves the other one with
 /// a fencing to spare. That holds for one resource: two resources with the same limit may end both processes.
-package struct FenceCounter {
+struct FenceCounter {
     private static let window: Int64 = 60_000
 
     /// How often it may be fenced within a minute.
@@ -18,7 +18,7 @@ package struct FenceCounter {
     private init(most: Int) { self.most = most }
 
     /// The counter of the static member's name.
-    package static var ofMember: Self { Self(most: 3) }
+    static var ofMember: Self { Self(most: 3) }
 
     /// The counter of the transactional id. Static members contend for the member's name as well, which decides long
     /// before.
@@ -28,7 +28,7 @@ package struct FenceCounter {
     mutating func excuse(_ count: Int) { excuses += count }
 
     /// - Returns: whether it is worth going on.
-    package mutating func note(at now: Moment) -> Bool {
+    mutating func note(at now: Moment) -> Bool {
         if excuses > 0 {
             excuses -= 1
             return true

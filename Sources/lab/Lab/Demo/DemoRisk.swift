@@ -67,7 +67,9 @@ final class DemoRisk {
         loop = RefreshLoop(
             try Self.driver(own, provider, ca, partitions),
             groups: try ReceiptLine.allCases.map { line in
-                let group = LineGroup(line, try broker.consumer(line), partitions: partitions) { _ in }
+                let group = try LineGroup(line, partitions: partitions, say: { _ in }) { () throws(KafkaFault) in
+                    try broker.consumer(line)
+                }
                 try group.start()
                 return group
             },

@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import Kafka
 package import KafkaPorts
 internal import Member
 package import Risk
@@ -19,9 +18,11 @@ package final class LineGroup {
     private static let closeMilliseconds = 3_000
 
     let line: ReceiptLine
-    private var consumer: any GroupConsumer
-    private let renewed: () throws(KafkaFault) -> (any GroupConsumer)?
-    private var fences = FenceCounter.ofMember
+    private var group: GroupReader
+    private var damages: [Int32: DamageTracker] = [:]
+    /// When each partition gave its last record, or was resumed for want of one.
+    private var heard: [Int32: EvaluationTime] = [:]
+    private static let silenceMilliseconds: Int64 = 30_000
     private let partitions: Int32
     private let say: (LogEvent) -> Void
     /// The commit whose answer has not come yet; the answer may never come.
@@ -47,17 +48,18 @@ package final class LineGroup {
 
     /// - Parameters:
     ///   - partitions: those of the topic at the start.
-    ///   - renewed: makes the consumer that takes the place of one that is fenced.
+    ///   - makeConsumer: of this line's group: now, and where one has to be replaced.
     package init(
         _ line: ReceiptLine,
-        _ consumer: any GroupConsumer,
         partitions: Int32,
-        renewed: @escaping () throws(KafkaFault) -> (any GroupConsumer)? = { () throws(KafkaFault) in nil },
-        say: @escaping (LogEvent) -> Void
-    ) {
-        (self.line, self.consumer, self.partitions, self.say) = (line, consumer, partitions, say)
-        self.renewed = renewed
+        say: @escaping (LogEvent) -> Void,
+        makeConsumer: @escaping () throws(KafkaFault) -> any GroupConsumer
+    ) throws(KafkaFault) {
+        (self.line, self.partitions, self.say) = (line, partitions, say)
+        group = try GroupReader(makeConsumer)
     }
+
+    private var consumer: any GroupConsumer { group.consumer }
 
     package func start() throws(KafkaFault) { try consumer.subscribe() }
 
@@ -70,7 +72,7 @@ package final class LineGroup {
             commit = nil
             driver.commitFailed(open.partitions, of: line)
         }
-        if consumer.isOutdated, let fresh = try? renewed() { try replace(by: fresh, &driver) }
+        if consumer.isOutdated, group.replace() { try joinAgain(&driver) }
         for _ in 0..<Self.mostRecords {
             guard let event = consumer.poll(waiting: 0) else { break }
             try take(event, &driver, at: time)
@@ -90,30 +92,36 @@ package final class LineGroup {
             if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
             if fault.isFatal || fault.isRefusal && !fault.mayHeal { throw fault }
             if fault.mayHeal { refusal = ("the group of line \(line.name) cannot be joined: \(fault.message)", time) }
+            if fault.isDamage, let partition = fault.partition { try readAgain(partition, &driver) }
             say(LogEvent(fault))
         }
     }
 
-    /// Replaces the consumer: after a join request that was answered too late, the broker takes this member for another
-    /// process with its name, and the consumer is useless.
-    private func renew(after fault: KafkaFault, _ driver: inout RefreshDriver, at time: EvaluationTime) throws {
-        guard fences.note(at: Moment(milliseconds: time.milliseconds)), let fresh = try renewed() else {
-            throw fault.with(
-                message: "another process is this member of the line \(line.name) (\(fault.message)): give every "
-                    + "instance of the refresher another name with --instance"
-            )
-        }
-        say(LogEvent(fault.with(isFatal: false, requiresAbort: false)))
-        try replace(by: fresh, &driver)
+    /// The library skips bytes that did not arrive as they were written: they are read again, but for a place that is
+    /// damaged three times.
+    private func readAgain(_ partition: Int32, _ driver: inout RefreshDriver) throws {
+        guard let next = driver.nextOffset(of: pair(partition)) else { return }
+        if damages[partition, default: DamageTracker()].note(at: next) { return }
+        if next > 0 { return driver.readAgain(pair(partition)) }
+        // Only the group knows where to begin.
+        if group.replace() { try joinAgain(&driver) }
     }
 
-    private func replace(by fresh: any GroupConsumer, _ driver: inout RefreshDriver) throws(KafkaFault) {
-        consumer.discard()
-        (consumer, commit, isMember) = (fresh, nil, false)
+    private func renew(after fault: KafkaFault, _ driver: inout RefreshDriver, at time: EvaluationTime) throws {
+        guard group.replaceFenced(at: Moment(milliseconds: time.milliseconds)) else {
+            throw fault.ofNamesake("this member of the line \(line.name)", "the refresher another name")
+        }
+        say(LogEvent(fault.with(isFatal: false, requiresAbort: false)))
+        try joinAgain(&driver)
+    }
+
+    /// The client is another one, and what the old one had is lost.
+    private func joinAgain(_ driver: inout RefreshDriver) throws(KafkaFault) {
+        (commit, isMember) = (nil, false)
         let pairs = driver.pairs.filter { $0.line == line }
         for pair in pairs { driver.revoke(pair) }
         tell(.partitionsLost, pairs.map(\.partition))
-        try fresh.subscribe()
+        try consumer.subscribe()
     }
 
     private func take(_ record: InboundRecord, _ driver: inout RefreshDriver, at time: EvaluationTime) {
@@ -123,6 +131,7 @@ package final class LineGroup {
             value: record.value,
             headers: record.headers.map { ($0.name, $0.value) }
         )
+        heard[record.partition] = time
         driver.take(receipt, of: pair(record.partition), at: time)
     }
 
@@ -138,18 +147,20 @@ package final class LineGroup {
         // The library asks for the committed offsets, as often as it must.
         try consumer.assign(taken.map { PartitionOffset(partition: $0, offset: PartitionOffset.stored) })
         for partition in taken { driver.assign(pair(partition)) }
+        // Not at once: a resume that overtakes a partition's start makes the library drop the start.
+        heard = Dictionary(uniqueKeysWithValues: taken.map { ($0, time) })
         tell(.partitionsAssigned, taken)
     }
 
     private func revoke(_ driver: inout RefreshDriver, isLost: Bool) throws {
         let pairs = driver.pairs.filter { $0.line == line }
-        let fault = isLost ? nil : commitAndWait(&driver, slices: Self.revokeSlices)
+        let faults = isLost ? [] : commitAndWait(&driver, slices: Self.revokeSlices)
         try consumer.unassign()
         (commit, isMember) = (nil, false)
         for pair in pairs { driver.revoke(pair) }
         tell(isLost ? .partitionsLost : .partitionsRevoked, pairs.map(\.partition))
         // A fatal fault is reported once.
-        if let fault { try take(.fault(fault), &driver, at: time) }
+        for fault in faults { try take(.fault(fault), &driver, at: time) }
     }
 
     private func tell(_ name: LogEvent.Name, _ partitions: [Int32]) {
@@ -170,6 +181,7 @@ package final class LineGroup {
 
 extension LineGroup {
     private func flow(_ driver: inout RefreshDriver) {
+        resumeSilent(driver)
         let flow = driver.takeFlow(of: line)
         if !flow.pause.isEmpty { _ = consumer.pause(flow.pause) }
         guard !flow.resume.isEmpty else { return }
@@ -182,6 +194,18 @@ extension LineGroup {
         if !again.isEmpty { _ = consumer.pause(again.sorted()) }
         for partition in again { driver.resumeFailed(pair(partition)) }
         consumer.wake(partitions.filter { !again.contains($0) }, limit: Self.seekMilliseconds)
+    }
+
+    /// A pause outlives the assignment in which it was made, and the library may drop a resume without a word: partitions
+    /// that are read and give nothing are resumed once more.
+    private func resumeSilent(_ driver: RefreshDriver) {
+        let silent = driver.readPartitions(of: line).filter {
+            heard[$0].map { time.since($0) >= Self.silenceMilliseconds } ?? true
+        }
+        guard !silent.isEmpty else { return }
+        for partition in silent { heard[partition] = time }
+        _ = consumer.resume(silent)
+        consumer.wake(silent, limit: Self.seekMilliseconds)
     }
 
     /// Begins a commit of positions that have moved, unless one is under way.
@@ -210,22 +234,22 @@ extension LineGroup {
     /// Commits what has moved, and waits for the answer for a while; records that come meanwhile are not taken.
     ///
     /// - Parameter slices: of a tenth of a second.
-    /// - Returns: the first fault of the group that came meanwhile.
+    /// - Returns: the faults of the group that came meanwhile.
     @discardableResult
-    func commitAndWait(_ driver: inout RefreshDriver, slices: Int) -> KafkaFault? {
-        var trouble: KafkaFault?
+    func commitAndWait(_ driver: inout RefreshDriver, slices: Int) -> [KafkaFault] {
+        var faults: [KafkaFault] = []
         for _ in 0..<slices {
             commit(&driver)
-            guard commit != nil else { return trouble }
+            guard commit != nil else { return faults }
             switch consumer.poll(waiting: Self.sliceMilliseconds) {
             case .committed(let id, let fault):
                 note(id, fault, &driver)
-                if fault != nil { return trouble }
-            case .fault(let fault): trouble = trouble ?? fault
+                if fault != nil { return faults }
+            case .fault(let fault): faults.append(fault)
             default: continue
             }
         }
-        return trouble
+        return faults
     }
 
     /// Leaves the group; the client ends in the background.

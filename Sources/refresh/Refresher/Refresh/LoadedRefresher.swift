@@ -60,9 +60,15 @@ extension RefreshRules {
     /// What a refresher works by, its keys read from their files.
     init(_ configuration: Configuration) throws(ConfigurationFault) {
         let (apps, risk) = (configuration.registry.apps.filter(\.risk.keepsReceipts), configuration.risk)
-        keys = try DeviceCheckKeys.load(configuration)
-        self.apps = Set(apps.map(\.name))
-        callsPerSecond = risk.callsPerSecond
-        lines = LineSettings(first: risk.firstMilliseconds, again: risk.againMilliseconds, late: risk.lateMilliseconds)
+        self.init(
+            keys: try DeviceCheckKeys.load(configuration),
+            apps: Set(apps.map(\.name)),
+            callsPerSecond: risk.callsPerSecond,
+            lines: LineSettings(
+                first: risk.firstMilliseconds,
+                again: risk.againMilliseconds,
+                late: risk.lateMilliseconds
+            )
+        )
     }
 }

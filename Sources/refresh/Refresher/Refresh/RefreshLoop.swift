@@ -65,7 +65,7 @@ package final class RefreshLoop {
         driver.counts.calls.reduce(0) { $1.key.outcome == "verified" ? $0 + $1.value : $0 }
     }
 
-    func reload(_ rules: RefreshRules) {
+    package func reload(_ rules: RefreshRules) {
         owner.check()
         let apps = rules.apps
         driver.reload(keys: rules.keys, apps: apps, callsPerSecond: rules.callsPerSecond, at: time)
@@ -151,5 +151,9 @@ package struct RefreshRules: Sendable {
     /// The names of the apps whose receipts are exchanged.
     var apps: Set<String>
     var callsPerSecond: Double
-    var lines = LineSettings()
+    var lines: LineSettings
+
+    package init(keys: [ProviderKey], apps: Set<String>, callsPerSecond: Double, lines: LineSettings = LineSettings()) {
+        (self.keys, self.apps, self.callsPerSecond, self.lines) = (keys, apps, callsPerSecond, lines)
+    }
 }

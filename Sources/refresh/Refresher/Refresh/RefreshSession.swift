@@ -131,14 +131,9 @@ package final class RefreshSession {
         let say: (LogEvent) -> Void = { [log] in log.log($0) }
         var groups: [LineGroup] = []
         for line in ReceiptLine.allCases {
-            let make = { [broker] () throws(KafkaFault) -> (any GroupConsumer)? in try broker.consumer(line) }
-            let group = LineGroup(
-                line,
-                try broker.consumer(line),
-                partitions: partitions,
-                renewed: make,
-                say: say
-            )
+            let group = try LineGroup(line, partitions: partitions, say: say) { [broker] () throws(KafkaFault) in
+                try broker.consumer(line)
+            }
             try group.start()
             groups.append(group)
         }

@@ -95,8 +95,8 @@ struct ReceiptQueue: Sendable {
         return nil
     }
 
-    /// Those that had their turn, and the head. The others wait for it: what is exchanged past a receipt that is not due
-    /// yet would be exchanged again after a restart.
+    /// The receipts that had their turn, and the head. The others wait for it: what is exchanged past a receipt that is not
+    /// due yet would be exchanged again after a restart.
     private var active: Range<Int> {
         0..<(entries.firstIndex { !$0.hadTurn }.map { $0 + 1 } ?? entries.count)
     }

@@ -164,6 +164,17 @@ extension RefreshDriver {
         return flow
     }
 
+    /// The partitions of a line that are assigned and not paused.
+    package func readPartitions(of line: ReceiptLine) -> [Int32] {
+        places(of: line).compactMap { place in queues[place].flatMap { $0.isPaused ? nil : $0.pair.partition } }
+    }
+
+    /// The offset that a pair is read at; nil = it is not assigned.
+    package func nextOffset(of pair: LinePair) -> Int64? { queues[place(of: pair)]?.nextOffset }
+
+    /// Records of a pair were skipped: it is read again from where it was.
+    package mutating func readAgain(_ pair: LinePair) { queues[place(of: pair)]?.hasDropped = true }
+
     /// A partition could not be sought: it is paused, and tried again.
     package mutating func resumeFailed(_ pair: LinePair) { queues[place(of: pair)]?.isPaused = true }
 

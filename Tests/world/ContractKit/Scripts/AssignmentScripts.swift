@@ -316,3 +316,29 @@ package enum LateFirstOffset: ContractScript {
         return .neverSetBack
     }
 }
+
+package enum StoredOffset: ContractScript {
+    package enum Outcome: Hashable, Sendable { case pausedThenCommitted, notPaused, elsewhere }
+
+    package static let number = "A12"
+    package static let title = "assigned at the group's offset: paused as it was, a resume gives what was not committed"
+    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
+    package static let allowed: Set<Outcome> = [.pausedThenCommitted]
+
+    package static func run(in world: any ContractWorld) throws -> Outcome {
+        try world.publish(5, to: 0, of: .requests)
+        let member = try world.loneMember()
+        try world.poll([member], until: "all records are read") { member.offsets(0).last == 4 }
+        let id = try member.consumer.commit([PartitionOffset(partition: 0, offset: 3)])
+        try world.poll([member], until: "the commit is answered") { member.commits[id] != nil }
+        _ = member.consumer.pause([0])
+        try member.consumer.unassign()
+        member.forgetRecords()
+        try member.take([PartitionOffset(partition: 0, offset: PartitionOffset.stored)])
+        try world.poll([member], milliseconds: 1_500)
+        guard member.records.isEmpty else { return .notPaused }
+        _ = member.consumer.resume([0])
+        try world.poll([member], until: "records come") { !member.records.isEmpty }
+        return member.offsets(0).first == 3 ? .pausedThenCommitted : .elsewhere
+    }
+}

@@ -54,7 +54,8 @@ struct ConsumerWatch {
         for (partition, intent) in intents.sorted(by: { $0.key < $1.key }) where intent != .paused {
             guard consumer.mayDeliver(partition) else { continue }
             silence[partition, default: 0] += passed
-            let most = first.contains(partition) ? Self.mostFirstSilence : Self.mostSilence
+            let own = first.contains(partition) ? Self.mostFirstSilence : Self.mostSilence
+            let most = consumer.process.mostSilence ?? own
             guard silence[partition, default: 0] > most else { continue }
             silence[partition] = 0
             consumer.process.violate("has a partition \(partition) that is silent for \(most) ms")

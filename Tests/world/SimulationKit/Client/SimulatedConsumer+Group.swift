@@ -14,6 +14,7 @@ extension SimulatedConsumer {
         case .fenced:
             broker.counts.add(.fencedInstance)
             (isFenced, process.mayEnd) = (true, true)
+            process.fences.append(broker.now)
             faults.append(KafkaFault(.fencedInstanceId, "another member has joined with this name"))
             guard let assigned, !assigned.isEmpty else { return }
             isLossKnown = true
@@ -171,6 +172,9 @@ extension SimulatedConsumer {
         let (known, faults) = known(partitions)
         watch.resumed(known)
         _ = steps.call(known.map { ($0, .pause(false, byLibrary: false)) })
+        for partition in known where steps.hasLostStart(partition) {
+            process.violate("has made the library lose the start of partition \(partition)")
+        }
         return faults
     }
 

@@ -71,6 +71,8 @@ final class SimulatedConsumer: GroupConsumer {
         steps.note = { [unowned broker] in broker.counts.add($0) }
         steps.firstOffset = { [unowned broker] partition, offset in
             let ends = broker.readableOffsets(partition)
+            // As `auto.offset.reset` says: `earliest`, where the group has committed nothing.
+            if offset == PartitionOffset.stored { return broker.committed[partition] ?? ends.lowerBound }
             return offset == PartitionOffset.beginning ? ends.lowerBound : ends.upperBound
         }
         steps.fetch = { [unowned self] in fetched($0, $1) }
@@ -140,8 +142,9 @@ final class SimulatedConsumer: GroupConsumer {
         (steps.preempted, steps.stalls) = (process.chances.client.preempted, process.chances.client.preempted)
         steps.advance(to: broker.now)
         if let assertion = steps.assertion { process.violate("fails an assertion: \(assertion)") }
-        let event = nextEvent()
-        return event
+        if let event = nextEvent() { return event }
+        if milliseconds > 0 { process.wait?(milliseconds) }
+        return nil
     }
 
     private func nextEvent() -> GroupEvent? {
@@ -181,7 +184,8 @@ final class SimulatedConsumer: GroupConsumer {
     private func newFault() -> KafkaFault? {
         guard !isFenced else { return nil }
         if process.strikes(.fatal, process.chances.fatal * SimulatedProcess.share) {
-            process.mayEnd = true
+            // It is of no further use, as one that is fenced.
+            (process.mayEnd, isFenced) = (true, true)
             return .fatal("the client has failed")
         }
         guard process.strikes(.retriable, process.chances.retriable) else { return nil }

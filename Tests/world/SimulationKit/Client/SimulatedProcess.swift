@@ -22,7 +22,7 @@ package final class SimulatedProcess {
     /// Runs a job when the seed says so, as another thread would; ``runJob()`` unless it is set.
     package var later: ((@escaping () -> Void) -> Void) = { _ in }
     /// Lets time pass, and the others work: of a process whose calls wait, such as a command's.
-    var wait: ((_ milliseconds: Int) -> Void)?
+    package var wait: ((_ milliseconds: Int) -> Void)?
     package private(set) var isDead = false
     /// Whether a job of the writer is under way.
     package internal(set) var isWriting = false
@@ -30,6 +30,10 @@ package final class SimulatedProcess {
     private(set) var isAtomic = true
     /// The brokers answer no query of this process until the world is calm.
     var isBrokerSilent = false
+    /// When its members were fenced.
+    package internal(set) var fences: [Int64] = []
+    /// How long a partition that it reads may give nothing, in milliseconds; nil = as a worker's.
+    package var mostSilence: Int64?
     /// The process has waited for a client that never ends: only its last act may take that long.
     var hasWaitedForEnd = false
     /// The world has given the process a reason to end.
@@ -62,6 +66,9 @@ package final class SimulatedProcess {
     /// Of the present consumer, for its heartbeats.
     package var groupID: Int? { isDead ? nil : consumer?.heartbeatID }
 
+    /// Whether its member of the group is fenced, or its client has failed for good.
+    package var hasUselessClient: Bool { !isDead && consumer?.isFenced == true }
+
     package func kill() { isDead = true }
 
     /// Runs one of the jobs that nobody else runs. - Returns: false where there is none.
@@ -76,10 +83,7 @@ package final class SimulatedProcess {
         isAtomic = settings.delivery == .transaction
         let queries = SimulatedQueries(self)
         return MemberPorts(
-            makeConsumer: { [unowned self] () throws(KafkaFault) in
-                try noteClient()
-                return SimulatedConsumer(self)
-            },
+            makeConsumer: { [unowned self] () throws(KafkaFault) in try groupConsumer() },
             makeReader: { [unowned self] () throws(KafkaFault) in
                 try noteClient()
                 return SimulatedReader(self)
@@ -104,14 +108,23 @@ package final class SimulatedProcess {
         return SimulatedTransactionProducer(self, id)
     }
 
+    /// A member of the broker's group; it reads the requests, or what stands in their place.
+    package func groupConsumer() throws(KafkaFault) -> any GroupConsumer {
+        try noteClient()
+        return SimulatedConsumer(self)
+    }
+
     /// A reader of a topic of outputs.
     package func recordReader(of stream: OutputTopic) throws(KafkaFault) -> any RecordReading {
         try noteClient()
         return SimulatedReader(self, of: stream)
     }
 
+    /// The client tells its member of a fault.
+    package func report(_ fault: KafkaFault) { consumer?.faults.append(fault) }
+
     /// Files are renewed that clients have read.
-    func renewFiles() {
+    package func renewFiles() {
         (renewals, renewedAt) = (renewals + 1, broker.now)
         broker.counts.add(.renewed)
     }

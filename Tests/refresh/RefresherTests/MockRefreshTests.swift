@@ -69,7 +69,9 @@ struct MockRefreshTests {
         let writer = broker.writer(partitions: partitions) { _ in }
         try writer.start { inbox.put(.reports($0)) }
         let groups = try ReceiptLine.allCases.map { line in
-            LineGroup(line, try broker.consumer(line), partitions: partitions) { _ in }
+            try LineGroup(line, partitions: partitions, say: { _ in }) { () throws(KafkaFault) in
+                try broker.consumer(line)
+            }
         }
         for group in groups { try group.start() }
         let loop = RefreshLoop(

@@ -8,6 +8,7 @@ internal import KafkaPorts
 internal import Risk
 internal import RiskKit
 internal import Settings
+internal import Streams
 internal import Telemetry
 internal import TestKit
 internal import Testing
@@ -25,45 +26,30 @@ struct LabRefreshTests {
     private static let createdAt = now.after(milliseconds: -Milliseconds.hour)
     private static let receipt = device.receipt(.attest, clientDataHash: SHA256.hash([1]).bytes, at: createdAt)
 
-    private static var record: ReceiptRecord {
+    private static var record: InboundRecord {
         let dates = ReceiptDates(type: .attest, createdAt: createdAt)
         var record = FakeReceipts.record(SimulatedReceipt(key: 2, dates: dates, attestation: 1), offset: 0)
         (record.key, record.value) = (device.keyID.recordKey, receipt)
-        return record
+        return record.inbound(partition: 0)
     }
 
     private struct Run {
-        let outlet = FakeOutlet()
-        let consumers = ReceiptLine.allCases.map { _ in FakeConsumer() }
         let calls: AppleCalls
-        let loop: RefreshLoop
-        let inbox = RefreshInbox()
+        let refresher: LoneRefresher
 
         init(_ settings: RiskSettings, key: ProviderKey) throws {
             calls = try AppleCalls(settings)
-            var driver = RefreshDriver.Settings(partitions: 1, keys: [key], apps: [FakeReceipts.app])
-            driver.callsPerSecond = 1_000
-            let groups = zip(ReceiptLine.allCases, consumers).map { LineGroup($0, $1, partitions: 1) { _ in } }
-            let verifier = ObjectVerifier(anchors: try ca.anchors())
-            loop = RefreshLoop(
-                RefreshDriver(driver, judge: AppleReceipts(verifier, engine: OpenSSLEngine())),
-                groups: groups,
-                caller: calls,
-                outlet: outlet,
-                topic: "requests",
-                inbox: inbox,
-                monitor: RefreshMonitor(version: "0"),
-                say: { _ in }
-            )
-            for consumer in consumers { consumer.put(.assigned([0])) }
-            consumers[0].put(LabRefreshTests.record, partition: 0)
+            let judge = AppleReceipts(ObjectVerifier(anchors: try ca.anchors()), engine: OpenSSLEngine())
+            let caller = calls
+            refresher = try LoneRefresher([record], partitions: 1, keys: [key], judge: judge, caller: caller, at: now)
         }
 
         /// Passes until `isOver` says so, or nothing has happened for long.
         func work(until isOver: () -> Bool) throws {
             var watch = StandstillWatch<Int>()
             while !isOver(), !watch.isStill(0) {
-                inbox.wait(milliseconds: try loop.pass(at: now, now: 0))
+                try refresher.passOnce()
+                refresher.inbox.wait(milliseconds: 5)
             }
             calls.stop()
         }
@@ -81,9 +67,9 @@ struct LabRefreshTests {
         var settings = RiskSettings()
         settings.production = server.url
         let run = try Run(settings, key: key)
-        try run.work { !run.outlet.written.isEmpty }
-        let request = try #require(run.outlet.written.first)
-        #expect(request.key == Self.device.keyID.recordKey && run.loop.verifiedCount == 1)
+        try run.work { !run.refresher.outlet.written.isEmpty }
+        let request = try #require(run.refresher.outlet.written.first)
+        #expect(request.key == Self.device.keyID.recordKey && run.refresher.loop.verifiedCount == 1)
         let body = try #require(try JSONDocument(parsing: request.value).root["body"])
         let bytes = try #require(body["receipt"]?.base64Bytes)
         let fresh = try #require(ReceiptContent(unverified: bytes))
@@ -95,12 +81,12 @@ struct LabRefreshTests {
         var settings = RiskSettings()
         settings.production = "http://127.0.0.1:1/"
         let run = try Run(settings, key: try Self.key())
-        var passes = 0
+        var hasCalled = false
         try run.work {
-            passes += 1
-            return passes > 2 && run.loop.openCount == 0
+            hasCalled = hasCalled || run.refresher.loop.openCount > 0
+            return hasCalled && run.refresher.loop.openCount == 0
         }
-        #expect(run.outlet.written.isEmpty && run.loop.verifiedCount == 0)
-        #expect(run.consumers[0].committed.allSatisfy { $0.offset == 0 })
+        #expect(run.refresher.outlet.written.isEmpty && run.refresher.loop.verifiedCount == 0)
+        #expect(run.refresher.committed(.first, 0) ?? 0 == 0)
     }
 }
