@@ -139,7 +139,7 @@ struct FleetTests {
     }
 
     @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
-    func `a gateway gets each result once, a command reads all of a ledger, and none overwrites what it has not read`(
+    func `a gateway gets each result once, commands overwrite nothing unread, and requeue each letter once`(
         delivery: SimulationPlan.Delivery
     ) throws {
         let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
@@ -148,7 +148,7 @@ struct FleetTests {
             let complaints = try campaign.run(seed) { $0.hasReaders = true }.complaints
             #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
         }
-        #expect(campaign.scans > seeds && campaign.rewrites > seeds / 4)
+        #expect(campaign.scans > seeds && campaign.rewrites > seeds / 4 && campaign.requeues > seeds)
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
     }
 

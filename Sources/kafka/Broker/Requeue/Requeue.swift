@@ -1,6 +1,6 @@
 package import AppCheck
-internal import Kafka
-internal import KafkaPorts
+package import Kafka
+package import KafkaPorts
 internal import Pipeline
 package import Settings
 internal import Streams
@@ -16,18 +16,55 @@ package final class Requeue {
         package var newest = Int64.min
     }
 
+    /// Brokers, group and time, as letters are requeued.
+    package struct Ports {
+        /// The dead letters' topic, and the number of its partitions.
+        let topic: String
+        let partitions: Int32
+        let makeReader: () throws(KafkaFault) -> any RecordReading
+        let makeProducer: () throws(KafkaFault) -> any TransactionProducer
+        /// The group's offsets of the letters.
+        let committed: () throws(KafkaFault) -> [CommittedOffset]
+        let token: any MemberToken
+        let time: WaitingTime
+
+        package init(
+            topic: String,
+            partitions: Int32,
+            makeReader: @escaping () throws(KafkaFault) -> any RecordReading,
+            makeProducer: @escaping () throws(KafkaFault) -> any TransactionProducer,
+            committed: @escaping () throws(KafkaFault) -> [CommittedOffset],
+            token: any MemberToken,
+            time: WaitingTime
+        ) {
+            (self.topic, self.partitions) = (topic, partitions)
+            (self.makeReader, self.makeProducer) = (makeReader, makeProducer)
+            (self.committed, self.token, self.time) = (committed, token, time)
+        }
+    }
+
+    /// The requests topic that letters go back to.
+    package struct Target {
+        var topic: String
+        var partitions: Int32
+        /// nil = each letter's own partition.
+        var partitioner: Partitioner?
+        var requestIDBytes: Int
+
+        package init(topic: String, partitions: Int32, partitioner: Partitioner? = nil, requestIDBytes: Int = 128) {
+            (self.topic, self.partitions) = (topic, partitions)
+            (self.partitioner, self.requestIDBytes) = (partitioner, requestIDBytes)
+        }
+    }
+
     private static let timeBudget = Duration.seconds(60)
-    /// Requests in a transaction. While one is open the workers read no further, so it must be short.
-    private static let transactionRecords = 500
     private static let transactionBytes = 4 << 20
     private static let timeoutMilliseconds = 10_000
 
-    private let access: LedgerAccess
+    private let ports: Ports
+    private let target: Target
     private let choice: DeadLetterChoice
-    private let partitioner: Partitioner?
-    private let requestIDBytes: Int
-    private let partitions: Int32
-    private let letterPartitions: Int32
+    private let transactionRecords: Int
     private let ends: [Watermarks]
     /// nil = the plan alone is asked for.
     private var writer: CommandWriter?
@@ -48,53 +85,95 @@ package final class Requeue {
     package private(set) var hasHistory = false
 
     package var total: Int { rows.values.reduce(0) { $0 + $1.letters } }
-    package var topic: String { access.topics.outputs[.deadLetters] ?? "" }
-    package var requests: String { access.topics.requests }
-
-    /// The group whose offsets say what is done.
-    package static func group(_ access: LedgerAccess) throws(ConfigurationFault) -> String {
-        try access.groupID() + "-requeue"
-    }
+    package var topic: String { ports.topic }
+    package var requests: String { target.topic }
 
     /// Reads the letters up to their present end.
     ///
-    /// - Parameter writes: false for the plan alone; then nothing is changed.
-    package init(_ configuration: Configuration, _ choice: DeadLetterChoice, writes: Bool) throws {
-        access = try LedgerAccess(configuration)
-        self.choice = choice
-        partitioner = configuration.partitioner.partitioner
-        requestIDBytes = configuration.limits.requestIDBytes
-        let (access, group) = (access, try Self.group(access))
-        guard let letters = access.topics.outputs[.deadLetters] else { preconditionFailure("every output has a topic") }
-        let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
-        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
-        partitions = try counts.count(of: access.topics.requests)
-        let own = try counts.count(of: letters)
-        try access.requireMarks(toName: partitions)
-        if writes { writer = try Self.takeOver(access, letters) }
-        producers = writer?.producers ?? 0
-        letterPartitions = own
-        let ends = try CommandFault.explaining(Self.trouble) {
-            try TopicScan(access.properties, topic: letters, partitions: own, timeBudget: Self.timeBudget).ends()
+    /// - Parameters:
+    ///   - id: the transactional id, and the group.
+    ///   - transactionRecords: requests in a transaction. While one is open the workers read no further, so it must be
+    ///     short.
+    ///   - writes: false for the plan alone; then nothing is changed.
+    package init(
+        _ id: String,
+        _ ports: Ports,
+        to target: Target,
+        _ choice: DeadLetterChoice,
+        transactionRecords: Int = 500,
+        writes: Bool
+    ) throws {
+        (self.ports, self.target, self.choice, self.transactionRecords) = (ports, target, choice, transactionRecords)
+        if writes {
+            let writer = CommandWriter(id, on: ports.time, makeProducer: ports.makeProducer)
+            // Fences a command that is still at work, and ends its open transaction.
+            try CommandFault.explaining("the requests cannot be written", by: Self.cause, writer.takeOver)
+            self.writer = writer
         }
-        self.ends = ends
-        committed = try Self.committed(admin, group, letters, own)
+        producers = writer?.producers ?? 0
+        ends = try CommandFault.explaining(Self.trouble) { try Self.scan(ports).ends() }
+        committed = try Self.committed(ports)
         handled = [:]
         hasHistory = committed.contains { $0.offset != nil }
         for found in committed { handled[found.partition] = try Self.handled(found, ends[Int(found.partition)]) }
         try plan()
     }
 
-    private static func committed(
-        _ admin: Admin,
-        _ group: String,
+    /// Takes topics and group from a configuration.
+    package convenience init(_ configuration: Configuration, _ choice: DeadLetterChoice, writes: Bool) throws {
+        let access = try LedgerAccess(configuration)
+        let id = try access.groupID() + "-requeue"
+        guard let letters = access.topics.outputs[.deadLetters] else { preconditionFailure("every output has a topic") }
+        let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
+        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
+        let (partitions, own) = (try counts.count(of: access.topics.requests), try counts.count(of: letters))
+        try access.requireMarks(toName: partitions)
+        let target = Target(
+            topic: access.topics.requests,
+            partitions: partitions,
+            partitioner: configuration.partitioner.partitioner,
+            requestIDBytes: configuration.limits.requestIDBytes
+        )
+        let ports = try Self.ports(access, id, letters, own)
+        try self.init(id, ports, to: target, choice, writes: writes)
+    }
+
+    private static func ports(
+        _ access: LedgerAccess,
+        _ id: String,
         _ letters: String,
         _ partitions: Int32
-    ) throws -> [CommittedOffset] {
+    ) throws -> Ports {
+        var properties = access.properties
+        // Other limits of time that the configuration sets must stay below this one.
+        if properties["message.timeout.ms"] == nil, properties["delivery.timeout.ms"] == nil {
+            properties["transaction.timeout.ms"] = String(timeoutMilliseconds)
+        }
+        // A letter goes back as the request that it was.
+        let route = OutputRoute(topics: [.deadLetters: access.topics.requests], clock: { WaitingTime.ofMachine.moment })
+        return Ports(
+            topic: letters,
+            partitions: partitions,
+            makeReader: { () throws(KafkaFault) in try TopicReader(access.properties, topic: letters) },
+            makeProducer: { [properties] () throws(KafkaFault) in
+                try LibraryTransactionProducer(properties, transactionalID: id, source: letters, route)
+            },
+            committed: { () throws(KafkaFault) in
+                let all = Array(0..<partitions)
+                return try Admin(access.properties).committedOffsets(ofGroup: id, topic: letters, partitions: all)
+            },
+            token: LibraryToken(GroupMetadata(withoutMembersOf: id)),
+            time: .ofMachine
+        )
+    }
+
+    private static func scan(_ ports: Ports) throws -> TopicScan {
+        try TopicScan(try ports.makeReader(), partitions: ports.partitions, timeBudget: timeBudget, on: ports.time)
+    }
+
+    private static func committed(_ ports: Ports) throws -> [CommittedOffset] {
         try CommandFault.explaining("cannot read what was requeued") {
-            try BrokerRetry.ask { () throws(KafkaFault) in
-                try admin.committedOffsets(ofGroup: group, topic: letters, partitions: Array(0..<partitions))
-            }
+            try BrokerRetry.ask(on: ports.time, ports.committed)
         }
         .sorted { $0.partition < $1.partition }
     }
@@ -110,23 +189,6 @@ package final class Requeue {
         }
         handled.raise(to: marks.low)
         return handled
-    }
-
-    /// Fences a command that is still at work, and ends its open transaction.
-    private static func takeOver(_ access: LedgerAccess, _ letters: String) throws -> CommandWriter {
-        let id = try group(access)
-        var properties = access.properties
-        // Other limits of time that the configuration sets must stay below this one.
-        if properties["message.timeout.ms"] == nil, properties["delivery.timeout.ms"] == nil {
-            properties["transaction.timeout.ms"] = String(timeoutMilliseconds)
-        }
-        // A letter goes back as the request that it was.
-        let route = OutputRoute(topics: [.deadLetters: access.topics.requests], clock: { WaitingTime.ofMachine.moment })
-        let writer = CommandWriter(id) { [properties] () throws(KafkaFault) in
-            try LibraryTransactionProducer(properties, transactionalID: id, source: letters, route)
-        }
-        try CommandFault.explaining("the requests cannot be written", by: cause, writer.takeOver)
-        return writer
     }
 
     private static func cause(_ fault: KafkaFault) -> String {
@@ -154,17 +216,11 @@ package final class Requeue {
         var previous: [Int32: Int64] = [:]
         do {
             try CommandFault.explaining(Self.trouble) {
-                let scan = try TopicScan(
-                    access.properties,
-                    topic: topic,
-                    partitions: letterPartitions,
-                    timeBudget: Self.timeBudget
-                )
-                try scan.read(upTo: ends) { record in
+                try Self.scan(ports).read(upTo: ends) { record in
                     guard record.offset < ends[Int(record.partition)].high else { return }
                     // Another fleet may share the topic.
-                    guard let letter = DeadLetter(record, requestIDBytes: requestIDBytes),
-                        letter.topic == access.topics.requests
+                    guard let letter = DeadLetter(record, requestIDBytes: target.requestIDBytes),
+                        letter.topic == target.topic
                     else {
                         foreign += 1
                         return
@@ -215,20 +271,19 @@ package final class Requeue {
     /// - Parameter progress: called with the number of letters that were requeued.
     /// - Returns: that number.
     package func perform(progress: (Int) -> Void) throws -> Int {
-        let token = LibraryToken(GroupMetadata(withoutMembersOf: try Self.group(access)))
         var (written, portion) = (0, Portion())
         try read { previous, letter in
             portion.add(letter, after: previous, handled[letter.partition])
-            guard portion.letters.count >= Self.transactionRecords || portion.bytes >= Self.transactionBytes else {
+            guard portion.letters.count >= transactionRecords || portion.bytes >= Self.transactionBytes else {
                 return
             }
-            try write(portion, token)
+            try write(portion)
             written += portion.letters.count
             portion = Portion()
             progress(written)
         }
         if !portion.ranges.isEmpty {
-            try write(portion, token)
+            try write(portion)
             written += portion.letters.count
             progress(written)
         }
@@ -239,8 +294,7 @@ package final class Requeue {
     /// one's letters a second time.
     private func checkAlone(_ writer: CommandWriter) throws {
         guard writer.producers != producers else { return }
-        let admin = try CommandFault.explaining(Self.trouble) { try Admin(access.properties) }
-        guard try Self.committed(admin, Self.group(access), topic, letterPartitions) == committed else {
+        guard try Self.committed(ports) == committed else {
             throw CommandFault(
                 "another requeue took over: run it again; what was requeued is not repeated."
             )
@@ -249,10 +303,12 @@ package final class Requeue {
 
     private func request(_ letter: DeadLetter) -> OutboundRecord {
         // As gateways do; the letter lies on the partition of its request.
-        let home = letter.key.flatMap { key in partitioner.map { $0.partition(of: key, count: partitions) } }
+        let home = letter.key.flatMap { key in
+            target.partitioner.map { $0.partition(of: key, count: target.partitions) }
+        }
         return OutboundRecord(
             stream: .deadLetters,
-            partition: home ?? letter.partition % partitions,
+            partition: home ?? letter.partition % target.partitions,
             sourceOffset: letter.offset,
             sourceTimestamp: letter.timestamp,
             key: letter.key,
@@ -261,7 +317,7 @@ package final class Requeue {
         )
     }
 
-    private func write(_ portion: Portion, _ token: LibraryToken) throws {
+    private func write(_ portion: Portion) throws {
         guard let writer else { preconditionFailure("the plan alone was asked for") }
         var next: [Int32: HandledLetters] = [:]
         for (partition, ranges) in portion.ranges {
@@ -282,7 +338,7 @@ package final class Requeue {
             PartitionOffset(partition: partition, offset: handled.next, metadata: handled.metadata)
         }
         try CommandFault.explaining("the letters were not requeued to the end", by: Self.cause) {
-            try writer.write(portion.letters.map(request), offsets: offsets, token) { try checkAlone(writer) }
+            try writer.write(portion.letters.map(request), offsets: offsets, ports.token) { try checkAlone(writer) }
         }
         (handled, producers) = (all, writer.producers)
         committed = offsets.map { CommittedOffset(partition: $0.partition, offset: $0.offset, metadata: $0.metadata) }

@@ -37,7 +37,7 @@ package final class SimulatedProcess {
     /// The process has waited for a client that never ends: only its last act may take that long.
     var hasWaitedForEnd = false
     /// The world has given the process a reason to end.
-    package internal(set) var mayEnd = false
+    package var mayEnd = false
     /// The member has heard of an assignment since its last question: it asks at once.
     var hasNewAssignment = false
     weak var consumer: SimulatedConsumer?
@@ -228,5 +228,5 @@ final class SimulatedToken: MemberToken, @unchecked Sendable {
     init(_ stamp: SimulatedGroup.Stamp) { self.stamp = stamp }
 
     /// Of a process that is no member.
-    static let ofNobody = SimulatedToken(SimulatedGroup.Stamp(member: 0, generation: 0))
+    static let ofNobody = SimulatedToken(SimulatedGroup.Stamp.nobody)
 }

@@ -47,7 +47,8 @@ final class SimulatedReader: RecordReading {
 
     func start(_ starts: [PartitionOffset]) throws(KafkaFault) {
         guard process.enter() else { throw .ofDeadProcess }
-        for start in starts {
+        // Some callers keep their partitions in a dictionary.
+        for start in starts.sorted(by: { $0.partition < $1.partition }) {
             if partitions[start.partition] != nil { process.violate("starts a partition that is read") }
             if start.offset > 0 { broker.counts.add(.restoredTail) }
             let pace = process.strikes(.slowLedger, 0.25) ? [24, 24, 100][process.random.below(3)] : 1
@@ -81,7 +82,16 @@ final class SimulatedReader: RecordReading {
     func records(most: Int, waiting milliseconds: Int) throws(KafkaFault) -> [TopicRecord] {
         var records: [TopicRecord] = []
         try poll(most, milliseconds) { record, partition, offset in
-            records.append(TopicRecord(partition: partition, offset: offset, key: record.key, value: record.value))
+            records.append(
+                TopicRecord(
+                    partition: partition,
+                    offset: offset,
+                    key: record.key,
+                    value: record.value,
+                    timestamp: record.sourceTimestamp,
+                    headers: record.headers
+                )
+            )
         }
         if process.isDead { throw .ofDeadProcess }
         return records

@@ -195,12 +195,14 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         check(offsets, token)
         openOffsets = false
         if let abortable { throw abortable }
-        // Behind the records on the same connection.
+        // Behind the records on the same connection; without any the library waits for the last transaction's markers here.
         if !queue.isEmpty { deliver(most: queue.count) }
+        if queue.isEmpty, !hasAdded { broker.finishMarkers(of: name) }
         if !queue.isEmpty { process.violate("sends offsets behind records that have not arrived") }
         let positions = offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) }
+        let texts = Dictionary(uniqueKeysWithValues: offsets.map { ($0.partition, $0.metadata) })
         if !queue.isEmpty || process.strikes(.offsetsUnanswered, process.chances.client.offsetsUnanswered) {
-            throw givenUp(positions, token.stamp)
+            throw givenUp(positions, token.stamp, texts)
         }
         do throws(KafkaFault) { try strike() } catch {
             openOffsets = error.isRetriable && process.chance(0.5)
@@ -211,12 +213,19 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         }
         let foreign = Set(offsets.filter { $0.metadata != PartitionPositions.metadata }.map(\.partition))
         do throws(BrokerRefusal) {
-            try broker.addOffsets(name, epoch: ownEpoch ?? 0, positions, token.stamp, foreign: foreign)
+            try broker.addOffsets(
+                name,
+                epoch: ownEpoch ?? 0,
+                positions,
+                token.stamp,
+                foreign: foreign,
+                metadata: texts
+            )
         } catch {
             throw refusedOffsets(error)
         }
         if process.random.below(2) == 0 {
-            repeatHidden(.offsets(positions, token.stamp))
+            repeatHidden(.offsets(positions, token.stamp, texts))
         } else {
             repeatHidden(.addition)
         }
@@ -234,11 +243,15 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
     }
 
     /// The call never returned; its request comes late.
-    private func givenUp(_ positions: [PartitionPosition], _ stamp: SimulatedGroup.Stamp) -> KafkaFault {
+    private func givenUp(
+        _ positions: [PartitionPosition],
+        _ stamp: SimulatedGroup.Stamp,
+        _ metadata: [Int32: [UInt8]]
+    ) -> KafkaFault {
         openOffsets = true
         if process.chance(0.5) {
             broker.arriveLater(after: 1 + Int64(process.random.below(5_000))) { [broker, name, ownEpoch] in
-                try? broker.addOffsets(name, epoch: ownEpoch ?? 0, positions, stamp)
+                try? broker.addOffsets(name, epoch: ownEpoch ?? 0, positions, stamp, metadata: metadata)
             }
         }
         fatalFault = KafkaFault.timedOut("sending offsets was given up").with(isFatal: true, requiresAbort: false)

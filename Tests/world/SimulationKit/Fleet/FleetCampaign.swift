@@ -19,6 +19,8 @@ package final class FleetCampaign {
     package private(set) var scans = 0
     /// How many commands have written every key's record once more.
     package private(set) var rewrites = 0
+    /// How many commands have requeued all dead letters.
+    package private(set) var requeues = 0
     /// How many assertions of ``runReplaced(_:change:)`` were accepted after the replacement.
     package internal(set) var acceptedAfterReplacement = 0
     private static let streamCount: UInt64 = 24
@@ -70,6 +72,7 @@ package final class FleetCampaign {
         fleet.readers?.finish()
         scans += fleet.readers?.scans ?? 0
         rewrites += fleet.readers?.rewrites ?? 0
+        requeues += fleet.readers?.requeues ?? 0
         return Report(seed: seed, complaints: complaints + (fleet.readers?.complaints ?? []))
     }
 

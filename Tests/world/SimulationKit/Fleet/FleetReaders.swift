@@ -4,18 +4,25 @@ internal import Settings
 internal import Streams
 
 /// Processes beside a fleet's group: a gateway's reader, which follows results from their ends, and commands, which read
-/// ledgers to theirs, or write them while no worker does.
+/// ledgers to theirs, write them while no worker does, or requeue dead letters.
 final class FleetReaders {
     private unowned let fleet: SimulatedFleet
     private var follower: Follower?
     private var isBusy = false
+    private var commands = 0
     /// Commands that have read a ledger whole.
     private(set) var scans = 0
     /// Commands that have written every key's record once more.
     private(set) var rewrites = 0
     private(set) var complaints: [String] = []
+    private let requeue: FleetRequeue
+    /// Commands that have requeued all dead letters.
+    var requeues: Int { requeue.runs }
 
-    init(_ fleet: SimulatedFleet) { self.fleet = fleet }
+    init(_ fleet: SimulatedFleet) {
+        self.fleet = fleet
+        requeue = FleetRequeue(fleet)
+    }
 
     private var broker: SimulatedBroker { fleet.broker }
 
@@ -29,6 +36,9 @@ final class FleetReaders {
             complaints += follower.complaints(isAtEnd: false)
             self.follower = nil
         }
+        requeue.move()
+        // A second one may come while the first one waits.
+        if commands < 2, fleet.chance(0.004) { requeueLetters() }
         guard !isBusy else { return }
         isBusy = true
         if fleet.chance(0.004) { scan(command()) }
@@ -38,6 +48,7 @@ final class FleetReaders {
 
     /// The world is calm, and everything is written.
     func finish() {
+        finishRequeue()
         guard let follower else { return }
         follower.process.chances = .none
         for _ in 0..<3_000 where !follower.complaints(isAtEnd: true).isEmpty {
@@ -45,6 +56,19 @@ final class FleetReaders {
             broker.advance(by: 100)
         }
         complaints += follower.complaints(isAtEnd: true)
+    }
+
+    private func finishRequeue() {
+        let before = requeue.runs
+        for _ in 0..<20 where requeue.runs == before {
+            requeue.calm()
+            requeueLetters()
+            broker.advance(by: 60_000)
+            requeue.move()
+        }
+        if requeue.runs == before { complaints.append("no requeue comes to its end: \(requeue.lastFault)") }
+        requeue.check()
+        complaints += requeue.complaints
     }
 
     private func process(_ name: String) -> SimulatedProcess {
@@ -118,6 +142,12 @@ final class FleetReaders {
     }
 
     private enum Refusal: Error { case hasMembers }
+
+    private func requeueLetters() {
+        commands += 1
+        requeue.run(fleet.isChaotic ? fleet.plan.call : .none, waitingTime())
+        commands -= 1
+    }
 
     private func scan(_ process: SimulatedProcess) {
         let time = waitingTime()

@@ -5,7 +5,7 @@ extension SimulatedBroker {
     struct LateRequest {
         enum Content {
             case end(commit: Bool)
-            case offsets([PartitionPosition], SimulatedGroup.Stamp)
+            case offsets([PartitionPosition], SimulatedGroup.Stamp, [Int32: [UInt8]])
             /// AddPartitionsToTxn or AddOffsetsToTxn: of an open transaction they change nothing.
             case addition
 
@@ -48,8 +48,8 @@ extension SimulatedBroker {
             do throws(BrokerRefusal) {
                 switch request.content {
                 case .end(let commit): try endTransaction(name, epoch: request.epoch, commit: commit)
-                case .offsets(let positions, let stamp):
-                    try addOffsets(name, epoch: request.epoch, positions, stamp)
+                case .offsets(let positions, let stamp, let metadata):
+                    try addOffsets(name, epoch: request.epoch, positions, stamp, metadata: metadata)
                 case .addition:
                     guard producers[name]?.epoch == request.epoch else { throw .fencedProducer }
                 }

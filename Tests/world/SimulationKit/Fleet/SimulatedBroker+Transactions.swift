@@ -30,6 +30,7 @@ extension SimulatedBroker {
         var offsets: [Int32: Int64] = [:]
         /// Those of them without a worker's metadata.
         var foreign: Set<Int32> = []
+        var metadata: [Int32: [UInt8]] = [:]
         /// Markers that are not written yet.
         var markers: [Marker] = []
         /// In how many steps one of them is written; 0 = all of them at once.
@@ -122,11 +123,13 @@ extension SimulatedBroker {
         epoch: Int,
         _ positions: [PartitionPosition],
         _ stamp: SimulatedGroup.Stamp,
-        foreign: Set<Int32> = []
+        foreign: Set<Int32> = [],
+        metadata: [Int32: [UInt8]] = [:]
     ) throws(BrokerRefusal) {
         let transaction = try open(name, epoch)
         guard group.accepts(stamp) else { throw .staleGeneration }
         for position in positions { transactions[transaction].offsets[position.partition] = position.offset }
+        transactions[transaction].metadata.merge(metadata) { $1 }
         transactions[transaction].foreign = wrong == .metadataIsInvented ? [] : foreign
         if wrong == .offsetsComeEarly { note(transactions[transaction].offsets) }
         deliverLate(of: name, ends: false)
@@ -196,6 +199,7 @@ extension SimulatedBroker {
         case .offsets:
             guard isCommitted, !dropsOffsets else { break }
             note(transactions[index].offsets)
+            metadata.merge(transactions[index].metadata) { $1 }
             ownOffsets.subtract(transactions[index].foreign)
         }
         if transactions[index].markers.isEmpty { transactions[index].state = .done }

@@ -47,6 +47,8 @@ package final class SimulatedBroker: @unchecked Sendable {
     package var group: SimulatedGroup
     package internal(set) var logs: [Topic: PartitionLog] = [:]
     package internal(set) var committed: [Int32: Int64] = [:]
+    /// The text beside an offset that a transaction has committed.
+    var metadata: [Int32: [UInt8]] = [:]
     /// Partitions whose offset a worker committed, with the worker's metadata.
     package internal(set) var ownOffsets: Set<Int32> = []
     /// `group.id`.

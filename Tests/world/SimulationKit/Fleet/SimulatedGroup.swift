@@ -2,6 +2,9 @@
 package struct SimulatedGroup: Sendable {
     /// The member that commits, and its generation: KIP-447 fences by them.
     package struct Stamp: Hashable, Sendable {
+        /// Of a process that is no member: its offsets are not fenced.
+        package static let nobody = Stamp(member: 0, generation: -1)
+
         package let member: Int
         package let generation: Int
 
@@ -116,7 +119,8 @@ package struct SimulatedGroup: Sendable {
 
     /// Whether offsets may be committed under a stamp.
     package func accepts(_ stamp: Stamp) -> Bool {
-        wrong == .anyTokenIsAccepted || (members[stamp.member] != nil && stamp.generation == generation)
+        if wrong == .anyTokenIsAccepted || stamp == .nobody { return true }
+        return members[stamp.member] != nil && stamp.generation == generation
     }
 
     /// Removes members whose session has expired, and ends a rebalance past its timeout.
