@@ -21,7 +21,9 @@ package final class RefreshBooks {
     static let start = EvaluationTime(milliseconds: 1_700_000_000_000)
     /// Apple knows of an attestation for so long.
     private static let known = 100 * Milliseconds.second
-    private static let mostKeys = 12
+    private static let mostKeys = 24
+    /// Kinds of faults that Apple's answers have.
+    package static let faults = 6
 
     private struct Place: Hashable {
         let line: ReceiptLine
@@ -47,6 +49,7 @@ package final class RefreshBooks {
     private var exchanges: [Int: [UInt: Exchange]] = [:]
     private var failures: [Place: Int] = [:]
     private var ended: Set<Place> = []
+    private var lost: Set<RecordPlace> = []
     private var checked: [Int: [Int32: Int64]] = [:]
     private var events = EventQueue<UInt>()
     private var actions: [UInt: () -> Void] = [:]
@@ -71,6 +74,12 @@ package final class RefreshBooks {
         topic.values.joined().count { line.takes($0.receipt.dates.type) }
     }
 
+    /// A record that no reader gets any more.
+    func lose(_ partition: Int32, _ offset: Int64) {
+        lost.insert(RecordPlace(partition: partition, offset: offset))
+        for line in ReceiptLine.allCases { ended.insert(Place(line: line, partition: partition, offset: offset)) }
+    }
+
     func complain(_ text: String) { complaints.append(text) }
 
     // MARK: What happens later
@@ -90,6 +99,12 @@ package final class RefreshBooks {
     // MARK: The topic
 
     func end(of partition: Int32) -> Int64 { topic[partition]?.last.map { $0.offset + 1 } ?? 0 }
+
+    /// Whether a position is behind the last record that can be read.
+    func isEnd(_ position: Int64, of partition: Int32) -> Bool {
+        let last = topic[partition]?.last { !lost.contains(RecordPlace(partition: partition, offset: $0.offset)) }
+        return position > last?.offset ?? -1
+    }
 
     /// An accepted attestation, of an old key or another one; nil = enough of them.
     func attest(at time: EvaluationTime) -> SimulatedReceipt? {
@@ -146,8 +161,16 @@ package final class RefreshBooks {
     }
 
     /// Apple's answer.
-    func answer(_ call: ReceiptCall, of id: Int, faults: Double, at time: EvaluationTime) -> CallReply {
-        let reply = reply(call, faults, at: time)
+    ///
+    /// - Parameter fault: the kind of each fault; nil = any.
+    func answer(
+        _ call: ReceiptCall,
+        of id: Int,
+        faults: Double,
+        only fault: Int?,
+        at time: EvaluationTime
+    ) -> CallReply {
+        let reply = reply(call, faults, fault, at: time)
         let place = Place(line: call.pair.line, partition: call.pair.partition, offset: call.offset)
         guard case .answered(let answer) = reply else {
             answers[0, default: 0] += 1
@@ -164,12 +187,12 @@ package final class RefreshBooks {
         return reply
     }
 
-    private func reply(_ call: ReceiptCall, _ faults: Double, at time: EvaluationTime) -> CallReply {
+    private func reply(_ call: ReceiptCall, _ faults: Double, _ fault: Int?, at time: EvaluationTime) -> CallReply {
         func status(_ number: Int) -> CallReply {
             .answered(ReceiptAnswer(status: number, headers: [], body: [], at: time))
         }
         if Double.random(in: 0..<1, using: &random) < faults {
-            switch random.next() % 7 {
+            switch fault ?? Int(random.next() % UInt64(Self.faults)) {
             case 0: return .timedOut
             case 1: return .failed
             case 2: return status(200)

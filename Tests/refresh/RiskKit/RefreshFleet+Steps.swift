@@ -6,6 +6,7 @@ internal import KafkaPorts
 internal import Refresher
 internal import Risk
 internal import SimulationKit
+internal import Streams
 
 extension RefreshFleet {
     /// Some time passes, perhaps something happens, one process moves.
@@ -14,7 +15,7 @@ extension RefreshFleet {
         let isQuiet = Double.random(in: 0..<1, using: &random) < (isChaotic ? 0.1 : 0.5)
         pass(Int64.random(in: 0...(isQuiet ? 2_000 : 20), using: &random))
         if isChaotic {
-            if random.next() % 40 == 0 { append(books.attest(at: time)) }
+            if random.next() % 15 == 0 { append(books.attest(at: time)) }
             if chance(plan.mischief) { try mischief() }
             for restart in restarts where restart.at <= now { try start(restart.name) }
             restarts.removeAll { $0.at <= now }
@@ -42,7 +43,12 @@ extension RefreshFleet {
     private func append(_ receipt: SimulatedReceipt?) {
         guard let receipt else { return }
         let record = books.append(receipt)
+        let isDamaged = isChaotic && chance(plan.damaged)
+        if isDamaged { books.lose(record.partition, record.offset) }
         for broker in brokers {
+            if isDamaged {
+                broker.damagedRequests.insert(RecordPlace(partition: record.partition, offset: record.offset))
+            }
             broker.add([record])
             broker.offerAll()
         }
@@ -72,6 +78,8 @@ extension RefreshFleet {
         do {
             let isStopping = refresher.stopsUntil != nil
             _ = try refresher.loop.pass(at: time, now: now, isStopping: isStopping)
+            // What it has ridden out is no reason to end later.
+            for member in refresher.members { member.mayEnd = false }
             if let end = refresher.stopsUntil, refresher.loop.openCount == 0 || now >= end {
                 refresher.loop.close()
                 remove(refresher)
@@ -102,11 +110,13 @@ extension RefreshFleet {
         if refresher.useless == 10 { books.complain("\(refresher.name) goes on with a client of no use") }
         for (index, member) in refresher.members.enumerated() {
             guard let id = member.groupID, brokers[index].group.waits(for: id) else {
-                refresher.waits[index] = (0, now)
+                refresher.waits[index] = (0, now, false)
                 continue
             }
             refresher.waits[index].moves += 1
-            if refresher.waits[index].moves == 100, now - refresher.waits[index].since > 10_000 {
+            let wait = refresher.waits[index]
+            if wait.moves >= 100, now - wait.since > 10_000, !wait.isTold {
+                refresher.waits[index].isTold = true
                 books.complain("\(refresher.name) keeps a group waiting")
             }
         }

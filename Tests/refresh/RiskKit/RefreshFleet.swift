@@ -24,8 +24,11 @@ package final class RefreshFleet {
         package var mischief = 0.0
         /// Of Apple's answers.
         package var appleFaults = 0.0
-        /// Steps in which Apple answers nothing but one fault.
+        /// Steps in which Apple answers nothing but one fault, of those in ``RefreshBooks/faults``.
         package var outage: Range<Int> = 0..<0
+        package var outageFault = 0
+        /// Of receipts: the broker's disk has damaged them.
+        package var damaged = 0.0
         package var mostReceipts = 8_192
         package var callsPerSecond = 20.0
 
@@ -51,8 +54,11 @@ package final class RefreshFleet {
             plan.appleFaults = Double.random(in: 0...0.2, using: &random)
             if random.next() % 3 == 0 {
                 let begin = Int.random(in: 0..<300, using: &random)
-                plan.outage = begin..<(begin + Int.random(in: 10...300, using: &random))
+                plan.outage = begin..<(begin + Int.random(in: 100...600, using: &random))
+                // After answers that are not understood only a verified receipt closes a breaker, and the newest are few.
+                plan.outageFault = [0, 1, 3, 4, 5][Int(random.next() % 5)]
             }
+            if random.next() % 4 == 0 { plan.damaged = 0.05 }
             if random.next() % 3 == 0 { plan.mostReceipts = 1 }
             return plan
         }
@@ -71,7 +77,7 @@ package final class RefreshFleet {
         var isBusy = false
         var stopsUntil: Int64?
         /// Moves, and since when, each group has waited for an answer.
-        var waits = [(moves: Int, since: Int64)](repeating: (0, 0), count: 3)
+        var waits = [(moves: Int, since: Int64, isTold: Bool)](repeating: (0, 0, false), count: 3)
         /// Moves with a client that is of no use any more.
         var useless = 0
         /// The team that speaks for each prefix.
@@ -125,6 +131,8 @@ package final class RefreshFleet {
     var steps = 0
     private var lastID = 0
     package let counts: FaultCounts
+    /// How often each event was logged.
+    package private(set) var told: [String: Int] = [:]
 
     package init(_ plan: Plan, counts: FaultCounts = FaultCounts()) throws {
         (self.plan, self.counts) = (plan, counts)
@@ -161,7 +169,7 @@ package final class RefreshFleet {
         ReceiptLine.allCases.flatMap { line in
             (0..<Int32(plan.partitions)).compactMap { partition in
                 let (committed, end) = (brokers[line.rawValue].committed[partition] ?? 0, books.end(of: partition))
-                guard committed != end else { return nil }
+                guard !books.isEnd(committed, of: partition) else { return nil }
                 return "line \(line.name) stays at \(committed) of \(end) in partition \(partition) of a calm world"
             }
         }
@@ -208,7 +216,7 @@ package final class RefreshFleet {
             let partitions = Int32(plan.partitions)
             var groups: [LineGroup] = []
             for (line, member) in zip(ReceiptLine.allCases, members) {
-                let group = try LineGroup(line, partitions: partitions, say: { [counts] in counts.note($0.message) }) {
+                let group = try LineGroup(line, partitions: partitions, say: { [unowned self] in hear($0) }) {
                     () throws(KafkaFault) in try member.groupConsumer()
                 }
                 try group.start()
@@ -222,13 +230,18 @@ package final class RefreshFleet {
                 topic: "requests",
                 inbox: inbox,
                 monitor: RefreshMonitor(version: "0"),
-                say: { [counts] in counts.note($0.message) }
+                say: { [unowned self] in hear($0) }
             )
             refreshers.append(Refresher(name, id, members, loop, inbox, outlet))
             counts.note("\(now) \(name) starts")
         } catch {
             restarts.append((name, now + 1_000))
         }
+    }
+
+    private func hear(_ event: LogEvent) {
+        told[event.name.rawValue, default: 0] += 1
+        counts.note(event.message)
     }
 
     private func member(_ name: String, _ broker: SimulatedBroker) -> SimulatedProcess {
@@ -270,7 +283,8 @@ package final class RefreshFleet {
         books.later(Int64.random(in: 20...4_000, using: &random), at: time) { [unowned self] in
             // Nobody hears what a process that has ended is answered.
             guard self.refresher(id) != nil else { return }
-            end(books.answer(call, of: id, faults: isOut ? 1 : isChaotic ? plan.appleFaults : 0, at: time))
+            let share = isOut ? 1 : isChaotic ? plan.appleFaults : 0
+            end(books.answer(call, of: id, faults: share, only: isOut ? plan.outageFault : nil, at: time))
         }
     }
 }

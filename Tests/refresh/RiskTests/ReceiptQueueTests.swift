@@ -111,6 +111,8 @@ struct ReceiptQueueTests {
         queue.release(Sample.account, at: Self.due)
         #expect(queue.named(at: Self.due) == nil)
         queue.release(Sample.other, at: Self.due)
+        #expect(queue.leastFailed(of: Sample.other, at: Self.due)?.offset == 0)
+        #expect(queue.leastFailed(of: Sample.account, at: Self.due) == nil)
         expect(beginAll(&queue, at: Self.due), [0], "and not released before it is due")
         expect(beginAll(&queue, at: Sample.at(2 * Self.minute)), [2])
     }

@@ -16,13 +16,18 @@ struct RefreshAnswersTests {
     private static let (productionKey, developmentKey) = (2, 14)
 
     private var driver: RefreshDriver
+    private static let key = Result { try SigningKey.generate(.p256) }
     private var now = due
 
     init() throws { driver = try Self.driver() }
 
+    private static func keys() throws -> [ProviderKey] {
+        let key = try key.get()
+        return FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
+    }
+
     private static func driver(callsPerSecond: Double = 1_000, partitions: Int = 1) throws -> RefreshDriver {
-        let key = try SigningKey.generate(.p256)
-        let keys = FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
+        let keys = try keys()
         var settings = RefreshDriver.Settings(partitions: partitions, keys: keys, apps: [FakeReceipts.app])
         settings.callsPerSecond = callsPerSecond
         var driver = RefreshDriver(settings, judge: FakeReceipts())
@@ -125,7 +130,7 @@ struct RefreshAnswersTests {
         #expect(endAll(404) == [12, 13] && position == 10)
         now = now.after(milliseconds: Self.probe)
         let probe = try present(call())
-        #expect(probe.offset == 10 && call() == nil, "one call alone")
+        #expect(probe.offset == 39 && call() == nil, "one call alone")
         _ = driver.end(probe.number, .answered(FakeReceipts.answer(createdAt: now)), at: now)
         #expect(driver.breakers.isEmpty)
         driver.acknowledge(probe.number, isWritten: true, at: now)
@@ -143,18 +148,40 @@ struct RefreshAnswersTests {
         for call in calls { end(call, 503) }
         let failures = { (driver: RefreshDriver) in driver.queues[0]?.failures ?? [] }
         #expect(failures(driver) == Array(repeating: 1, count: 20) + Array(repeating: 0, count: 40))
-        for probes in 1...4 {
+        // A receipt that always fails is not each probe.
+        for probes in 1...40 as ClosedRange<Int64> {
             now = now.after(milliseconds: Self.probe)
             let probe = try present(call())
-            #expect(probe.offset == 0 && probe.isProbe && call() == nil)
+            #expect(probe.offset == 60 - probes && probe.isProbe && call() == nil)
             end(probe, 503)
-            #expect(failures(driver).first == (probes < 4 ? probes + 1 : 1))
         }
-        // A receipt that always fails does not keep the breaker open for good.
-        #expect(driver.counts.skipped == [.production: 1] && position == 1)
+        #expect(failures(driver) == Array(repeating: 1, count: 60) && driver.counts.skipped.isEmpty)
         now = now.after(milliseconds: Self.probe)
         end(try present(call()), 404)
-        #expect(driver.breakers.isEmpty && endAll(404).count == 58)
+        #expect(driver.breakers.isEmpty && endAll(404).count == 59)
+    }
+
+    @Test mutating func `a breaker that closes, and a reload, leave the pauses of receipts that have failed`() throws {
+        read(0..<25)
+        for _ in 0..<20 { end(try present(call()), 503) }
+        now = now.after(milliseconds: Self.probe)
+        let probe = try present(call())
+        #expect(probe.offset == 20)
+        end(probe, 503)
+        let paused = now.after(milliseconds: ReceiptQueue.pauses[0])
+        driver.reload(keys: try Self.keys(), apps: [FakeReceipts.app], callsPerSecond: 1_000, at: now)
+        end(try present(call()), 404)
+        #expect(driver.breakers.isEmpty && endAll(404) == Array(0..<20) + [22, 23, 24])
+        now = paused
+        #expect(call()?.offset == 20)
+    }
+
+    @Test mutating func `of partitions that are equal each has its turn`() throws {
+        driver = try Self.driver(partitions: 3)
+        for partition in 0..<3 as Range<Int32> { read(0..<4, .first, partition: partition) }
+        var turns: [Int32] = []
+        while let call = call() { turns.append(call.pair.partition) }
+        #expect(turns.count == 12 && zip(turns, turns.dropFirst()).allSatisfy { $0 != $1 })
     }
 
     @Test mutating func `a token that is used up is replaced, and opens no breaker`() throws {

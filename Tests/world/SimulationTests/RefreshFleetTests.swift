@@ -10,7 +10,7 @@ struct RefreshFleetTests {
     @Test func `no position passes a receipt that was not exchanged, and every line comes to its end`() throws {
         let counts = FaultCounts()
         if FleetTests.oneSeed != nil { counts.trace = [] }
-        var answers: [Int: Int] = [:]
+        var (answers, told): ([Int: Int], [String: Int]) = ([:], [:])
         let (first, count) = (FleetTests.first, FleetTests.seeds(60, per: 200))
         let all = FleetTests.oneSeed.map { $0..<($0 + 1) } ?? first..<(first + count)
         for seed in all {
@@ -18,13 +18,17 @@ struct RefreshFleetTests {
             let complaints = try fleet.run()
             #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(3))")
             answers.merge(fleet.books.answers, uniquingKeysWith: +)
+            told.merge(fleet.told, uniquingKeysWith: +)
         }
         print((counts.trace ?? []).joined(separator: "\n"))
         guard all.count > 50 else { return }
         for status in [0, 200, 401, 404, 429, 503] { #expect(answers[status] ?? 0 > 0, "no \(status)") }
+        for name in ["risk.breaker-open", "risk.breaker-closed", "risk.rate-lowered"] {
+            #expect(told[name] ?? 0 > 0, "\(name) is not told")
+        }
         for kind in [
             FaultKind.crash, .crashInCall, .pausePastSession, .revoked, .lost, .fencedInstance, .pollGap, .renewed,
-            .damagedOnce, .offsetCommitUnanswered, .seekTimedOut, .pauseIgnored,
+            .damagedOnce, .damagedOnDisk, .offsetCommitUnanswered, .seekTimedOut, .pauseIgnored,
         ] { #expect(counts.counts[kind] ?? 0 > 0, "\(kind.rawValue) was not met") }
     }
 

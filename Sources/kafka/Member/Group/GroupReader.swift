@@ -17,18 +17,22 @@ package struct GroupReader {
     /// Replaces a client that is fenced: after a join request that was answered too late it is useless, and the new one
     /// has to join.
     ///
-    /// - Returns: false where another process has the member's name, or no client can be made.
-    package mutating func replaceFenced(at now: Moment) -> Bool { fences.note(at: now) && replace() }
+    /// - Returns: false where another process has the member's name.
+    /// - Throws: a ``KafkaFault`` where no client can be made.
+    package mutating func replaceFenced(at now: Moment) throws(KafkaFault) -> Bool {
+        guard fences.note(at: now) else { return false }
+        try replace()
+        return true
+    }
 
     /// Replaces the client; nobody waits for the old one's end. Its partitions are lost, and the new one has to join.
     ///
-    /// - Returns: false where no client can be made: the old one stays.
-    package mutating func replace() -> Bool {
-        guard let fresh = try? makeConsumer() else { return false }
+    /// - Throws: a ``KafkaFault`` where no client can be made: the old one stays.
+    package mutating func replace() throws(KafkaFault) {
+        let fresh = try makeConsumer()
         pastErrors.merge(consumer.observations.errors, uniquingKeysWith: +)
         consumer.discard()
         consumer = fresh
-        return true
     }
 }
 

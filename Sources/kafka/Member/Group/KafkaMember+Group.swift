@@ -11,7 +11,7 @@ extension KafkaMember {
         case .revoked: noteGone(isLost: false, at: now)
         case .lost: noteGone(isLost: true, at: now)
         case .fault(let fault):
-            if fault.isFencedMember, groupReader.replaceFenced(at: now) {
+            if fault.isFencedMember, (try? groupReader.replaceFenced(at: now)) == true {
                 noteReplaced(at: now)
                 return settings.trouble(fault)
             }
@@ -76,7 +76,7 @@ extension KafkaMember {
     /// Replaces a consumer whose certificate files have changed. The partitions count as lost; a static member gets the
     /// same ones back. The producer follows when they are taken over.
     package func renew(at now: Moment) {
-        guard consumer.isOutdated, membership.state != .expelled, groupReader.replace() else { return }
+        guard consumer.isOutdated, membership.state != .expelled, (try? groupReader.replace()) != nil else { return }
         noteReplaced(at: now)
     }
 

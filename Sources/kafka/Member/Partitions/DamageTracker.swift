@@ -1,16 +1,14 @@
 /// Distinguishes bytes damaged on disk from bytes damaged in transit: only the former are damaged on every read.
-package struct DamageTracker: Equatable {
+struct DamageTracker: Equatable {
     /// How many times in a row the same place must be unreadable.
     private static let most = 3
 
     private var position: Int64?
     private var times = 0
 
-    package init() {}
-
     /// - Parameter position: the offset before which everything was read.
     /// - Returns: whether reading it once more is useless.
-    package mutating func note(at position: Int64) -> Bool {
+    mutating func note(at position: Int64) -> Bool {
         times = position == self.position ? times + 1 : 1
         self.position = position
         guard times >= Self.most else { return false }

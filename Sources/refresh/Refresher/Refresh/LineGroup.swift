@@ -14,12 +14,16 @@ package final class LineGroup {
     /// How long a revocation waits for its commit, in slices.
     private static let revokeSlices = 10
     private static let sliceMilliseconds = 100
+    /// Records that the library has read ahead may come before the answer.
+    private static let mostEvents = 4_096
     private static let seekMilliseconds = 200
     private static let closeMilliseconds = 3_000
 
     let line: ReceiptLine
     private var group: GroupReader
-    private var damages: [Int32: DamageTracker] = [:]
+    /// Where each partition gave damaged bytes last, and how often they were read there.
+    private var damages: [Int32: (next: Int64, times: Int)] = [:]
+    private static let mostDamages = 3
     /// When each partition gave its last record, or was resumed for want of one.
     private var heard: [Int32: EvaluationTime] = [:]
     private static let silenceMilliseconds: Int64 = 30_000
@@ -72,7 +76,7 @@ package final class LineGroup {
             commit = nil
             driver.commitFailed(open.partitions, of: line)
         }
-        if consumer.isOutdated, group.replace() { try joinAgain(&driver) }
+        if consumer.isOutdated, (try? group.replace()) != nil { try joinAgain(&driver) }
         for _ in 0..<Self.mostRecords {
             guard let event = consumer.poll(waiting: 0) else { break }
             try take(event, &driver, at: time)
@@ -98,17 +102,21 @@ package final class LineGroup {
     }
 
     /// The library skips bytes that did not arrive as they were written: they are read again, but for a place that is
-    /// damaged three times.
+    /// damaged three times: it is passed, and what follows it without a record between. Several faults may report one
+    /// damaged batch until it is read again.
     private func readAgain(_ partition: Int32, _ driver: inout RefreshDriver) throws {
-        guard let next = driver.nextOffset(of: pair(partition)) else { return }
-        if damages[partition, default: DamageTracker()].note(at: next) { return }
+        guard let next = driver.readOffset(of: pair(partition)) else { return }
+        let times = damages[partition].flatMap { $0.next == next ? $0.times + 1 : nil } ?? 1
+        damages[partition] = (next, times)
+        guard times < Self.mostDamages else { return }
         if next > 0 { return driver.readAgain(pair(partition)) }
         // Only the group knows where to begin.
-        if group.replace() { try joinAgain(&driver) }
+        try group.replace()
+        try joinAgain(&driver)
     }
 
     private func renew(after fault: KafkaFault, _ driver: inout RefreshDriver, at time: EvaluationTime) throws {
-        guard group.replaceFenced(at: Moment(milliseconds: time.milliseconds)) else {
+        guard try group.replaceFenced(at: Moment(milliseconds: time.milliseconds)) else {
             throw fault.ofNamesake("this member of the line \(line.name)", "the refresher another name")
         }
         say(LogEvent(fault.with(isFatal: false, requiresAbort: false)))
@@ -181,11 +189,12 @@ package final class LineGroup {
 
 extension LineGroup {
     private func flow(_ driver: inout RefreshDriver) {
-        resumeSilent(driver)
+        resumeSilent(&driver)
         let flow = driver.takeFlow(of: line)
         if !flow.pause.isEmpty { _ = consumer.pause(flow.pause) }
         guard !flow.resume.isEmpty else { return }
         let partitions = flow.resume.map(\.partition)
+        for partition in partitions { heard[partition] = time }
         let failed = Set(consumer.resume(partitions).keys)
         let starts = flow.resume.filter { !failed.contains($0.partition) }
             .map { PartitionOffset(partition: $0.partition, offset: $0.from) }
@@ -197,15 +206,17 @@ extension LineGroup {
     }
 
     /// A pause outlives the assignment in which it was made, and the library may drop a resume without a word: partitions
-    /// that are read and give nothing are resumed once more.
-    private func resumeSilent(_ driver: RefreshDriver) {
+    /// that are read and give nothing are resumed once more. A resume of one that is not paused goes back to where it was
+    /// started: a seek has to follow, once anything was read.
+    private func resumeSilent(_ driver: inout RefreshDriver) {
         let silent = driver.readPartitions(of: line).filter {
             heard[$0].map { time.since($0) >= Self.silenceMilliseconds } ?? true
         }
         guard !silent.isEmpty else { return }
         for partition in silent { heard[partition] = time }
-        _ = consumer.resume(silent)
-        consumer.wake(silent, limit: Self.seekMilliseconds)
+        let unread = silent.filter { driver.readOffset(of: pair($0)) == 0 }
+        if !unread.isEmpty { _ = consumer.resume(unread) }
+        for partition in silent where !unread.contains(partition) { driver.readAgain(pair(partition)) }
     }
 
     /// Begins a commit of positions that have moved, unless one is under way.
@@ -233,12 +244,13 @@ extension LineGroup {
 
     /// Commits what has moved, and waits for the answer for a while; records that come meanwhile are not taken.
     ///
-    /// - Parameter slices: of a tenth of a second.
+    /// - Parameter slices: of a tenth of a second in which nothing comes.
     /// - Returns: the faults of the group that came meanwhile.
     @discardableResult
     func commitAndWait(_ driver: inout RefreshDriver, slices: Int) -> [KafkaFault] {
         var faults: [KafkaFault] = []
-        for _ in 0..<slices {
+        var silent = 0
+        for _ in 0..<Self.mostEvents where silent < slices {
             commit(&driver)
             guard commit != nil else { return faults }
             switch consumer.poll(waiting: Self.sliceMilliseconds) {
@@ -246,6 +258,7 @@ extension LineGroup {
                 note(id, fault, &driver)
                 if fault != nil { return faults }
             case .fault(let fault): faults.append(fault)
+            case nil: silent += 1
             default: continue
             }
         }

@@ -37,8 +37,7 @@ extension LogEvent {
             self.init(
                 .warning,
                 .riskAnswer,
-                "line \(line.name) skips a receipt for \(environment.rawValue) after its last call: \(outcome); the next "
-                    + "line exchanges it"
+                "line \(line.name) skips a receipt for \(environment.rawValue) after its last call: \(outcome)"
             )
         case .unreadable(let pair, let offset):
             self.init(

@@ -16,7 +16,8 @@ package struct CallBreaker: Sendable, Equatable {
     }
 
     package private(set) var state = State.closed
-    /// Failures in a row, by their number. Any answer ends a row of pressure; only a verified one ends the others.
+    /// Failures in a row, by their number. Any answer ends a row of pressure, any but a refusal a row of 401, and a
+    /// verified one alone a row of answers that are not understood.
     private var counts = [Int](repeating: 0, count: CallFailure.allCases.count)
 
     package init() {}
@@ -59,8 +60,8 @@ package struct CallBreaker: Sendable, Equatable {
         return wasOpen ? .closed : nil
     }
 
-    /// Apple has said that it has nothing for this receipt. It hears us and
-    /// knows the team; whether its receipts are understood here is still open.
+    /// Apple has said that it has nothing for this receipt. It hears us and knows the team; whether its receipts are
+    /// understood here is still open.
     package mutating func answer() -> Change? {
         for failure in CallFailure.allCases where failure != .answer { counts[failure.rawValue] = 0 }
         guard case .open(let cause, _) = state, cause != .answer else { return nil }

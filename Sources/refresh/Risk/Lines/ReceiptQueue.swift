@@ -31,6 +31,8 @@ struct ReceiptQueue: Sendable {
         var hadTurn = false
         /// When its next call may begin; never = one is under way.
         var wake: EvaluationTime
+        /// The end of its pause after a call that failed.
+        var pausedUntil: EvaluationTime
 
         var isCalling: Bool { wake == .never }
     }
@@ -81,7 +83,9 @@ struct ReceiptQueue: Sendable {
         let due = pair.line.due(receipt.held.dates, settings)
         guard !receipt.held.dates.isExpired(at: due) else { return }
         let (held, account) = (receipt.held, receipt.account)
-        entries.append(Entry(offset: offset, due: due, receipt: held, account: account, wake: due))
+        entries.append(
+            Entry(offset: offset, due: due, receipt: held, account: account, wake: due, pausedUntil: due)
+        )
         refresh()
     }
 
@@ -110,18 +114,30 @@ struct ReceiptQueue: Sendable {
         refresh()
     }
 
+    /// The receipt of an account that has failed least often, of those whose calls may begin; of equal ones the newest,
+    /// which Apple knows most likely.
+    func leastFailed(of account: CallAccount, at time: EvaluationTime) -> Entry? {
+        entries[active].filter { $0.account == account && $0.wake <= time && !$0.receipt.dates.isExpired(at: time) }
+            .min { ($0.failures, $1.offset) < ($1.failures, $0.offset) }
+    }
+
     /// No call of this account begins before that time: its receipts that are due wait, and others go first.
     mutating func hold(_ account: CallAccount, until: EvaluationTime, at time: EvaluationTime) {
-        for index in active where entries[index].account == account && entries[index].wake <= time {
-            (entries[index].hadTurn, entries[index].wake) = (true, until)
+        var index = 0
+        // Where the head is held, the next one is the head.
+        while index < entries.count, index == 0 || entries[index - 1].hadTurn {
+            if entries[index].account == account, entries[index].wake <= time {
+                (entries[index].hadTurn, entries[index].wake) = (true, until)
+            }
+            index += 1
         }
         refresh()
     }
 
-    /// The receipts of this account that are due may be called for again.
+    /// The receipts of this account are held no longer; those that have failed keep their pauses.
     mutating func release(_ account: CallAccount, at time: EvaluationTime) {
         for index in active where entries[index].account == account && !entries[index].isCalling {
-            entries[index].wake = min(entries[index].wake, max(entries[index].due, time))
+            entries[index].wake = min(entries[index].wake, max(entries[index].pausedUntil, time))
         }
         refresh()
     }
@@ -151,7 +167,7 @@ struct ReceiptQueue: Sendable {
     /// A call has failed, and it is not counted.
     mutating func wait(_ offset: Int64, until: EvaluationTime) {
         guard let index = index(of: offset) else { return }
-        entries[index].wake = until
+        (entries[index].wake, entries[index].pausedUntil) = (until, until)
         refresh()
     }
 

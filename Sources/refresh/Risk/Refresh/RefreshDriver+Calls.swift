@@ -17,27 +17,55 @@ extension RefreshDriver {
         return .wait(until: max(free, EvaluationTime(milliseconds: wake)))
     }
 
-    /// The pair that has waited longest, of the first line that has one due.
-    private func turn(at time: EvaluationTime) -> Int? {
+    /// The pair that has waited longest, of the first line that has one due; of equal ones the next in turn.
+    private mutating func turn(at time: EvaluationTime) -> Int? {
         for line in ReceiptLine.allCases {
-            let first = places(of: line).min { wakes[$0] < wakes[$1] }
-            if let first, wakes[first] <= time.milliseconds { return first }
+            let first = places(of: line).min { (wakes[$0], rank($0)) < (wakes[$1], rank($1)) }
+            guard let first, wakes[first] <= time.milliseconds else { continue }
+            lastTurn = first
+            return first
         }
         return nil
     }
 
+    private func rank(_ place: Int) -> Int { place > lastTurn ? place - queues.count : place }
+
     /// - Returns: nil where the pair has no receipt whose call may begin now; the next turn is then another's.
     private mutating func begin(_ place: Int, at time: EvaluationTime) -> ReceiptCall? {
         defer { refresh(place) }
-        guard let entry = queues[place]?.due(at: time),
-            let (pair, assignment) = queues[place].map({ ($0.pair, $0.assignment) })
-        else { return nil }
-        let (account, isProbe) = (entry.account, breakers[entry.account]?.isOpen ?? false)
-        let free = max(breakers[account]?.opensAt ?? time, bucket.next(in: account.environment))
+        guard let entry = queues[place]?.due(at: time) else { return nil }
+        let free = max(breakers[entry.account]?.opensAt ?? time, bucket.next(in: entry.account.environment))
         guard free <= time else {
-            queues[place]?.hold(account, until: free, at: time)
+            for place in queues.indices where wakes[place] <= time.milliseconds {
+                queues[place]?.hold(entry.account, until: free, at: time)
+                refresh(place)
+            }
             return nil
         }
+        let isProbe = breakers[entry.account]?.isOpen ?? false
+        guard isProbe, let probe = probe(of: entry.account, at: time) else {
+            return begin(entry, of: place, isProbe: isProbe, at: time)
+        }
+        return begin(probe.entry, of: probe.place, isProbe: true, at: time)
+    }
+
+    /// An open breaker's one call is for the receipt that has failed least often, lest one that always fails is each probe;
+    /// of equal ones for the newest, which Apple knows most likely.
+    private func probe(of account: CallAccount, at time: EvaluationTime) -> (place: Int, entry: ReceiptQueue.Entry)? {
+        queues.indices
+            .compactMap { place in queues[place]?.leastFailed(of: account, at: time).map { (place: place, entry: $0) } }
+            .min { ($0.entry.failures, $1.entry.due) < ($1.entry.failures, $0.entry.due) }
+    }
+
+    private mutating func begin(
+        _ entry: ReceiptQueue.Entry,
+        of place: Int,
+        isProbe: Bool,
+        at time: EvaluationTime
+    ) -> ReceiptCall? {
+        defer { refresh(place) }
+        guard let (pair, assignment) = queues[place].map({ ($0.pair, $0.assignment) }) else { return nil }
+        let account = entry.account
         guard let grant = tokens.grant(account.team, at: time) else {
             preconditionFailure("a receipt in memory belongs to a team with a key")
         }

@@ -30,6 +30,8 @@ package struct RefreshDriver {
     var queues: [ReceiptQueue?]
     /// Milliseconds since 1970 at which a pair's next call may begin; in the order of `queues`.
     var wakes: [Int64]
+    /// The pair whose turn was the last one.
+    var lastTurn = 0
     private var assignments = 0
     package internal(set) var bucket: CallBucket
     package internal(set) var tokens: ProviderTokens
@@ -169,8 +171,11 @@ extension RefreshDriver {
         places(of: line).compactMap { place in queues[place].flatMap { $0.isPaused ? nil : $0.pair.partition } }
     }
 
-    /// The offset that a pair is read at; nil = it is not assigned.
-    package func nextOffset(of pair: LinePair) -> Int64? { queues[place(of: pair)]?.nextOffset }
+    /// The offset that a pair is read at, 0 before its first record; nil = it is not assigned, or not read at the moment.
+    package func readOffset(of pair: LinePair) -> Int64? {
+        guard let queue = queues[place(of: pair)], !queue.isPaused, !queue.hasDropped else { return nil }
+        return queue.nextOffset
+    }
 
     /// Records of a pair were skipped: it is read again from where it was.
     package mutating func readAgain(_ pair: LinePair) { queues[place(of: pair)]?.hasDropped = true }

@@ -8,7 +8,7 @@ extension MetricFamily {
     package static let riskSkipped = counter(
         "attest_risk_skipped",
         ["environment"],
-        "Receipts that a line skipped after five failed calls; the next line exchanges them."
+        "Receipts that a line skipped after five failed calls."
     )
     package static let riskDuration = MetricFamily(
         base: "attest_risk_call_duration_seconds",
