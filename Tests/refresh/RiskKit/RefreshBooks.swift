@@ -109,7 +109,7 @@ package final class RefreshBooks {
     /// An accepted attestation, of an old key or another one; nil = enough of them.
     func attest(at time: EvaluationTime) -> SimulatedReceipt? {
         let key = Int(random.next() % UInt64(Self.mostKeys))
-        guard (newest[key]?.attestation ?? 0) < 3 else { return nil }
+        guard (newest[key]?.attestation ?? 0) < 8 else { return nil }
         attested[key] = time
         let dates = ReceiptDates(type: .attest, createdAt: time, expiresAt: time.after(days: 90))
         return SimulatedReceipt(key: key, dates: dates, attestation: (newest[key]?.attestation ?? 0) + 1)

@@ -11,7 +11,6 @@ internal import Streams
 extension RefreshFleet {
     /// Some time passes, perhaps something happens, one process moves.
     func step() throws {
-        steps += 1
         let isQuiet = Double.random(in: 0..<1, using: &random) < (isChaotic ? 0.1 : 0.5)
         pass(Int64.random(in: 0...(isQuiet ? 2_000 : 20), using: &random))
         if isChaotic {

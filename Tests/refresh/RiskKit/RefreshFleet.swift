@@ -24,8 +24,8 @@ package final class RefreshFleet {
         package var mischief = 0.0
         /// Of Apple's answers.
         package var appleFaults = 0.0
-        /// Steps in which Apple answers nothing but one fault, of those in ``RefreshBooks/faults``.
-        package var outage: Range<Int> = 0..<0
+        /// Milliseconds in which Apple answers nothing but one fault, of those in ``RefreshBooks/faults``.
+        package var outage: Range<Int64> = 0..<0
         package var outageFault = 0
         /// Of receipts: the broker's disk has damaged them.
         package var damaged = 0.0
@@ -53,9 +53,9 @@ package final class RefreshFleet {
             (plan.call.crash, plan.call.client.offsetGone) = (plan.call.crash / 5, 0)
             plan.appleFaults = Double.random(in: 0...0.2, using: &random)
             if random.next() % 3 == 0 {
-                let begin = Int.random(in: 0..<300, using: &random)
-                plan.outage = begin..<(begin + Int.random(in: 100...600, using: &random))
-                // After answers that are not understood only a verified receipt closes a breaker, and the newest are few.
+                let begin = Int64.random(in: 0..<30_000, using: &random)
+                plan.outage = begin..<(begin + Int64.random(in: 30_000...1_800_000, using: &random))
+                // After answers that are not understood only a verified receipt closes a breaker: here none comes any more.
                 plan.outageFault = [0, 1, 3, 4, 5][Int(random.next() % 5)]
             }
             if random.next() % 4 == 0 { plan.damaged = 0.05 }
@@ -128,7 +128,6 @@ package final class RefreshFleet {
     private var nextName = 1
     var isChaotic = false
     var depth = 0
-    var steps = 0
     private var lastID = 0
     package let counts: FaultCounts
     /// How often each event was logged.
@@ -279,10 +278,10 @@ package final class RefreshFleet {
         guard let refresher = refresher(id) else { return }
         if refresher.stopsUntil != nil { books.complain("\(refresher.name) begins a call although it stops") }
         books.note(call, by: id, teams: refresher.teams, at: time)
-        let isOut = isChaotic && plan.outage.contains(steps)
         books.later(Int64.random(in: 20...4_000, using: &random), at: time) { [unowned self] in
             // Nobody hears what a process that has ended is answered.
             guard self.refresher(id) != nil else { return }
+            let isOut = plan.outage.contains(now)
             let share = isOut ? 1 : isChaotic ? plan.appleFaults : 0
             end(books.answer(call, of: id, faults: share, only: isOut ? plan.outageFault : nil, at: time))
         }

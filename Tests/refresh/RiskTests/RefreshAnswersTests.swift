@@ -177,11 +177,26 @@ struct RefreshAnswersTests {
     }
 
     @Test mutating func `of partitions that are equal each has its turn`() throws {
-        driver = try Self.driver(partitions: 3)
-        for partition in 0..<3 as Range<Int32> { read(0..<4, .first, partition: partition) }
-        var turns: [Int32] = []
-        while let call = call() { turns.append(call.pair.partition) }
-        #expect(turns.count == 12 && zip(turns, turns.dropFirst()).allSatisfy { $0 != $1 })
+        driver = try Self.driver(partitions: 4)
+        for partition in 0..<4 as Range<Int32> { read(0..<9, .first, partition: partition) }
+        // A lowered rate holds all of them until one time.
+        end(try present(call()), 429)
+        var turns: [Int: Int] = [:]
+        for _ in 0..<20 {
+            guard case .wait(let until?) = driver.next(at: now) else { break }
+            now = max(now, until)
+            guard case .call(let call) = driver.next(at: now) else { continue }
+            turns[Int(call.pair.partition), default: 0] += 1
+            end(call, 404)
+        }
+        #expect(turns.count == 4 && turns.values.allSatisfy { $0 >= 2 }, "\(turns)")
+    }
+
+    @Test mutating func `a partition that is read again goes on with the room it has`() throws {
+        read(0..<40)
+        driver.readAgain(LinePair(line: .first, partition: 0))
+        #expect(driver.takeFlow(of: .first).pause == [0])
+        #expect(driver.takeFlow(of: .first).resume.map(\.from) == [40], "it is more than half full")
     }
 
     @Test mutating func `a token that is used up is replaced, and opens no breaker`() throws {

@@ -14,8 +14,6 @@ package final class LineGroup {
     /// How long a revocation waits for its commit, in slices.
     private static let revokeSlices = 10
     private static let sliceMilliseconds = 100
-    /// Records that the library has read ahead may come before the answer.
-    private static let mostEvents = 4_096
     private static let seekMilliseconds = 200
     private static let closeMilliseconds = 3_000
 
@@ -96,8 +94,8 @@ package final class LineGroup {
             if fault.isFencedMember { return try renew(after: fault, &driver, at: time) }
             if fault.isFatal || fault.isRefusal && !fault.mayHeal { throw fault }
             if fault.mayHeal { refusal = ("the group of line \(line.name) cannot be joined: \(fault.message)", time) }
-            if fault.isDamage, let partition = fault.partition { try readAgain(partition, &driver) }
             say(LogEvent(fault))
+            if fault.isDamage, let partition = fault.partition { try readAgain(partition, &driver) }
         }
     }
 
@@ -140,6 +138,8 @@ package final class LineGroup {
             headers: record.headers.map { ($0.name, $0.value) }
         )
         heard[record.partition] = time
+        // What was damaged is passed, or was read at last.
+        if damages[record.partition].map({ $0.next <= record.offset }) == true { damages[record.partition] = nil }
         driver.take(receipt, of: pair(record.partition), at: time)
     }
 
@@ -244,13 +244,12 @@ extension LineGroup {
 
     /// Commits what has moved, and waits for the answer for a while; records that come meanwhile are not taken.
     ///
-    /// - Parameter slices: of a tenth of a second in which nothing comes.
+    /// - Parameter slices: of a tenth of a second.
     /// - Returns: the faults of the group that came meanwhile.
     @discardableResult
-    func commitAndWait(_ driver: inout RefreshDriver, slices: Int) -> [KafkaFault] {
+    private func commitAndWait(_ driver: inout RefreshDriver, slices: Int) -> [KafkaFault] {
         var faults: [KafkaFault] = []
-        var silent = 0
-        for _ in 0..<Self.mostEvents where silent < slices {
+        for _ in 0..<slices {
             commit(&driver)
             guard commit != nil else { return faults }
             switch consumer.poll(waiting: Self.sliceMilliseconds) {
@@ -258,11 +257,16 @@ extension LineGroup {
                 note(id, fault, &driver)
                 if fault != nil { return faults }
             case .fault(let fault): faults.append(fault)
-            case nil: silent += 1
             default: continue
             }
         }
         return faults
+    }
+
+    /// Commits for the last time. The library gives up what it has read ahead, which would come before the answer.
+    func commitLast(_ driver: inout RefreshDriver, slices: Int) {
+        _ = consumer.pause(driver.pairs.filter { $0.line == line }.map(\.partition))
+        commitAndWait(&driver, slices: slices)
     }
 
     /// Leaves the group; the client ends in the background.

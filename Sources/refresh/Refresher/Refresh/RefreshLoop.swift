@@ -140,7 +140,7 @@ package final class RefreshLoop {
     package func close() {
         owner.check()
         caller.stop()
-        for group in groups { group.commitAndWait(&driver, slices: Self.finalSlices) }
+        for group in groups { group.commitLast(&driver, slices: Self.finalSlices) }
         for group in groups { group.close() }
     }
 }

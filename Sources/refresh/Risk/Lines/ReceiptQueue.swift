@@ -46,6 +46,8 @@ struct ReceiptQueue: Sendable {
     /// The next offset to read; 0 before the first record.
     private(set) var nextOffset: Int64 = 0
     var isPaused = false
+    /// Whether it is paused because it was full; else it goes on as soon as it is sought.
+    var wasFull = false
     /// Whether a record came that there was no room for: nothing is taken before the partition was read again from there.
     var hasDropped = false
     /// The position that was handed out to be committed last.

@@ -11,19 +11,19 @@ extension RefreshDriver {
         guard var free = bucket.next else { return .wait(until: nil) }
         if let opensAt = clock.opensAt { free = max(free, opensAt) }
         while free <= time, let place = turn(at: time) {
-            if let call = begin(place, at: time) { return .call(call) }
+            guard let call = begin(place, at: time) else { continue }
+            lastTurn = place
+            return .call(call)
         }
         guard let wake = wakes.min(), wake != .max else { return .wait(until: nil) }
         return .wait(until: max(free, EvaluationTime(milliseconds: wake)))
     }
 
     /// The pair that has waited longest, of the first line that has one due; of equal ones the next in turn.
-    private mutating func turn(at time: EvaluationTime) -> Int? {
+    private func turn(at time: EvaluationTime) -> Int? {
         for line in ReceiptLine.allCases {
             let first = places(of: line).min { (wakes[$0], rank($0)) < (wakes[$1], rank($1)) }
-            guard let first, wakes[first] <= time.milliseconds else { continue }
-            lastTurn = first
-            return first
+            if let first, wakes[first] <= time.milliseconds { return first }
         }
         return nil
     }
@@ -54,7 +54,10 @@ extension RefreshDriver {
     private func probe(of account: CallAccount, at time: EvaluationTime) -> (place: Int, entry: ReceiptQueue.Entry)? {
         queues.indices
             .compactMap { place in queues[place]?.leastFailed(of: account, at: time).map { (place: place, entry: $0) } }
-            .min { ($0.entry.failures, $1.entry.due) < ($1.entry.failures, $0.entry.due) }
+            .min { left, right in
+                let (newest, other) = (left.entry.receipt.dates.createdAt, right.entry.receipt.dates.createdAt)
+                return (left.entry.failures, other) < (right.entry.failures, newest)
+            }
     }
 
     private mutating func begin(

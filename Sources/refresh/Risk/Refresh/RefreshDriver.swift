@@ -154,9 +154,11 @@ extension RefreshDriver {
         var flow: (pause: [Int32], resume: [(partition: Int32, from: Int64)]) = ([], [])
         for place in places(of: line) {
             guard let queue = queues[place] else { continue }
-            guard queue.isPaused ? queue.isHalfFree : queue.hasDropped || !queue.hasRoom else { continue }
+            let resumes = queue.wasFull ? queue.isHalfFree : queue.hasRoom
+            guard queue.isPaused ? resumes : queue.hasDropped || !queue.hasRoom else { continue }
             queues[place]?.isPaused.toggle()
             queues[place]?.hasDropped = false
+            queues[place]?.wasFull = !queue.hasRoom
             if queue.isPaused {
                 flow.resume.append((queue.pair.partition, queue.nextOffset))
             } else {

@@ -197,7 +197,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         if let abortable { throw abortable }
         // Behind the records on the same connection; without any the library waits for the last transaction's markers here.
         if !queue.isEmpty { deliver(most: queue.count) }
-        if queue.isEmpty, !hasAdded { broker.finishMarkers(of: name) }
+        if queue.isEmpty, !hasAdded, broker.producers[name]?.epoch == ownEpoch { broker.finishMarkers(of: name) }
         if !queue.isEmpty { process.violate("sends offsets behind records that have not arrived") }
         let positions = offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) }
         let texts = Dictionary(uniqueKeysWithValues: offsets.map { ($0.partition, $0.metadata) })
