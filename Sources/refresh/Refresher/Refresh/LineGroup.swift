@@ -22,8 +22,11 @@ package final class LineGroup {
     /// Where each partition gave damaged bytes last, and how often they were read there.
     private var damages: [Int32: (next: Int64, times: Int)] = [:]
     private static let mostDamages = 3
-    /// When each partition gave its last record, or was resumed for want of one.
-    private var heard: [Int32: EvaluationTime] = [:]
+    /// Milliseconds in which the group was served: after a sleep of the process its library has not caught up yet.
+    private var served: Int64 = 0
+    private static let mostServed: Int64 = 1_000
+    /// How long it was served when each partition gave its last record, or was resumed for want of one.
+    private var heard: [Int32: Int64] = [:]
     private static let silenceMilliseconds: Int64 = 30_000
     private let partitions: Int32
     private let say: (LogEvent) -> Void
@@ -69,6 +72,7 @@ package final class LineGroup {
     ///
     /// - Throws: what ends the program: a fatal fault, or a topic with more partitions than at the start.
     func poll(_ driver: inout RefreshDriver, at time: EvaluationTime) throws {
+        served += min(Self.mostServed, time.since(self.time))
         self.time = time
         if let open = commit, time.since(open.begun) >= Self.commitLimit {
             commit = nil
@@ -137,7 +141,7 @@ package final class LineGroup {
             value: record.value,
             headers: record.headers.map { ($0.name, $0.value) }
         )
-        heard[record.partition] = time
+        heard[record.partition] = served
         // What was damaged is passed, or was read at last.
         if damages[record.partition].map({ $0.next <= record.offset }) == true { damages[record.partition] = nil }
         driver.take(receipt, of: pair(record.partition), at: time)
@@ -156,7 +160,7 @@ package final class LineGroup {
         try consumer.assign(taken.map { PartitionOffset(partition: $0, offset: PartitionOffset.stored) })
         for partition in taken { driver.assign(pair(partition)) }
         // Not at once: a resume that overtakes a partition's start makes the library drop the start.
-        heard = Dictionary(uniqueKeysWithValues: taken.map { ($0, time) })
+        heard = Dictionary(uniqueKeysWithValues: taken.map { ($0, served) })
         tell(.partitionsAssigned, taken)
     }
 
@@ -194,7 +198,7 @@ extension LineGroup {
         if !flow.pause.isEmpty { _ = consumer.pause(flow.pause) }
         guard !flow.resume.isEmpty else { return }
         let partitions = flow.resume.map(\.partition)
-        for partition in partitions { heard[partition] = time }
+        for partition in partitions { heard[partition] = served }
         let failed = Set(consumer.resume(partitions).keys)
         let starts = flow.resume.filter { !failed.contains($0.partition) }
             .map { PartitionOffset(partition: $0.partition, offset: $0.from) }
@@ -210,10 +214,10 @@ extension LineGroup {
     /// started: a seek has to follow, once anything was read.
     private func resumeSilent(_ driver: inout RefreshDriver) {
         let silent = driver.readPartitions(of: line).filter {
-            heard[$0].map { time.since($0) >= Self.silenceMilliseconds } ?? true
+            heard[$0].map { served - $0 >= Self.silenceMilliseconds } ?? true
         }
         guard !silent.isEmpty else { return }
-        for partition in silent { heard[partition] = time }
+        for partition in silent { heard[partition] = served }
         let unread = silent.filter { driver.readOffset(of: pair($0)) == 0 }
         if !unread.isEmpty { _ = consumer.resume(unread) }
         for partition in silent where !unread.contains(partition) { driver.readAgain(pair(partition)) }
