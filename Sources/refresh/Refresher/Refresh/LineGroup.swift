@@ -142,9 +142,13 @@ package final class LineGroup {
             headers: record.headers.map { ($0.name, $0.value) }
         )
         heard[record.partition] = served
-        // What was damaged is passed, or was read at last.
-        if damages[record.partition].map({ $0.next <= record.offset }) == true { damages[record.partition] = nil }
         driver.take(receipt, of: pair(record.partition), at: time)
+        // The damaged place is passed, or was read at last. Records that come before it is read again do not count.
+        if let damage = damages[record.partition], let next = driver.readOffset(of: pair(record.partition)),
+            next > damage.next
+        {
+            damages[record.partition] = nil
+        }
     }
 
     private func pair(_ partition: Int32) -> LinePair { LinePair(line: line, partition: partition) }
