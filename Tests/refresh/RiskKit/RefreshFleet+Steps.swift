@@ -53,7 +53,7 @@ extension RefreshFleet {
         }
     }
 
-    /// What a producer does with the requests that a refresher has written: a few are lost, or nobody knows.
+    /// Delivers the requests that a refresher has written; a few are lost, or their outcome is unknown.
     private func write(_ refresher: Refresher) {
         let (written, id, inbox) = (refresher.outlet.written, refresher.id, refresher.inbox)
         refresher.outlet.written = []

@@ -149,6 +149,7 @@ struct FleetTests {
             #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
         }
         #expect(campaign.scans > seeds && campaign.rewrites > seeds / 4 && campaign.requeues > seeds)
+        #expect(campaign.requeued > 4 * seeds)
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
     }
 

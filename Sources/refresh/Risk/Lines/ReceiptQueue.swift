@@ -173,7 +173,7 @@ struct ReceiptQueue: Sendable {
         refresh()
     }
 
-    /// Finds each receipt's account anew.
+    /// Computes the account of each receipt again, after a reload.
     ///
     /// - Parameter account: nil = the receipt is not exchanged any more.
     mutating func assignAccounts(_ account: (HeldReceipt) -> CallAccount?) {

@@ -21,6 +21,8 @@ package final class FleetCampaign {
     package private(set) var rewrites = 0
     /// How many commands have requeued all dead letters.
     package private(set) var requeues = 0
+    /// How many letters they have requeued.
+    package private(set) var requeued = 0
     /// How many assertions of ``runReplaced(_:change:)`` were accepted after the replacement.
     package internal(set) var acceptedAfterReplacement = 0
     private static let streamCount: UInt64 = 24
@@ -73,6 +75,7 @@ package final class FleetCampaign {
         scans += fleet.readers?.scans ?? 0
         rewrites += fleet.readers?.rewrites ?? 0
         requeues += fleet.readers?.requeues ?? 0
+        requeued += fleet.readers?.requeued ?? 0
         return Report(seed: seed, complaints: complaints + (fleet.readers?.complaints ?? []))
     }
 

@@ -18,6 +18,7 @@ final class FleetReaders {
     private let requeue: FleetRequeue
     /// Commands that have requeued all dead letters.
     var requeues: Int { requeue.runs }
+    var requeued: Int { requeue.written }
 
     init(_ fleet: SimulatedFleet) {
         self.fleet = fleet

@@ -18,6 +18,8 @@ final class FleetRequeue {
     private var letters = 0
     /// Commands that came to their end.
     private(set) var runs = 0
+    /// Letters that commands have written, as they say.
+    private(set) var written = 0
     private(set) var lastFault = ""
     private(set) var complaints: [String] = []
 
@@ -131,7 +133,7 @@ final class FleetRequeue {
                 transactionRecords: 2,
                 writes: true
             )
-            _ = try requeue.perform { _ in }
+            written += try requeue.perform { _ in }
             runs += 1
             fleet.counts.note("\(broker.now) requeue is done")
         } catch {
@@ -151,7 +153,12 @@ final class FleetRequeue {
                 !letter.headers.contains { $0.name == Array("dlq.truncated".utf8) }
             }
             let requests = broker.log(.deadLetters, partition).visible
-            guard requests.map(\.value) == letters.map(\.value), requests.map(\.key) == letters.map(\.key) else {
+            let ids = letters.map {
+                [RecordHeader("request-id", "\(Self.topic)/\(partition)/\($0.sourceOffset)")]
+            }
+            guard requests.map(\.value) == letters.map(\.value), requests.map(\.key) == letters.map(\.key),
+                requests.map(\.headers) == ids
+            else {
                 complaints.append(
                     "of the letters \(letters.map(\.sourceOffset)) of partition \(partition), "
                         + "\(requests.map { String(decoding: $0.value ?? [], as: UTF8.self) }) are requeued"
