@@ -28,14 +28,39 @@ let hot = core + [.unsafeFlags(["-O"], inDebug)]
 // The tables of calls are read-only once the program runs. Debian 13's own linker leaves them writable.
 let hardened = ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]
 
-/// The targets of a wing, each in its folder. `Sources/WING/Wing.txt` says what the wing is for.
-func wing(_ name: String, _ targets: Target...) -> [Target] {
-    for target in targets { target.path = "Sources/\(name)/\(target.name)" }
-    return targets
+func module(_ name: String, _ settings: [SwiftSetting], at path: String? = nil) -> Target {
+    .target(name: name, path: path, swiftSettings: settings)
 }
 
-func testWing(_ name: String, _ targets: Target...) -> [Target] {
-    for target in targets { target.path = "Tests/\(name)/\(target.name)" }
+func testModule(_ name: String, _ settings: [SwiftSetting]) -> Target {
+    .testTarget(name: name, swiftSettings: settings)
+}
+
+func executable(_ name: String, _ settings: [SwiftSetting], at path: String? = nil) -> Target {
+    .executableTarget(name: name, path: path, swiftSettings: settings)
+}
+
+extension Target {
+    /// The target with others that it depends on, with spaces between their names.
+    func needs(_ names: String) -> Target {
+        dependencies += names.split(separator: " ").map { .byName(name: String($0)) }
+        return self
+    }
+
+    /// The target without files that are data, or built by those who use them.
+    func without(_ files: String...) -> Target {
+        exclude = files
+        return self
+    }
+}
+
+/// The targets of a wing, each in its folder. `Sources/WING/Wing.txt` says what the wing is for.
+func wing(_ name: String, _ targets: Target...) -> [Target] { inFolders("Sources/\(name)", targets) }
+
+func testWing(_ name: String, _ targets: Target...) -> [Target] { inFolders("Tests/\(name)", targets) }
+
+func inFolders(_ folder: String, _ targets: [Target]) -> [Target] {
+    for target in targets { target.path = "\(folder)/\(target.name)" }
     return targets
 }
 
@@ -64,8 +89,8 @@ let libraries: [Target] = [
 let modules: [Target] = [
     wing(
         "ground",
-        .target(name: "Threads", swiftSettings: core),
-        .target(name: "Compression", dependencies: ["CZlib", "CZstd"], swiftSettings: whole)
+        module("Threads", core),
+        module("Compression", whole).needs("CZlib CZstd")
     ),
     wing(
         "verify",
@@ -73,141 +98,73 @@ let modules: [Target] = [
         // Arithmetic on public data, and on the lab's keys, which are no secrets.
         // Optimised in debug builds too: there it is 45 times slower, and tests verify by the hundred thousand.
         .target(name: "CBatchVerify", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
-        .target(name: "Crypto", dependencies: ["COpenSSL", "CBatchVerify", "CPKCS11", "Threads"], swiftSettings: hot),
-        .target(name: "CBOR", dependencies: ["CLibCBOR"], swiftSettings: hot),
-        .target(name: "JSON", swiftSettings: hot),
-        .target(name: "AppAttest", dependencies: ["Crypto", "CBOR"], swiftSettings: core),
-        .target(name: "AppCheck", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core)
+        module("Crypto", hot).needs("COpenSSL CBatchVerify CPKCS11 Threads"),
+        module("CBOR", hot).needs("CLibCBOR"),
+        module("JSON", hot),
+        module("AppAttest", core).needs("Crypto CBOR"),
+        module("AppCheck", core).needs("AppAttest Crypto JSON")
     ),
     wing(
         "judge",
-        .target(name: "Streams", swiftSettings: core),
-        .target(
-            name: "Pipeline",
-            dependencies: ["Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON"],
-            swiftSettings: core
-        )
+        module("Streams", core),
+        module("Pipeline", core).needs("Threads Streams AppCheck AppAttest Crypto CBOR JSON")
     ),
     wing(
         "settings",
-        .target(
-            name: "Settings",
-            dependencies: ["Compression", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
-            swiftSettings: strict
-        )
+        module("Settings", strict).needs("Compression Pipeline Threads Streams AppCheck AppAttest Crypto JSON")
     ),
     wing(
         "kafka",
-        .target(name: "KafkaPorts", dependencies: ["Streams"], swiftSettings: strict),
-        .target(name: "Kafka", dependencies: ["KafkaPorts", "Threads", "Streams", "CRdkafka"], swiftSettings: whole),
-        .target(name: "Member", dependencies: ["KafkaPorts", "Streams", "Pipeline"], swiftSettings: strict),
-        .target(
-            name: "Broker",
-            dependencies: [
-                "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-                "Crypto", "JSON",
-            ],
-            swiftSettings: strict
-        )
+        module("KafkaPorts", strict).needs("Streams"),
+        module("Kafka", whole).needs("KafkaPorts Threads Streams CRdkafka"),
+        module("Member", strict).needs("KafkaPorts Streams Pipeline"),
+        module("Broker", strict)
+            .needs("Member Settings Kafka KafkaPorts Pipeline Threads Streams AppCheck AppAttest Crypto JSON")
     ),
     wing(
         "serve",
         .target(name: "CCrashMark"),
         .target(name: "CProcess"),
-        .target(name: "HTTP", dependencies: ["Threads", "CMicrohttpd"], swiftSettings: core),
-        .target(
-            name: "Gateway",
-            dependencies: [
-                "Broker", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck",
-                "AppAttest", "Crypto", "JSON",
-            ],
-            swiftSettings: core
-        ),
-        .target(
-            name: "Telemetry",
-            dependencies: [
-                "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-                "AppCheck", "AppAttest", "Crypto", "JSON",
-            ],
-            swiftSettings: whole
-        ),
-        .target(name: "HTTPClient", dependencies: ["Threads", "CCurl"], swiftSettings: whole),
-        .target(
-            name: "CommandFrame",
-            dependencies: ["Telemetry", "Settings", "Compression", "Threads"],
-            swiftSettings: whole
-        ),
-        .target(
-            name: "Run",
-            dependencies: [
-                "CommandFrame", "Telemetry", "Gateway", "Broker", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts",
-                "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "CCrashMark",
-            ],
-            swiftSettings: whole
-        )
+        module("HTTP", core).needs("Threads CMicrohttpd"),
+        module("Gateway", core)
+            .needs("Broker Settings HTTP Kafka KafkaPorts Pipeline Threads Streams AppCheck AppAttest Crypto JSON"),
+        module("Telemetry", whole)
+            .needs("Gateway Member Settings HTTP Kafka KafkaPorts Pipeline Threads Streams AppCheck AppAttest")
+            .needs("Crypto JSON"),
+        module("HTTPClient", whole).needs("Threads CCurl"),
+        module("CommandFrame", whole).needs("Telemetry Settings Compression Threads"),
+        module("Run", whole)
+            .needs("CommandFrame Telemetry Gateway Broker Member Settings HTTP Kafka KafkaPorts Pipeline Threads")
+            .needs("Streams AppCheck AppAttest Crypto CCrashMark")
     ),
     wing(
         "refresh",
-        .target(name: "Risk", dependencies: ["AppAttest", "Crypto", "JSON"], swiftSettings: core),
-        .target(
-            name: "Refresher",
-            dependencies: [
-                "Run", "CommandFrame", "Telemetry", "Gateway", "Broker", "Member", "Settings", "Risk", "HTTP",
-                "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest",
-                "Crypto", "JSON",
-            ],
-            swiftSettings: whole
-        )
+        module("Risk", core).needs("AppAttest Crypto JSON"),
+        module("Refresher", whole)
+            .needs("Run CommandFrame Telemetry Gateway Broker Member Settings Risk HTTP HTTPClient Kafka")
+            .needs("KafkaPorts Pipeline Threads Streams AppCheck AppAttest Crypto JSON")
     ),
     wing(
         "study",
-        .target(
-            name: "Reports",
-            dependencies: ["Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON"],
-            swiftSettings: whole
-        ),
-        .target(
-            name: "Study",
-            dependencies: [
-                "Run", "CommandFrame", "Telemetry", "Broker", "Reports", "Settings", "HTTPClient", "Kafka",
-                "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-            ],
-            swiftSettings: whole
-        )
+        module("Reports", whole).needs("Settings Pipeline Threads Streams AppCheck AppAttest Crypto JSON"),
+        module("Study", whole)
+            .needs("Run CommandFrame Telemetry Broker Reports Settings HTTPClient Kafka KafkaPorts Pipeline")
+            .needs("Threads Streams AppCheck AppAttest Crypto JSON")
     ),
     wing(
         "lab",
-        .target(
-            name: "DeviceLab",
-            dependencies: ["AppAttest", "Crypto", "JSON"],
-            swiftSettings: whole
-        ),
-        .target(
-            name: "Traffic",
-            dependencies: ["Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON"],
-            swiftSettings: whole
-        ),
-        .target(
-            name: "Lab",
-            dependencies: [
-                "Study", "Refresher", "Run", "CommandFrame", "Telemetry", "Gateway", "Broker", "Member", "Traffic",
-                "Reports", "Settings", "Risk", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Threads",
-                "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
-            ],
-            swiftSettings: whole
-        )
+        module("DeviceLab", whole).needs("AppAttest Crypto JSON"),
+        module("Traffic", whole).needs("Threads Streams DeviceLab AppCheck AppAttest Crypto JSON"),
+        module("Lab", whole)
+            .needs("Study Refresher Run CommandFrame Telemetry Gateway Broker Member Traffic Reports Settings Risk")
+            .needs("HTTP HTTPClient Kafka KafkaPorts Pipeline Threads Streams DeviceLab AppCheck AppAttest Crypto")
+            .needs("JSON")
     ),
     wing(
         "program",
-        .target(
-            name: "Commands",
-            dependencies: [
-                "Lab", "Study", "Refresher", "Run", "CommandFrame", "Telemetry", "Broker", "Traffic", "Reports",
-                "Settings", "Risk", "HTTP", "HTTPClient", "Kafka", "KafkaPorts", "Pipeline", "Streams", "DeviceLab",
-                "AppCheck", "AppAttest", "Crypto", "JSON", "CProcess",
-            ],
-            swiftSettings: whole
-        ),
+        module("Commands", whole)
+            .needs("Lab Study Refresher Run CommandFrame Telemetry Broker Traffic Reports Settings Risk HTTP")
+            .needs("HTTPClient Kafka KafkaPorts Pipeline Streams DeviceLab AppCheck AppAttest Crypto JSON CProcess"),
         .executableTarget(
             name: "attest-worker",
             dependencies: ["Commands", "CommandFrame"],
@@ -220,351 +177,170 @@ let modules: [Target] = [
 let tests: [Target] = [
     testWing(
         "ground",
-        .testTarget(name: "CompressionTests", dependencies: ["Compression"], swiftSettings: whole)
+        testModule("CompressionTests", whole).needs("Compression")
     ),
     testWing(
         "verify",
-        .testTarget(name: "CryptoTests", dependencies: ["Crypto", "CBatchVerify", "TestKit"], swiftSettings: whole),
-        .testTarget(name: "CBORTests", dependencies: ["CBOR", "CLibCBOR", "TestKit"], swiftSettings: whole),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: whole),
-        .testTarget(
-            name: "AppAttestTests",
-            dependencies: ["AppAttest", "Crypto", "CBOR", "DeviceLab", "TestKit"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "AppCheckTests",
-            dependencies: ["AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
-            swiftSettings: whole
-        )
+        testModule("CryptoTests", whole).needs("Crypto CBatchVerify TestKit"),
+        testModule("CBORTests", whole).needs("CBOR CLibCBOR TestKit"),
+        testModule("JSONTests", whole).needs("JSON"),
+        testModule("AppAttestTests", whole).needs("AppAttest Crypto CBOR DeviceLab TestKit"),
+        testModule("AppCheckTests", whole).needs("AppCheck AppAttest Crypto JSON DeviceLab TestKit")
     ),
     testWing(
         "judge",
-        .testTarget(
-            name: "PipelineTests",
-            dependencies: [
-                "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit",
-                "SimulationKit",
-            ],
-            swiftSettings: whole
-        )
+        testModule("PipelineTests", whole)
+            .needs("Pipeline Threads Streams AppCheck AppAttest Crypto JSON DeviceLab TestKit SimulationKit")
     ),
     testWing(
         "settings",
-        .testTarget(
-            name: "SettingsTests",
-            dependencies: [
-                "Settings", "Compression", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-                "DeviceLab", "TestKit",
-            ],
-            swiftSettings: whole
-        )
+        testModule("SettingsTests", whole)
+            .needs("Settings Compression Pipeline Streams AppCheck AppAttest Crypto JSON DeviceLab TestKit")
     ),
     testWing(
         "kafka",
         // Clients on librdkafka's mock cluster.
-        .target(
-            name: "KafkaKit",
-            dependencies: ["TestKit", "Kafka", "KafkaPorts"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "MemberTests",
-            dependencies: ["Member", "KafkaPorts", "Streams", "Pipeline", "TestKit", "SimulationKit"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "KafkaTests",
-            dependencies: ["Kafka", "KafkaPorts", "Gateway", "Pipeline", "Threads", "Streams", "TestKit", "KafkaKit"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "BrokerTests",
-            dependencies: [
-                "Commands", "Broker", "Member", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-                "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "TestKit", "SimulationKit", "KafkaKit",
-                "BrokerKit",
-            ],
-            swiftSettings: whole
-        )
+        module("KafkaKit", whole).needs("TestKit Kafka KafkaPorts"),
+        testModule("MemberTests", whole).needs("Member KafkaPorts Streams Pipeline TestKit SimulationKit"),
+        testModule("KafkaTests", whole).needs("Kafka KafkaPorts Gateway Pipeline Threads Streams TestKit KafkaKit"),
+        testModule("BrokerTests", whole)
+            .needs("Commands Broker Member Settings Kafka KafkaPorts Pipeline Threads Streams DeviceLab AppCheck")
+            .needs("AppAttest Crypto JSON TestKit SimulationKit KafkaKit BrokerKit")
     ),
     testWing(
         "serve",
-        .testTarget(name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP", "TestKit"], swiftSettings: whole),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "TestKit"], swiftSettings: whole),
-        .testTarget(
-            name: "GatewayTests",
-            dependencies: [
-                "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck",
-                "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "SimulationKit",
-            ],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "TelemetryTests",
-            dependencies: [
-                "Telemetry", "Gateway", "Member", "Settings", "HTTP", "Kafka", "KafkaPorts", "Pipeline", "Threads",
-                "Streams", "AppCheck", "AppAttest", "JSON", "DeviceLab", "TestKit",
-            ],
-            swiftSettings: whole
-        )
+        testModule("HTTPClientTests", whole).needs("HTTPClient HTTP TestKit"),
+        testModule("HTTPTests", whole).needs("HTTP TestKit"),
+        testModule("GatewayTests", whole)
+            .needs("Gateway HTTP Kafka KafkaPorts Settings Pipeline Threads Streams AppCheck AppAttest Crypto JSON")
+            .needs("DeviceLab TestKit SimulationKit"),
+        testModule("TelemetryTests", whole)
+            .needs("Telemetry Gateway Member Settings HTTP Kafka KafkaPorts Pipeline Threads Streams AppCheck")
+            .needs("AppAttest JSON DeviceLab TestKit")
     ),
     testWing(
         "refresh",
         // A month of receipts in memory, and Apple's answers, under seeds.
-        .target(
-            name: "RiskKit",
-            dependencies: [
-                "Risk", "Refresher", "Gateway", "Telemetry", "Kafka", "KafkaPorts", "Streams", "AppAttest", "Crypto",
-                "JSON", "DeviceLab", "SimulationKit",
-            ],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "RiskTests",
-            dependencies: ["Risk", "RiskKit", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "RefresherTests",
-            dependencies: [
-                "Refresher", "Risk", "Lab", "Gateway", "Telemetry", "Settings", "HTTP", "HTTPClient", "Kafka",
-                "KafkaPorts",
-                "Streams", "Threads", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab", "TestKit", "RiskKit",
-                "SimulationKit", "KafkaKit",
-            ],
-            swiftSettings: whole
-        )
+        module("RiskKit", whole)
+            .needs("Risk Refresher Gateway Telemetry Kafka KafkaPorts Streams AppAttest Crypto JSON DeviceLab")
+            .needs("SimulationKit"),
+        testModule("RiskTests", whole).needs("Risk RiskKit AppAttest Crypto JSON DeviceLab TestKit"),
+        testModule("RefresherTests", whole)
+            .needs("Refresher Risk Lab Gateway Telemetry Settings HTTP HTTPClient Kafka KafkaPorts Streams Threads")
+            .needs("AppCheck AppAttest Crypto JSON DeviceLab TestKit RiskKit SimulationKit KafkaKit")
     ),
     testWing(
         "study",
-        .testTarget(
-            name: "ReportsTests",
-            dependencies: [
-                "Reports", "Settings", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-                "TestKit",
-            ],
-            swiftSettings: whole
-        )
+        testModule("ReportsTests", whole)
+            .needs("Reports Settings Pipeline Streams AppCheck AppAttest Crypto JSON DeviceLab TestKit")
     ),
     testWing(
         "lab",
-        .testTarget(
-            name: "DeviceLabTests",
-            dependencies: ["DeviceLab", "AppAttest", "Crypto", "CBOR", "JSON", "TestKit"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "TrafficTests",
-            dependencies: ["Traffic", "Streams", "AppCheck", "AppAttest", "JSON", "DeviceLab"],
-            swiftSettings: whole
-        )
+        testModule("DeviceLabTests", whole).needs("DeviceLab AppAttest Crypto CBOR JSON TestKit"),
+        testModule("TrafficTests", whole).needs("Traffic Streams AppCheck AppAttest JSON DeviceLab")
     ),
     testWing(
         "program",
-        .testTarget(
-            name: "ProgramTests",
-            dependencies: [
-                "Commands", "Lab", "Study", "Refresher", "Run", "CommandFrame", "Telemetry", "Gateway", "Broker",
-                "Member", "Traffic", "Reports", "Settings", "Risk", "HTTP", "HTTPClient", "Compression", "Kafka",
-                "KafkaPorts", "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON",
-                "CProcess", "TestKit", "SimulationKit", "BrokerKit",
-            ],
-            swiftSettings: whole
-        )
+        testModule("ProgramTests", whole)
+            .needs("Commands Lab Study Refresher Run CommandFrame Telemetry Gateway Broker Member Traffic Reports")
+            .needs("Settings Risk HTTP HTTPClient Compression Kafka KafkaPorts Pipeline Threads Streams DeviceLab")
+            .needs("AppCheck AppAttest Crypto JSON CProcess TestKit SimulationKit BrokerKit")
     ),
     testWing(
         "world",
         // Objects, requests, vectors, config directories, and waits.
-        .target(
-            name: "TestKit",
-            dependencies: [
-                "Settings", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            ],
-            // Data and scripts, read by path.
-            exclude: ["firebase-contract.json", "verify_tokens.py", "consume_token.py"],
-            swiftSettings: whole
-        ),
+        module("TestKit", whole)
+            .needs("Settings Pipeline Threads Streams AppCheck AppAttest Crypto JSON DeviceLab")
+            .without("firebase-contract.json", "verify_tokens.py", "consume_token.py"),
         // The loop on streams and lanes in memory, under seeds.
-        .target(
-            name: "SimulationKit",
-            dependencies: [
-                "TestKit", "Broker", "Member", "Settings", "KafkaPorts", "Pipeline", "Streams", "AppCheck", "AppAttest",
-                "Crypto", "JSON", "DeviceLab",
-            ],
-            swiftSettings: whole
-        ),
+        module("SimulationKit", whole)
+            .needs("TestKit Broker Member Settings KafkaPorts Pipeline Streams AppCheck AppAttest Crypto JSON")
+            .needs("DeviceLab"),
         // Scripts of what client library and brokers do, played by several worlds.
-        .target(
-            name: "ContractKit",
-            dependencies: [
-                "TestKit", "SimulationKit", "KafkaKit", "BrokerKit", "Broker", "Settings", "Member", "Kafka",
-                "KafkaPorts", "Pipeline", "Streams", "DeviceLab",
-            ],
-            // Data, read by path.
-            exclude: ["World/Outcomes.txt"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "SimulationTests",
-            dependencies: [
-                "Member", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON",
-                "DeviceLab", "TestKit", "SimulationKit", "RiskKit", "Risk",
-            ],
-            // Data, read by path.
-            exclude: ["Seeds.txt"],
-            swiftSettings: whole
-        ),
-        .testTarget(
-            name: "ContractTests",
-            dependencies: [
-                "ContractKit", "BrokerKit", "SimulationKit", "TestKit", "Broker", "Settings", "Kafka", "KafkaPorts",
-                "Streams",
-            ],
-            swiftSettings: whole
-        )
+        module("ContractKit", whole)
+            .needs("TestKit SimulationKit KafkaKit BrokerKit Broker Settings Member Kafka KafkaPorts Pipeline")
+            .needs("Streams DeviceLab")
+            .without("World/Outcomes.txt"),
+        testModule("SimulationTests", whole)
+            .needs("Member KafkaPorts Pipeline Threads Streams AppCheck AppAttest Crypto JSON DeviceLab TestKit")
+            .needs("SimulationKit RiskKit Risk")
+            .without("Seeds.txt"),
+        testModule("ContractTests", whole)
+            .needs("ContractKit BrokerKit SimulationKit TestKit Broker Settings Kafka KafkaPorts Streams")
     ),
     testWing(
         "brokers",
         // Members on mock and real clusters, real brokers, the program as a process.
-        .target(
-            name: "BrokerKit",
-            dependencies: [
-                "KafkaKit", "TestKit", "SimulationKit", "Broker", "Member", "Settings", "Kafka", "KafkaPorts",
-                "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-            ],
-            // Built by a chaos run, with the machine's compiler.
-            exclude: ["Clock/clock_shim.c"],
-            swiftSettings: whole
-        ),
+        module("BrokerKit", whole)
+            .needs("KafkaKit TestKit SimulationKit Broker Member Settings Kafka KafkaPorts Pipeline Threads")
+            .needs("Streams AppCheck AppAttest Crypto JSON DeviceLab")
+            .without("Clock/clock_shim.c"),
         // Ten promises on one real broker.
-        .testTarget(
-            name: "SmokeTests",
-            dependencies: [
-                "Broker", "Settings", "Kafka", "KafkaPorts", "Pipeline", "Streams", "JSON", "TestKit", "KafkaKit",
-                "BrokerKit",
-            ],
-            swiftSettings: whole
-        )
+        testModule("SmokeTests", whole)
+            .needs("Broker Settings Kafka KafkaPorts Pipeline Streams JSON TestKit KafkaKit BrokerKit")
     ),
     testWing(
         "tidy",
-        .testTarget(
-            name: "TidyTests",
-            dependencies: ["Commands", "CommandFrame", "Telemetry", "Reports", "AppCheck", "AppAttest"],
-            swiftSettings: whole
-        )
+        testModule("TidyTests", whole).needs("Commands CommandFrame Telemetry Reports AppCheck AppAttest")
     ),
 ].flatMap { $0 }
 
 // Hostile clients of a gateway without a broker, and what they may get: driven by seeds or by libFuzzer.
 let hostileTargets: [Target] = [
-    .target(
-        name: "HostileHTTP",
-        dependencies: [
-            "Gateway", "HTTP", "Kafka", "KafkaPorts", "Settings", "Pipeline", "Threads", "Streams", "AppCheck",
-            "AppAttest", "Crypto", "JSON",
-        ],
-        path: "Benchmarks/HostileHTTP",
-        swiftSettings: strict
-    )
+    module("HostileHTTP", strict, at: "Benchmarks/HostileHTTP")
+        .needs("Gateway HTTP Kafka KafkaPorts Settings Pipeline Threads Streams AppCheck AppAttest Crypto JSON")
 ]
 
 // Built for `.ci/soak` and for measurements only.
 let soakTargets: [Target] = [
-    // The network before real brokers, chaos runs and their checker.
-    .target(
-        name: "ChaosKit",
-        dependencies: [
-            "Lab", "Broker", "Traffic", "Settings", "Risk", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams",
-            "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "TestKit", "BrokerKit",
-        ],
-        path: "Tests/brokers/ChaosKit",
-        swiftSettings: whole
+    testWing(
+        "brokers",
+        // The network before real brokers, chaos runs and their checker.
+        module("ChaosKit", whole)
+            .needs("Lab Broker Traffic Settings HTTP Kafka KafkaPorts Pipeline Threads Streams DeviceLab AppCheck")
+            .needs("AppAttest Crypto JSON TestKit BrokerKit"),
+        testModule("EndToEndTests", whole)
+            .needs("Commands Lab Broker Member Traffic Settings HTTP HTTPClient Kafka KafkaPorts Pipeline Threads")
+            .needs("Streams DeviceLab AppCheck AppAttest Crypto JSON TestKit SimulationKit KafkaKit BrokerKit")
+            .needs("ContractKit ChaosKit")
+            .without("HSM/unsteady_token.c")
     ),
-    .testTarget(
-        name: "EndToEndTests",
-        dependencies: [
-            "Commands", "Lab", "Broker", "Member", "Traffic", "Settings", "HTTP", "HTTPClient", "Kafka", "KafkaPorts",
-            "Pipeline", "Threads", "Streams", "DeviceLab", "AppCheck", "AppAttest", "Crypto", "JSON", "TestKit",
-            "SimulationKit", "KafkaKit", "BrokerKit", "ContractKit", "ChaosKit",
-        ],
-        path: "Tests/brokers/EndToEndTests",
-        // Built by the suite itself, with the machine's compiler.
-        exclude: ["HSM/unsteady_token.c"],
-        swiftSettings: whole
-    ),
-    // Counts what a thread allocates; only the benchmarks link it.
-    .target(name: "CMallocCounter", path: "Benchmarks/MallocCounter"),
-    .target(name: "CProcessorProbe", path: "Benchmarks/ProcessorProbe"),
-    .executableTarget(
-        name: "Benchmarks",
+    [
+        // Counts what a thread allocates; only the benchmarks link it.
+        .target(name: "CMallocCounter", path: "Benchmarks/MallocCounter"),
+        .target(name: "CProcessorProbe", path: "Benchmarks/ProcessorProbe"),
         // OpenSSL itself, as the baseline.
-        dependencies: [
-            "Commands", "CommandFrame", "Reports", "Settings", "Pipeline", "Threads", "Streams", "DeviceLab",
-            "AppCheck", "AppAttest", "Crypto", "CBOR", "JSON", "COpenSSL", "CMallocCounter", "CProcessorProbe",
-        ],
-        path: "Benchmarks/Suite",
-        swiftSettings: strict
-    ),
-    .executableTarget(
-        name: "FuzzLab",
-        dependencies: [
-            "HostileHTTP", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab",
-        ],
-        path: "Benchmarks/FuzzLab",
-        swiftSettings: strict
-    ),
-    .executableTarget(
-        name: "ChaosLab",
+        executable("Benchmarks", strict, at: "Benchmarks/Suite")
+            .needs("Commands CommandFrame Reports Settings Pipeline Threads Streams DeviceLab AppCheck AppAttest")
+            .needs("Crypto CBOR JSON COpenSSL CMallocCounter CProcessorProbe"),
+        executable("FuzzLab", strict, at: "Benchmarks/FuzzLab")
+            .needs("HostileHTTP Pipeline Threads Streams AppCheck AppAttest Crypto JSON DeviceLab"),
         // The executable is built beside the runner, which starts it.
-        dependencies: ["attest-worker", "BrokerKit", "ChaosKit"],
-        path: "Benchmarks/ChaosLab",
-        swiftSettings: strict
-    ),
-    .executableTarget(
-        name: "RestoreBench",
-        dependencies: [
-            "Settings", "Kafka", "KafkaPorts", "Pipeline", "Threads", "Streams", "AppCheck", "AppAttest", "Crypto",
-            "DeviceLab",
-        ],
-        path: "Benchmarks/RestoreBench",
-        swiftSettings: strict
-    ),
-    .executableTarget(
-        name: "KafkaCopy",
-        dependencies: ["Settings", "Broker", "Member", "Streams", "Kafka", "Pipeline", "AppAttest", "Crypto"],
-        path: "Benchmarks/KafkaCopy",
-        swiftSettings: strict
-    ),
-]
+        executable("ChaosLab", strict, at: "Benchmarks/ChaosLab").needs("attest-worker BrokerKit ChaosKit"),
+        executable("RestoreBench", strict, at: "Benchmarks/RestoreBench")
+            .needs("Settings Kafka KafkaPorts Pipeline Threads Streams AppCheck AppAttest Crypto DeviceLab"),
+        executable("KafkaCopy", strict, at: "Benchmarks/KafkaCopy")
+            .needs("Settings Broker Member Streams Kafka Pipeline AppAttest Crypto"),
+    ],
+].flatMap { $0 }
 
-func fuzzTarget(_ name: String, _ others: [Target.Dependency] = []) -> Target {
-    .executableTarget(
-        name: name,
-        dependencies: ["FuzzSupport", "Pipeline", "Streams", "AppCheck", "AppAttest", "Crypto", "JSON", "DeviceLab"]
-            + others,
-        path: "Benchmarks/FuzzTargets/\(name)",
-        swiftSettings: strict,
-        // libFuzzer brings its runtime at the link; gold, the default linker, fails on it.
-        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
-    )
+func fuzzTarget(_ name: String, _ others: String = "") -> Target {
+    let target = executable(name, strict, at: "Benchmarks/FuzzTargets/\(name)")
+        .needs("FuzzSupport Pipeline Streams AppCheck AppAttest Crypto JSON DeviceLab").needs(others)
+    // libFuzzer brings its runtime at the link; gold, the default linker, fails on it.
+    target.linkerSettings = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+    return target
 }
 
 let fuzzTargets: [Target] = [
     .target(name: "CLibFuzzer", path: "Benchmarks/FuzzTargets/CLibFuzzer"),
-    .target(
-        name: "FuzzSupport",
-        dependencies: ["CLibFuzzer"],
-        path: "Benchmarks/FuzzTargets/FuzzSupport",
-        swiftSettings: strict
-    ),
+    module("FuzzSupport", strict, at: "Benchmarks/FuzzTargets/FuzzSupport").needs("CLibFuzzer"),
     fuzzTarget("FuzzAttestation"),
     fuzzTarget("FuzzAssertion"),
-    fuzzTarget("FuzzReceipt", ["Risk"]),
-    fuzzTarget("FuzzRequest", ["Risk"]),
+    fuzzTarget("FuzzReceipt", "Risk"),
+    fuzzTarget("FuzzRequest", "Risk"),
     fuzzTarget("FuzzSignature"),
-    fuzzTarget("FuzzGateway", ["HostileHTTP"]),
+    fuzzTarget("FuzzGateway", "HostileHTTP"),
 ]
 
 /// Names of targets and of all that they need.
