@@ -1,8 +1,6 @@
 internal import CommandFrame
-internal import Pipeline
 internal import Reports
 internal import Settings
-internal import Streams
 internal import Study
 
 extension Command {
@@ -26,28 +24,8 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let limit = try arguments.integer("--above", in: 1...Int(UInt16.max)).map { UInt16(clamping: $0) }
-        guard arguments.string("--report") != "-" || !arguments.has("--json") else {
-            throw UsageFault("--report - and --json cannot both be standard output.")
-        }
-        let (input, since) = (EventsInput(arguments, configuration), try arguments.time("--since"))
-        let file = try input.page(at: arguments.string("--report"))
-        var report = RiskReport(configuration.registry, limit: limit, since: since)
-        var progress = ProgressMeter("risk", unit: "event", total: nil, console: console)
-        try input.read(console) { value in
-            report.add(value)
-            progress.update(report.events + report.others)
-        }
-        progress.finish()
-        try input.check(hasEvents: report.hasRead)
-        try input.show(
-            report.text,
-            report.report(version: AttestWorker.version, source: input.name),
-            unreadable: report.unreadable,
-            page: arguments.string("--report"),
-            in: file,
-            asJSON: arguments.has("--json"),
-            console
-        )
+        let input = try EventsInput("risk", arguments, configuration)
+        try input.show(RiskReport(configuration.registry, limit: limit, since: input.since), console)
         return ExitCode.done
     }
 }

@@ -1,8 +1,6 @@
 internal import CommandFrame
-internal import Pipeline
 internal import Reports
 internal import Settings
-internal import Streams
 internal import Study
 
 extension Command {
@@ -35,30 +33,9 @@ extension Command {
         var rule = GrowthRule()
         rule.minAttestations = try arguments.integer("--min", in: 1...1_000_000_000) ?? rule.minAttestations
         rule.maxFailureRate = try arguments.number("--max-failure-rate", in: 0...100) ?? rule.maxFailureRate
-        guard arguments.string("--report") != "-" || !arguments.has("--json") else {
-            throw UsageFault("--report - and --json cannot both be standard output.")
-        }
-        let (since, page) = (try arguments.time("--since"), arguments.string("--report"))
-        let input = EventsInput(arguments, configuration)
-        let file = try input.page(at: page)
-        let isDetailed = page != nil || arguments.has("--json")
-        var report = RolloutReport(configuration.registry, rule: rule, since: since, isDetailed: isDetailed)
-        var progress = ProgressMeter("rollout", unit: "event", total: nil, console: console)
-        try input.read(console) { value in
-            report.add(value)
-            progress.update(report.events)
-        }
-        progress.finish()
-        try input.check(hasEvents: report.hasRead)
-        try input.show(
-            report.text,
-            report.report(version: AttestWorker.version, source: input.name),
-            unreadable: report.unreadable,
-            page: page,
-            in: file,
-            asJSON: arguments.has("--json"),
-            console
-        )
+        let input = try EventsInput("rollout", arguments, configuration)
+        let (registry, isDetailed) = (configuration.registry, input.isDetailed)
+        try input.show(RolloutReport(registry, rule: rule, since: input.since, isDetailed: isDetailed), console)
         return ExitCode.done
     }
 }

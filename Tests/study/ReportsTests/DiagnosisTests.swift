@@ -31,7 +31,7 @@ private struct World {
 
     /// The finding's value as text; nil for time.
     func text(_ finding: Association?) -> String? {
-        guard case .value(let trait)? = finding?.subject else { return nil }
+        guard let trait = finding?.trait else { return nil }
         return trait.dimension == .appID
             ? population.appIDs.keys[Int(trait.id)]?.bytes.first.map { "\($0)" }
             : population.values[trait.dimension.rawValue].keys[Int(trait.id)]?.shown
@@ -44,9 +44,10 @@ private struct World {
         }
         var sender = Sender(installation: "device \(index)", keyID: nil)
         (sender.bringsObject, sender.bringsAttestation) = (true, false)
-        (sender.app, sender.platform) = (pick(["one", "two"]), pick(["mac", "phone"]))
-        (sender.osVersion, sender.category) = (pick(["26.1", "26.2", "27.0"]), pick(["2", "4"]))
-        (sender.bundleVersion, sender.environment) = (pick(["1", "2", "3", "4"]), pick(["development", "production"]))
+        (sender[.app], sender[.platform]) = (pick(["one", "two"]), pick(["mac", "phone"]))
+        (sender[.osVersion], sender[.category]) = (pick(["26.1", "26.2", "27.0"]), pick(["2", "4"]))
+        sender[.bundleVersion] = pick(["1", "2", "3", "4"])
+        sender[.environment] = pick(["development", "production"])
         sender.appID = SHA256.hash(Array("\(pick(["a", "b"]))".utf8))
         return sender
     }
@@ -90,16 +91,7 @@ struct DiagnosisTests {
         var (world, senders) = World.uniform(600, seed: 5)
         for (index, var sender) in senders.prefix(60).enumerated() {
             sender.installation = "bad \(index)"
-            switch dimension {
-            case .verb: sender.verb = "bad"
-            case .app: sender.app = "bad"
-            case .platform: sender.platform = "bad"
-            case .osVersion: sender.osVersion = "bad"
-            case .category: sender.category = "bad"
-            case .bundleVersion: sender.bundleVersion = "bad"
-            case .environment: sender.environment = "bad"
-            case .appID: sender.appID = SHA256.hash(Array("bad".utf8))
-            }
+            if dimension == .appID { sender.appID = SHA256.hash(Array("bad".utf8)) } else { sender[dimension] = "bad" }
             for time in [1.0, 90, 179] { world.add(sender, index < 50 ? Self.mismatch : nil, at: time) }
         }
         let found = world.diagnosis.findings
@@ -116,7 +108,7 @@ struct DiagnosisTests {
         var (world, senders) = World.uniform(600, seed: 6)
         for (index, var sender) in senders.prefix(150).enumerated() {
             sender.installation = "new \(index)"
-            (sender.appID, sender.bundleVersion) = (SHA256.hash([1]), "9.9")
+            (sender.appID, sender[.bundleVersion]) = (SHA256.hash([1]), "9.9")
             let time = 80 + Double(index) * 2 / 3
             world.add(sender, Self.mismatch, at: time)
             if index.isMultiple(of: 2) { world.add(sender, .unknownKey, at: time + 1) }
@@ -129,7 +121,7 @@ struct DiagnosisTests {
         #expect(found[0].span.from == World.start + 80 * World.minute)
         // One device of fifty may have been earlier.
         var early = senders[0]
-        (early.installation, early.appID, early.bundleVersion) = ("early", SHA256.hash([1]), "9.9")
+        (early.installation, early.appID, early[.bundleVersion]) = ("early", SHA256.hash([1]), "9.9")
         world.add(early, Self.mismatch, at: 0)
         #expect(world.diagnosis.findings.first?.span.from == World.start + 81 * World.minute + World.minute / 3)
     }
@@ -138,7 +130,7 @@ struct DiagnosisTests {
         for isAcceptedLater in [false, true] {
             var (world, senders) = World.uniform(600, seed: 6)
             for (index, var sender) in senders.prefix(60).enumerated() {
-                (sender.installation, sender.bundleVersion) = ("new \(index)", "9.9")
+                (sender.installation, sender[.bundleVersion]) = ("new \(index)", "9.9")
                 world.add(sender, Self.mismatch, at: 60 + Double(index) / 2)
                 if isAcceptedLater { world.add(sender, at: 120) }
             }
@@ -156,7 +148,7 @@ struct DiagnosisTests {
             world.add(sender, .challengeAhead, at: 80 + Double(index % 20))
         }
         let found = world.diagnosis.findings
-        #expect(found.count == 1 && found[0].subject == .time && Self.name(found[0].main) == "challenge-ahead")
+        #expect(found.count == 1 && found[0].trait == nil && Self.name(found[0].main) == "challenge-ahead")
         let span = try #require(found.first?.span)
         #expect(span.from == World.start + 80 * World.minute && span.until == World.start + 100 * World.minute)
         let inside = found[0].main.inside
@@ -174,12 +166,12 @@ struct DiagnosisTests {
         var (world, senders) = World.uniform(300, seed: 8)
         for minute in 0..<170 { world.add(senders[0], .unknownKey, at: Double(minute)) }
         #expect(world.diagnosis.findings.isEmpty)
-        for index in senders.indices where senders[index].app == "one" {
+        for index in senders.indices where senders[index][.app] == "one" {
             for time in 1...40 {
                 world.add(senders[index], time == index % 40 ? .unknownKey : nil, at: Double(time * 4))
             }
         }
-        for index in senders.indices where senders[index].app == "two" && index % 40 == 1 {
+        for index in senders.indices where senders[index][.app] == "two" && index % 40 == 1 {
             world.add(senders[index], .unknownKey, at: 4)
         }
         #expect(!world.diagnosis.findings.contains { world.text($0) == "one" })
@@ -189,7 +181,7 @@ struct DiagnosisTests {
         var (world, _) = World.uniform(200, seed: 9)
         var sender = Sender(installation: nil, keyID: nil)
         for index in 0..<40 {
-            sender.app = "nameless"
+            sender[.app] = "nameless"
             world.add(sender, .malformedRequest, at: 100 + Double(index) / 10)
         }
         let finding = try #require(world.diagnosis.findings.first)
@@ -205,7 +197,7 @@ struct DiagnosisTests {
         var (world, senders) = World.uniform(400, seed: 10, refused: 0)
         #expect(world.diagnosis.findings.isEmpty && world.diagnosis.refused == 0)
         for index in 0..<4 {
-            senders[index].bundleVersion = "rare"
+            senders[index][.bundleVersion] = "rare"
             for time in 0..<20 { world.add(senders[index], Self.mismatch, at: Double(time)) }
         }
         #expect(world.diagnosis.findings.isEmpty && world.diagnosis.refused == 4)
@@ -214,7 +206,7 @@ struct DiagnosisTests {
     @Test func `the order of records of one time changes nothing, and no record needs a time`() {
         var random = SeededRandom(seed: 11)
         var senders = (0..<400).map { World.device($0, &random) }
-        for index in senders.indices.prefix(80) { senders[index].bundleVersion = index < 40 ? "x" : "y" }
+        for index in senders.indices.prefix(80) { senders[index][.bundleVersion] = index < 40 ? "x" : "y" }
         func findings(_ order: [Int], at time: Double?) -> [String] {
             var world = World()
             for index in order { world.add(senders[index], index < 80 ? Self.mismatch : nil, at: time) }

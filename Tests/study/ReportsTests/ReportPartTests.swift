@@ -64,9 +64,9 @@ struct ReportPartTests {
         times.add(0, 0)
         times.add(253_402_300_799_999, 1)
         let columns = try #require(times.columns(outcomes: 2))
-        #expect(columns.outside == 2 && columns.count <= 96)
+        #expect(columns.outside == 2 && columns.axis.count <= 96)
         #expect(columns.counts[0].reduce(0, +) == 4000 && columns.counts[1].reduce(0, +) == 1000)
-        #expect(columns.width < 3_600_000_000)
+        #expect(columns.axis.width < 3_600_000_000)
         #expect(TimeCounts().columns(outcomes: 2) == nil)
     }
 
@@ -74,7 +74,8 @@ struct ReportPartTests {
         var times = TimeCounts()
         for minute in 0..<90 { times.add(Int64(minute) * 60_000, 0) }
         let columns = try #require(times.columns(outcomes: 1))
-        #expect(columns.start == 0 && columns.width == 60_000 && columns.counts[0] == Array(repeating: 1, count: 90))
+        #expect(columns.axis.start == 0 && columns.axis.width == 60_000)
+        #expect(columns.counts[0] == Array(repeating: 1, count: 90))
         times.add(90 * 60_000 + 59_999, 0)
         #expect(times.columns(outcomes: 1)?.counts[0].last == 1)
     }
@@ -90,7 +91,7 @@ struct ReportPartTests {
         #expect(table.devices.count == 2)
         // SHA-256 of "i-1", by sha256sum: what an event has.
         let place = table.place(installation: "i-1", keyID: nil) ?? 0
-        #expect(DeviceTable.text(of: table[place].label) == "f105b11df43d5d32")
+        #expect(Figure.device(table[place].label) == "f105b11df43d5d32")
     }
 
     @Test func `a full table counts what it leaves out`() {

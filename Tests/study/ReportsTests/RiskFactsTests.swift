@@ -1,4 +1,3 @@
-internal import AppAttest
 internal import DeviceLab
 internal import Testing
 
@@ -12,9 +11,7 @@ struct RiskFactsTests {
     private struct Reference {
         private var marks: [UInt64: [RiskFacts.Mark]] = [:]
 
-        mutating func add(_ event: RiskEvent) {
-            marks[event.device, default: []].append(RiskFacts.Mark(at: event.at, metric: event.metric))
-        }
+        mutating func add(_ device: UInt64, _ mark: RiskFacts.Mark) { marks[device, default: []].append(mark) }
 
         private func last(_ device: UInt64, at time: Int64) -> RiskFacts.Mark? {
             let sorted = (marks[device] ?? []).sorted { ($0.at, $0.metric) < ($1.at, $1.metric) }
@@ -43,10 +40,6 @@ struct RiskFactsTests {
         func before(_ end: Int64) -> [UInt16] { marks.keys.compactMap { before($0, end) } }
     }
 
-    private static func event(_ device: UInt64, _ metric: UInt16, at time: Int64) -> RiskEvent {
-        RiskEvent(app: "a", environment: .production, device: device, metric: metric, at: time)
-    }
-
     /// Few times and metrics, so that many are equal and stand on the edges.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `facts are those that a look at all events gives, in any order`(seed: UInt64) {
@@ -55,19 +48,16 @@ struct RiskFactsTests {
         let step = grain[Int(seed % 3)]
         var (facts, reference) = (RiskFacts(), Reference())
         for count in 1...8 * Int.random(in: 1...15, using: &random) {
-            let event = Self.event(
-                .random(in: 1...devices, using: &random),
-                .random(in: 1...4, using: &random),
-                at: step * .random(in: 0...60, using: &random)
-            )
-            facts.add(event)
-            reference.add(event)
+            let device = UInt64.random(in: 1...devices, using: &random)
+            let metric = UInt16.random(in: 1...4, using: &random)
+            let mark = RiskFacts.Mark(at: step * .random(in: 0...60, using: &random), metric: metric)
+            facts.add(device, mark)
+            reference.add(device, mark)
             guard count % 8 == 0 else { continue }
             for end in [facts.newest, facts.newest + step, facts.newest + 5 * Self.week] {
                 #expect(facts.counting(at: end) == reference.counting(at: end))
                 #expect(facts.before(end).sorted() == reference.before(end).sorted())
             }
-            #expect(facts.events == count)
         }
     }
 
@@ -78,10 +68,10 @@ struct RiskFactsTests {
         let times = (0..<count).map { step > 0 ? $0 * step : ($0 + 1 - count) * step }
         var facts = RiskFacts()
         for (place, time) in times.enumerated() {
-            facts.add(Self.event(7, metrics.lowerBound + UInt16(place % metrics.count), at: time))
+            facts.add(7, RiskFacts.Mark(at: time, metric: metrics.lowerBound + UInt16(place % metrics.count)))
         }
         let end = (count - 1) * abs(step)
-        #expect(facts.events == 100_000 && facts.newest == end)
+        #expect(facts.newest == end)
         let newest = RiskFacts.Mark(at: end, metric: step > 0 ? 500 : 1)
         // The last one at least a week before the newest.
         let late = end < Self.week ? nil : (end - Self.week) / abs(step)

@@ -1,4 +1,3 @@
-internal import AppAttest
 internal import Settings
 
 /// Figures for readers.
@@ -45,6 +44,12 @@ package enum Figure {
         }
     }
 
+    /// A device as events name it: 16 hexadecimal digits.
+    package static func device(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
     /// A span in the largest unit that says it exactly, or nearly.
     static func span(_ milliseconds: Int64) -> String {
         let units: [(Int64, String)] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")]
@@ -58,27 +63,23 @@ package enum Figure {
 
 /// Times for readers: UTC, without a letter for it; the page says it once.
 enum UTCText {
-    enum Precision { case day, minute, second, millisecond }
+    /// How many characters of RFC 3339 are shown.
+    enum Precision: Int { case day = 10, minute = 16, second = 19, millisecond = 23 }
 
+    /// - Parameter milliseconds: since 1970, before the year 10,000.
     static func of(_ milliseconds: Int64, _ precision: Precision = .second) -> String {
-        let civil = CivilTime(EvaluationTime(milliseconds: milliseconds))
-        let day = "\(pad(civil.year, 4))-\(pad(civil.month))-\(pad(civil.day))"
-        let minute = "\(pad(civil.hour)):\(pad(civil.minute))"
-        switch precision {
-        case .day: return day
-        case .minute: return "\(day) \(minute)"
-        case .second: return "\(day) \(minute):\(pad(civil.second))"
-        case .millisecond: return "\(day) \(minute):\(pad(civil.second)).\(pad(civil.millisecond, 3))"
-        }
+        String(TimeText.rfc3339(milliseconds).replacing("T", with: " ").prefix(precision.rawValue))
     }
 
     /// The precision that columns of this width need.
     static func precision(_ width: Int64) -> Precision {
         width >= 86_400_000 ? .day : width >= 60_000 ? .minute : width >= 1000 ? .second : .millisecond
     }
+}
 
-    private static func pad(_ number: Int, _ width: Int = 2) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+extension [String: Int] {
+    /// The highest counts first, equal ones by name.
+    package var ranked: [(key: String, value: Int)] {
+        sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
     }
 }

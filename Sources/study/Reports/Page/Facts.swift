@@ -23,6 +23,14 @@ package indirect enum Facts {
 
     static func figures(_ figures: [Double]) -> Facts { .list(figures.map { .figure($0) }) }
 
+    /// Null where there is no text.
+    package static func textOrNull(_ text: String?) -> Facts { text.map { .text($0) } ?? .null }
+
+    /// Counts in the order of their names.
+    package static func counts(_ counts: [String: Int]) -> Facts {
+        .object(counts.sorted { $0.key < $1.key }.map { ($0.key, .count($0.value)) })
+    }
+
     /// nil for an empty text.
     static func filled(_ text: String?) -> Facts? { text.flatMap { $0.isEmpty ? nil : .text($0) } }
 
@@ -47,8 +55,8 @@ package indirect enum Facts {
         }
     }
 
-    var json: [UInt8] {
-        var json = JSONWriter(capacity: 64 << 10)
+    package var json: [UInt8] {
+        var json = JSONWriter(capacity: 4 << 10)
         write(into: &json)
         return json.takeBytes()
     }

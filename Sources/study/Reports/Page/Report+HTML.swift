@@ -196,15 +196,6 @@ extension Report.Table {
     }
 }
 
-extension Report.Drawing {
-    fileprivate var name: String {
-        switch self {
-        case .columns, .marks: "strips"
-        case .parts: "parts"
-        }
-    }
-}
-
 extension Report.Chart {
     fileprivate func write(_ id: String, into body: inout Markup) {
         body.element("figure", ["id": id, "class": isWide ? "card wide" : "card"]) { figure in

@@ -45,6 +45,11 @@ package struct Report {
         init(_ name: String, _ value: Value, _ note: String = "", _ hue: Hue? = nil) {
             (self.name, self.value, self.note, self.hue) = (name, value, note, hue)
         }
+
+        /// A count that stands out unless it is 0.
+        init(warning name: String, _ count: Int, _ note: String) {
+            self.init(name, .count(count), note, count > 0 ? .orange : nil)
+        }
     }
 
     package enum Value {

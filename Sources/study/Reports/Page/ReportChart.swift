@@ -109,9 +109,9 @@ struct TimeAxis {
     let width: Int64
     let count: Int
 
-    func label(_ column: Int) -> String {
-        UTCText.of(start + Int64(column) * width, UTCText.precision(width))
-    }
+    func time(_ column: Int) -> Int64 { start + Int64(column) * width }
+
+    func label(_ column: Int) -> String { UTCText.of(time(column), UTCText.precision(width)) }
 
     var facts: Facts { ["start": .count(start), "width": .count(width), "count": .count(count)] }
 }

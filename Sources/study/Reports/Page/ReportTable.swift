@@ -68,6 +68,9 @@ extension Report {
         /// One bar of several parts, or in the row's hue; all rows have one scale.
         case parts([Hue])
 
+        /// The class of its table.
+        var name: String { if case .parts = self { "parts" } else { "strips" } }
+
         fileprivate var facts: Facts {
             switch self {
             case .columns(let axis): ["kind": .text("columns"), "axis": axis.facts]

@@ -5,7 +5,8 @@ extension ReasonText {
     static func of(_ refusal: Refusal) -> ReasonText {
         switch refusal {
         case .expiredOrNotYetValid(.leaf): .datesLeaf
-        case .expiredOrNotYetValid(.intermediate): .datesIntermediate
+        case .expiredOrNotYetValid(.intermediate):
+            .init("The intermediate is not valid at the record's time.", [.operator], "Check the record's timestamp.")
         case .expiredOrNotYetValid(.root): .datesRoot
         case .receipt(let refusal): of(refusal)
         case .malformedAttestation: .malformedAttestation
@@ -13,23 +14,24 @@ extension ReasonText {
         case .badFormat: .badFormat
         case .badCertificate: .badCertificate
         case .chain: .chain
-        case .nonceMissing: .nonceMissing
-        case .nonceMalformed: .nonceMalformed
+        case .nonceMissing: .rare("The leaf has no nonce extension.")
+        case .nonceMalformed: .rare("The nonce extension does not have its one DER form.")
         case .nonceMismatch: .nonceMismatch
-        case .flags: .flags
+        case .flags: .rare("The AT flag is missing: authData has no attested credential.")
         case .aclMissing: .aclMissing
         case .aclMismatch: .aclMismatch
-        case .keyType: .keyType
+        case .keyType: .rare("The leaf's key is not a P-256 point.")
         case .keyIDMismatch: .keyidMismatch
         case .appIDMismatch: .appIdMismatch
-        case .counterNotZero: .counterNotZero
-        case .aaguidUnknown: .aaguidUnknown
+        case .counterNotZero: .rare("The counter of the attestation is not 0.")
+        case .aaguidUnknown: .rare("The AAGUID is neither Apple's production nor its development value.")
         case .environmentMismatch: .environmentMismatch
-        case .credentialIDLength: .credentialIdLength
-        case .credentialIDMismatch: .credentialIdMismatch
-        case .coseKeyMismatch: .coseKeyMismatch
+        case .credentialIDLength: .rare("The credential ID does not have 32 bytes.")
+        case .credentialIDMismatch:
+            .init("The credential ID is not the key ID.", [.attacker, .app], "As for `keyid-mismatch`.")
+        case .coseKeyMismatch: .rare("The COSE key is not the leaf's key.")
         case .malformedAuthData: .malformedAuthdata
-        case .extensionsNotExpected: .extensionsNotExpected
+        case .extensionsNotExpected: .rare("An extension map although the leaf names a system before version 27.")
         case .categoryMissing: .categoryMissing
         case .categoryNotAllowed: .categoryNotAllowed
         case .bundleVersionMissing: .bundleVersionMissing
@@ -40,18 +42,16 @@ extension ReasonText {
     }
 
     static let malformedAttestation = ReasonText(
-        """
-        The object is not strict CBOR of the expected shape or is too large (see \
-        [Configuration, Fixed limits](Configuration.md#fixed-limits)), or ED announces an extension map that is missing.
-        """,
+        "The object is not strict CBOR of the expected shape or is too large (see "
+            + "[Configuration, Fixed limits](Configuration.md#fixed-limits)), or ED announces an extension map that "
+            + "is missing.",
         [.app, .attacker],
         "Check that the gateway forwards `attestationStatement` unchanged. Run `inspect` on the object."
     )
     static let malformedAssertion = ReasonText(
-        """
-        The assertion is not strict CBOR of the expected shape or is too large (see \
-        [Configuration, Fixed limits](Configuration.md#fixed-limits)), or ED announces an extension map that is missing.
-        """,
+        "The assertion is not strict CBOR of the expected shape or is too large (see "
+            + "[Configuration, Fixed limits](Configuration.md#fixed-limits)), or ED announces an extension map that "
+            + "is missing.",
         [.app, .attacker],
         "Check that the gateway forwards `assertion` unchanged."
     )
@@ -61,64 +61,33 @@ extension ReasonText {
         "Check that the object comes from `attestKey`."
     )
     static let badCertificate = ReasonText(
-        """
-        `x5c` does not have two certificates, or a certificate is not readable: not DER, an unknown critical \
-        extension, a wrong key usage.
-        """,
+        "`x5c` does not have two certificates, or a certificate is not readable: not DER, an unknown critical "
+            + "extension, a wrong key usage.",
         [.attacker],
         "Nothing while it is rare. Compare with the shapes in `inspect`."
     )
     static let chain = ReasonText(
-        """
-        No configured attestation root issued the intermediate, or the leaf's signature is not the \
-        intermediate's.
-        """,
+        "No configured attestation root issued the intermediate, or the leaf's signature is not the intermediate's.",
         [.operator, .attacker],
-        """
-        Check `anchors.attestation`. A lab root refuses real devices, and Apple's root refuses the fake ones \
-        of `simulate`.
-        """
+        "Check `anchors.attestation`. A lab root refuses real devices, and Apple's root refuses the fake ones of "
+            + "`simulate`."
     )
     static let datesLeaf = ReasonText(
         "The leaf is not valid at the record's time.",
         [.device, .operator],
-        """
-        Check that the topic has LogAppendTime. A device that submits an attestation days after it was made \
-        must attest again.
-        """
-    )
-    static let datesIntermediate = ReasonText(
-        "The intermediate is not valid at the record's time.",
-        [.operator],
-        "Check the record's timestamp."
+        "Check that the topic has LogAppendTime. A device that submits an attestation days after it was made must "
+            + "attest again."
     )
     static let datesRoot = ReasonText(
         "No root that issued the intermediate is valid at the record's time.",
         [.operator],
         "Check `anchors.attestation` and the record's timestamp."
     )
-    static let nonceMissing = ReasonText(
-        "The leaf has no nonce extension.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
-    static let nonceMalformed = ReasonText(
-        "The nonce extension does not have its one DER form.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
     static let nonceMismatch = ReasonText(
         "The nonce is not SHA-256 of authData and client data hash: the device attested another challenge.",
         [.app, .gateway],
-        """
-        Compare the challenge that the app hashed with the one in the request. Some clients hash its text, \
-        others its bytes.
-        """
-    )
-    static let flags = ReasonText(
-        "The AT flag is missing: authData has no attested credential.",
-        [.attacker],
-        "Nothing while it is rare."
+        "Compare the challenge that the app hashed with the one in the request. Some clients hash its text, others its "
+            + "bytes."
     )
     static let aclMissing = ReasonText(
         "A Mac's leaf has no access control list, and the app requires it.",
@@ -126,17 +95,9 @@ extension ReasonText {
         "The Mac is not protected as Apple asks. To accept it, set `macOS.acl` to `accept`."
     )
     static let aclMismatch = ReasonText(
-        """
-        A Mac's access control list is not the published one: System Integrity Protection or Full Security is \
-        off.
-        """,
+        "A Mac's access control list is not the published one: System Integrity Protection or Full Security is off.",
         [.device, .attacker],
         "As for `acl-missing`."
-    )
-    static let keyType = ReasonText(
-        "The leaf's key is not a P-256 point.",
-        [.attacker],
-        "Nothing while it is rare."
     )
     static let keyidMismatch = ReasonText(
         "SHA-256 of the leaf's key is not the request's key ID.",
@@ -144,52 +105,20 @@ extension ReasonText {
         "Check that the app sends the key ID that belongs to this attestation."
     )
     static let appIdMismatch = ReasonText(
-        """
-        The App ID is not in the app's `appleAppIds`; or an assertion is for another App ID than its key was \
-        attested for.
-        """,
+        "The App ID is not in the app's `appleAppIds`; or an assertion is for another App ID than its key was "
+            + "attested for.",
         [.operator, .app],
         "Add the App ID, with its team prefix. An App Clip attests with its full app's; an extension has its own."
-    )
-    static let counterNotZero = ReasonText(
-        "The counter of the attestation is not 0.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
-    static let aaguidUnknown = ReasonText(
-        "The AAGUID is neither Apple's production nor its development value.",
-        [.attacker],
-        "Nothing while it is rare."
     )
     static let environmentMismatch = ReasonText(
         "The object is of an environment that the app does not list.",
         [.operator, .app],
         "Development builds attest in `development`. List it only for test apps."
     )
-    static let credentialIdLength = ReasonText(
-        "The credential ID does not have 32 bytes.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
-    static let credentialIdMismatch = ReasonText(
-        "The credential ID is not the key ID.",
-        [.attacker, .app],
-        "As for `keyid-mismatch`."
-    )
-    static let coseKeyMismatch = ReasonText(
-        "The COSE key is not the leaf's key.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
     static let malformedAuthdata = ReasonText(
         "authData is too short, or its rest is not one well-formed map.",
         [.attacker],
         "Run `inspect` on the object."
-    )
-    static let extensionsNotExpected = ReasonText(
-        "An extension map although the leaf names a system before version 27.",
-        [.attacker],
-        "Nothing while it is rare."
     )
     static let categoryMissing = ReasonText(
         "No validation category that counts, and `categories.whenMissing` is `refuse`.",
@@ -214,10 +143,8 @@ extension ReasonText {
     static let signatureInvalid = ReasonText(
         "The signature does not match authenticator data and client data hash under the attested key.",
         [.app, .gateway],
-        """
-        Compare the client data that the app signs with the request. For an exchange it is SHA-256 of \
-        artifact and challenge.
-        """
+        "Compare the client data that the app signs with the request. For an exchange it is SHA-256 of artifact and "
+            + "challenge."
     )
     static let keyInvalid = ReasonText(
         "The stored key is not a point of P-256.",

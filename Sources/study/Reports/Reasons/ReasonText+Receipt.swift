@@ -5,19 +5,21 @@ extension ReasonText {
     static func of(_ refusal: ReceiptRefusal) -> ReasonText {
         switch refusal {
         case .missing: .receiptMissing
-        case .malformed: .receiptMalformed
-        case .badCertificate: .receiptBadCertificate
+        case .malformed:
+            .init("The receipt is not a readable CMS container.", [.attacker], "Run `inspect` on the receipt.")
+        case .badCertificate: .rare("A signer or intermediate does not parse or lacks Apple's marker.")
         case .chain: .receiptChain
-        case .expiredOrNotYetValid: .receiptExpiredOrNotYetValid
+        case .expiredOrNotYetValid: .rare("The signer or its issuer was not valid when the receipt was created.")
         case .signature: .receiptSignature
         case .type: .receiptType
-        case .appID: .receiptAppIdMismatch
-        case .environment: .receiptEnvironmentMismatch
-        case .keyMismatch: .receiptKeyMismatch
+        case .appID: .rare("The receipt is for another App ID than the attestation.")
+        case .environment: .rare("The receipt is for another environment than the attestation.")
+        case .keyMismatch: .rare("The receipt contains another leaf certificate or key.")
         case .clientHash: .receiptClientHashMismatch
         case .fromFuture: .receiptFromFuture
         case .tooOld: .receiptTooOld
-        case .expired: .receiptExpired
+        case .expired:
+            .init("The receipt's expiry is before the record's time.", [.app, .gateway], "As for `receipt:too-old`.")
         }
     }
 
@@ -29,10 +31,8 @@ extension ReasonText {
     static let riskTooHigh = ReasonText(
         "The key's risk metric is above the app's limit, `risk.above`, and `risk.mode` is `refuse`.",
         [.attacker, .operator],
-        """
-        Run `attest-worker risk`. The key is served again when a receipt shows less, or 30 days after the \
-        one that showed it.
-        """
+        "Run `attest-worker risk`. The key is served again when a receipt shows less, or 30 days after the one that "
+            + "showed it."
     )
     static let receiptMetric = ReasonText(
         "The receipt has no risk metric, or a text that is not 1 to 9 digits.",
@@ -49,25 +49,10 @@ extension ReasonText {
         [.app],
         "Check that no layer strips the object. Only with `require`."
     )
-    static let receiptMalformed = ReasonText(
-        "The receipt is not a readable CMS container.",
-        [.attacker],
-        "Run `inspect` on the receipt."
-    )
-    static let receiptBadCertificate = ReasonText(
-        "A signer or intermediate does not parse or lacks Apple's marker.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
     static let receiptChain = ReasonText(
         "No configured receipt root vouches for the signer.",
         [.operator],
         "List Apple's receipt root in `anchors.receipt`. With an empty list every receipt gets this reason."
-    )
-    static let receiptExpiredOrNotYetValid = ReasonText(
-        "The signer or its issuer was not valid when the receipt was created.",
-        [.attacker],
-        "Nothing while it is rare."
     )
     static let receiptSignature = ReasonText(
         "The signature does not match the content. Attestations of 2020 can have it.",
@@ -78,21 +63,6 @@ extension ReasonText {
         "The receipt is not of type `ATTEST`.",
         [.app, .attacker],
         "An attestation contains its own receipt; a refreshed one does not belong there."
-    )
-    static let receiptAppIdMismatch = ReasonText(
-        "The receipt is for another App ID than the attestation.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
-    static let receiptEnvironmentMismatch = ReasonText(
-        "The receipt is for another environment than the attestation.",
-        [.attacker],
-        "Nothing while it is rare."
-    )
-    static let receiptKeyMismatch = ReasonText(
-        "The receipt contains another leaf certificate or key.",
-        [.attacker],
-        "Nothing while it is rare."
     )
     static let receiptClientHashMismatch = ReasonText(
         "Apple signed another client data hash than the request has.",
@@ -108,10 +78,5 @@ extension ReasonText {
         "The receipt is more than 5 minutes older than the record.",
         [.app, .gateway],
         "The attestation waited before it reached the topic."
-    )
-    static let receiptExpired = ReasonText(
-        "The receipt's expiry is before the record's time.",
-        [.app, .gateway],
-        "As for `receipt:too-old`."
     )
 }

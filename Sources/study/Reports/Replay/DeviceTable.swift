@@ -49,19 +49,17 @@ struct DeviceTable {
     mutating func place(installation: ExactText?, keyID: KeyID?) -> Int? {
         let key = keyID.map { Name($0.recordKey) }
         guard let name = installation.map({ Name($0.utf8) }) ?? key else { return nil }
-        if let known = places[name] ?? key.flatMap({ places[$0] }) {
+        let known = places[name] ?? key.flatMap { places[$0] }
+        let place = known ?? UInt32(devices.count)
+        if known != nil {
             // From now on its events have the installation's digest.
-            if installation != nil, places[name] == nil { devices[Int(known)].label = name.first }
-            note(name, known)
-            if let key { note(key, known) }
-            return Int(known)
-        }
-        guard places.count < most else {
+            if installation != nil, places[name] == nil { devices[Int(place)].label = name.first }
+        } else if places.count < most {
+            devices.append(Device(label: name.first))
+        } else {
             recordsBeyond += 1
             return nil
         }
-        let place = UInt32(devices.count)
-        devices.append(Device(label: name.first))
         note(name, place)
         if let key { note(key, place) }
         return Int(place)
@@ -69,10 +67,5 @@ struct DeviceTable {
 
     private mutating func note(_ name: Name, _ place: UInt32) {
         if places[name] == nil, places.count <= most { places[name] = place }
-    }
-
-    static func text(of label: UInt64) -> String {
-        let digits = String(label, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -43,12 +43,8 @@ struct Diagnosis {
         guard refused >= Self.leastHits else { return }
         findValues()
         findTimes()
-        // Until here nothing depends on the order of the records.
-        let order = findings.enumerated().sorted { left, right in
-            let (one, two) = (left.element.main.excess, right.element.main.excess)
-            return one == two ? left.offset < right.offset : one > two
-        }
-        findings = order.map(\.element)
+        // Until here nothing depends on the order of the records. Equal ones keep their order.
+        findings.sort { $0.main.excess > $1.main.excess }
     }
 
     /// The logarithm of the chance below which none of so many comparisons is chance.
@@ -81,7 +77,7 @@ struct Diagnosis {
             // Records without a device do not say whose they are.
             let isOfDevices = part.inside.looseHits * 2 < part.inside.hits
             let span = isOfDevices ? timeline?.span(reason) { survey.has(devices[$0], trait) } : nil
-            add(Association(.value(trait), twins: twins, span ?? Association.Span(), part)) { $0.covers(trait) }
+            add(Association(trait, twins: twins, span ?? Association.Span(), part)) { $0.covers(trait) }
         }
     }
 
@@ -96,7 +92,7 @@ struct Diagnosis {
             let all = counts.all[trait.dimension.rawValue]
             guard let cell = counts.cells[trait], Self.standsOut(cell, all), Self.isNoChance(cell, all, bound)
             else { return nil }
-            return (trait, Association.Part(reason, cell, outside: all.without(cell)))
+            return (trait, Association.Part(reason: reason, inside: cell, outside: all.without(cell)))
         }
         let most = open.map(\.part.excess).max() ?? 0
         return open.first { $0.part.excess >= 0.95 * most }
@@ -137,9 +133,8 @@ struct Diagnosis {
             let same = windows.firstIndex { Self.isAlike($0, best.window) }.map { timeline.span(windows[$0]) }
             let span = same ?? timeline.span(best.window)
             windows.append(best.window)
-            add(Association(.time, span, Association.Part(reason, inside, outside: outside))) {
-                $0.subject == .time && $0.span == span
-            }
+            let part = Association.Part(reason: reason, inside: inside, outside: outside)
+            add(Association(nil, span, part)) { $0.trait == nil && $0.span == span }
         }
     }
 
@@ -147,4 +142,46 @@ struct Diagnosis {
         let both = one.clamped(to: other).count
         return both * 5 >= (one.count + other.count - both) * 4
     }
+}
+
+/// An association between refusals and what they have in common.
+struct Association {
+    /// A time from which on, or until which, the records lie; nil = they do not begin or end within the capture.
+    struct Span: Equatable {
+        var from: Int64?
+        var until: Int64?
+    }
+
+    /// One reason among the units.
+    struct Part {
+        /// The outcome's number; 0 = any refusal.
+        let reason: Int
+        let inside: Cell
+        let outside: Cell
+
+        var excess: Double { inside.excess(over: inside.with(outside)) }
+    }
+
+    /// nil where nothing is common but the time.
+    let trait: Trait?
+    /// Other values that select nearly the same devices.
+    let twins: [Trait]
+    private(set) var span: Span
+    /// The reasons, the one with most hits first.
+    private(set) var parts: [Part]
+
+    init(_ trait: Trait?, twins: [Trait] = [], _ span: Span, _ part: Part) {
+        (self.trait, self.twins, self.span, self.parts) = (trait, twins, span, [part])
+    }
+
+    var main: Part { parts[0] }
+
+    mutating func add(_ part: Part, _ span: Span) {
+        if part.inside.hits > main.inside.hits { self.span = span }
+        parts.append(part)
+        parts.sort { ($0.inside.hits, -$0.reason) > ($1.inside.hits, -$1.reason) }
+    }
+
+    /// Whether another value is this finding's.
+    func covers(_ trait: Trait) -> Bool { self.trait == trait || twins.contains(trait) }
 }

@@ -18,9 +18,8 @@ struct RecordExample: Sendable {
     let reading: FittingReading?
 
     init(_ explanation: Explanation, _ outcome: OutcomeList.Index) {
-        let record = explanation.record.record
-        place = RecordPlace(partition: record.partition, offset: record.offset)
-        time = record.timestamp
+        place = RecordPlace(explanation.record.record)
+        time = explanation.record.record.timestamp
         self.outcome = outcome
         (app, verb, keyID) = (explanation.appLabel, explanation.verb, explanation.keyID)
         (comparisons, reading) = (explanation.comparisons, explanation.reading)

@@ -8,12 +8,7 @@ struct KnownMetrics {
     /// Keys beyond are not counted.
     private static let mostKeys = 1_000_000
 
-    private struct Metric {
-        let app: Int
-        let value: UInt16
-    }
-
-    private var metrics: [KeyID: Metric] = [:]
+    private var metrics: [KeyID: (app: Int, value: UInt16)] = [:]
     private(set) var isFull = false
     private(set) var refused = 0
 
@@ -29,7 +24,7 @@ struct KnownMetrics {
         if case .receipt(.success(let evidence)) = observation.finding { value = evidence.receipt.metric }
         guard let value else { return }
         guard metrics[keyID] != nil || metrics.count < Self.mostKeys else { return isFull = true }
-        metrics[keyID] = Metric(app: app, value: value)
+        metrics[keyID] = (app, value)
     }
 
     var count: Int { metrics.count }

@@ -5,13 +5,12 @@ internal import Pipeline
 package struct OutcomeList: Sendable {
     typealias Index = UInt8
     static let accepted: Index = 0
-    /// A set of reasons is kept in two words, see ``ReasonSet``.
+    /// The bits of a ``ReasonSet``.
     static let most = 128
 
     /// The reasons in the order of ``ReasonEntry/all``; index 1 is the first.
     let entries: [ReasonEntry]
     private let byReason: [Reason: Index]
-    private let byLetter: [DeadLetterReason: Index]
     private let kinds: [MarkKind]
 
     package init() {
@@ -19,8 +18,6 @@ package struct OutcomeList: Sendable {
         precondition(entries.count < Self.most, "more reasons than a set of them can hold")
         let reasons = Reason.allCases
         byReason = Dictionary(uniqueKeysWithValues: reasons.enumerated().map { ($1, Index($0 + 1)) })
-        let letters = DeadLetterReason.allCases.enumerated()
-        byLetter = Dictionary(uniqueKeysWithValues: letters.map { ($1, Index($0 + 1 + reasons.count)) })
         kinds =
             [.accepted] + reasons.map { $0.isDeferral ? .deferred : .refused }
             + DeadLetterReason.allCases.map { _ in .deadLetter }
@@ -33,14 +30,14 @@ package struct OutcomeList: Sendable {
     func kind(_ index: Int) -> MarkKind { kinds[index] }
 
     /// `accepted`, or the reason's name.
-    func name(_ index: Int) -> String { index == 0 ? MarkKind.accepted.name : entries[index - 1].code }
+    func name(_ index: Int) -> String { index == 0 ? MarkKind.accepted.rawValue : entries[index - 1].code }
 
     /// - Returns: nil where there is no output, which a replay never has.
     func index(of outcome: Verdict.Outcome) -> Index? {
         switch outcome {
         case .accepted: Self.accepted
         case .refused(let reason, _), .deferred(let reason, _): byReason[reason]
-        case .deadLetter(let reason): byLetter[reason]
+        case .deadLetter(let reason): index(ofReason: reason.rawValue)
         case .applied: nil
         }
     }
@@ -53,21 +50,15 @@ package struct OutcomeList: Sendable {
 
 /// A set of outcomes.
 struct ReasonSet {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
+    private var bits: UInt128 = 0
 
     /// - Returns: whether it was not in it yet.
     mutating func insert(_ index: OutcomeList.Index) -> Bool {
-        let bit = UInt64(1) << UInt64(index & 63)
-        if index < 64 {
-            defer { low |= bit }
-            return low & bit == 0
-        }
-        defer { high |= bit }
-        return high & bit == 0
+        defer { bits |= UInt128(1) << index }
+        return !contains(Int(index))
     }
 
-    func contains(_ index: Int) -> Bool { (index < 64 ? low : high) & UInt64(1) << UInt64(index & 63) != 0 }
+    func contains(_ index: Int) -> Bool { bits >> index & 1 == 1 }
 }
 
 /// A kind of outcome: its colour, and its name in a legend.
@@ -83,6 +74,4 @@ enum MarkKind: String, CaseIterable {
         case .deadLetter: .grey
         }
     }
-
-    var name: String { rawValue }
 }

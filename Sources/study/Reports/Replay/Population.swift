@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import Crypto
 internal import Streams
 
@@ -9,18 +10,12 @@ enum Dimension: Int, CaseIterable {
     /// Values that are counted by their text. An App ID is presented as a hash, which few objects name.
     static let texts = allCases.filter { $0 != .appID }
 
-    var name: String {
-        switch self {
-        case .verb: "verb"
-        case .app: "app"
-        case .platform: "platform"
-        case .osVersion: "OS version"
-        case .category: "validation category"
-        case .bundleVersion: "bundle version"
-        case .environment: "environment"
-        case .appID: "App ID presented"
-        }
-    }
+    private static let names = [
+        "verb", "app", "platform", "OS version", "validation category", "bundle version", "environment",
+        "App ID presented",
+    ]
+
+    var name: String { Self.names[rawValue] }
 }
 
 /// The traits of its sender that a record states.
@@ -30,27 +25,43 @@ struct Sender {
     var bringsAttestation = false
     var bringsObject = false
     var asksForChallenge = false
-    var verb: ExactText?
-    var app: ExactText?
-    var platform: ExactText?
-    var osVersion: ExactText?
-    var category: ExactText?
-    var bundleVersion: ExactText?
-    var environment: ExactText?
     /// SHA-256 of the App ID.
     var appID: Digest?
+    /// The values of ``Dimension/texts``.
+    var values = [ExactText?](repeating: nil, count: Dimension.texts.count)
 
-    fileprivate subscript(dimension: Dimension) -> ExactText? {
-        switch dimension {
-        case .verb: verb
-        case .app: app
-        case .platform: platform
-        case .osVersion: osVersion
-        case .category: category
-        case .bundleVersion: bundleVersion
-        case .environment: environment
-        case .appID: nil
-        }
+    subscript(dimension: Dimension) -> ExactText? {
+        get { values[dimension.rawValue] }
+        set { values[dimension.rawValue] = newValue }
+    }
+}
+
+/// The names of what is not text in a record, made once.
+struct KnownNames {
+    let apps: [ExactText]
+    private let verbs = Dictionary(uniqueKeysWithValues: Verb.allCases.map { ($0, ExactText($0.rawValue)) })
+    private let categories = (0..<16).map { ExactText(Self.name(ofCategory: $0)) }
+    private let production = ExactText(Environment.production.rawValue)
+    private let development = ExactText(Environment.development.rawValue)
+
+    init(apps: [String]) { self.apps = apps.map { ExactText($0) } }
+
+    func verb(_ verb: Verb) -> ExactText { verbs[verb] ?? "" }
+
+    func environment(_ environment: Environment) -> ExactText { environment == .production ? production : development }
+
+    func category(_ category: UInt32) -> ExactText {
+        categories.indices.contains(Int(category))
+            ? categories[Int(category)] : ExactText(Self.name(ofCategory: category))
+    }
+
+    /// The category with Apple's word for it.
+    private static func name(ofCategory category: UInt32) -> String {
+        let names: [UInt32: String] = [
+            0: "invalid", 1: "operating system", 2: "TestFlight", 3: "development-signed", 4: "App Store",
+            5: "enterprise or ad hoc", 6: "Developer ID", 10: "other signing identity",
+        ]
+        return names[category].map { "\(category) (\($0))" } ?? "\(category)"
     }
 }
 
@@ -92,7 +103,16 @@ struct Population {
         if let time, device != nil || isLoose {
             marks.add(device ?? RefusalTimeline.nobody, time, outcome, isAttestation: sender.bringsAttestation)
         }
-        for dimension in Dimension.texts { count(sender[dimension], dimension, outcome, device, isLoose) }
+        for dimension in Dimension.texts {
+            let (table, text) = (dimension.rawValue, sender[dimension])
+            var id = values[table].id(of: text)
+            // An assertion does not say on what system it was made: what the device's attestation in this capture said
+            // holds.
+            let isKept = dimension == .platform || dimension == .osVersion
+            if let device, text != nil { devices[device].values[table] = id }
+            if let device, text == nil, isKept { id = devices[device].values[table] }
+            values[table].count(id, outcome, isLoose: isLoose)
+        }
         let appID = appIDs.id(of: sender.appID)
         appIDs.count(appID, outcome, isLoose: isLoose)
         if let device, sender.appID != nil { devices[device].values[Dimension.appID.rawValue] = appID }
@@ -107,23 +127,5 @@ struct Population {
             devices[device].refused += 1
             devices[device].lastRefused = (place.partition, place.offset)
         }
-    }
-
-    private mutating func count(
-        _ text: ExactText?,
-        _ dimension: Dimension,
-        _ outcome: OutcomeList.Index,
-        _ device: Int?,
-        _ isLoose: Bool
-    ) {
-        let table = dimension.rawValue
-        var id = values[table].id(of: text)
-        if let device {
-            // An assertion does not say on what system it was made: what the device's attestation in this capture said
-            // holds.
-            let isKept = dimension == .platform || dimension == .osVersion
-            if text != nil { devices[device].values[table] = id } else if isKept { id = devices[device].values[table] }
-        }
-        values[table].count(id, outcome, isLoose: isLoose)
     }
 }

@@ -65,14 +65,10 @@ package final class ReplayFacts: @unchecked Sendable {
         if observation.verdict.isDuplicate { duplicates += 1 }
         let time: Int64? = InboundRecord.timestamps.contains(inbound.timestamp) ? inbound.timestamp : nil
         note(time, outcome)
-        diff?.add(
-            RecordPlace(partition: inbound.partition, offset: inbound.offset),
-            outcome,
-            isLetter: outcomes.kind(Int(outcome)) == .deadLetter,
-            app: account.app
-        )
+        let isLetter = outcomes.kind(Int(outcome)) == .deadLetter
+        diff?.add(RecordPlace(inbound), outcome, isLetter: isLetter, app: account.app)
         let traits = DeviceTraits(observation.finding, decoded.request)
-        if outcomes.kind(Int(outcome)) != .deadLetter {
+        if !isLetter {
             noteSender(observation, account, outcome, traits, time)
             noteMargins(observation, outcome, traits)
         }
@@ -109,22 +105,23 @@ package final class ReplayFacts: @unchecked Sendable {
         _ traits: DeviceTraits,
         _ time: Int64?
     ) {
-        let (key, inbound) = (observation.state.key, observation.record.record)
+        let key = observation.state.key
         let environment = traits.environment ?? observation.verdict.environment ?? key?.environment
         var sender = Sender(installation: observation.record.installationID, keyID: account.keyID)
         if let verb = account.verb {
             sender.bringsAttestation = verb.bringsAttestation
             sender.bringsObject = verb.bringsAttestation || verb.bringsAssertion
             sender.asksForChallenge = verb == .generateAppAttestChallenge
-            sender.verb = names.verb(verb)
+            sender[.verb] = names.verb(verb)
         }
-        sender.app = account.app.map { names.apps[$0] }
-        (sender.platform, sender.osVersion) = (traits.platform, traits.osVersion)
-        sender.category = (traits.validationCategory ?? key?.validationCategory).map { names.category($0) }
-        sender.bundleVersion = traits.bundleVersion
-        sender.environment = environment.map { names.environment($0) }
+        sender[.app] = account.app.map { names.apps[$0] }
+        sender[.platform] = traits.platform
+        sender[.osVersion] = traits.osVersion
+        sender[.category] = (traits.validationCategory ?? key?.validationCategory).map { names.category($0) }
+        sender[.bundleVersion] = traits.bundleVersion
+        sender[.environment] = environment.map { names.environment($0) }
         sender.appID = traits.appIDHash
-        population.note(sender, outcome, at: RecordPlace(partition: inbound.partition, offset: inbound.offset), time)
+        population.note(sender, outcome, at: RecordPlace(observation.record.record), time)
         if let app = account.app, sender.bringsObject {
             let key = PresentedAppIDs.Key(app: app, appID: traits.appIDHash, environment: environment)
             presented.add(key, name: traits.appID, isAccepted: outcome == OutcomeList.accepted)

@@ -36,7 +36,7 @@ extension ReplayReport {
 
     private func method(_ diagnosis: Diagnosis) -> String {
         let refused = facts.population.devices.devices.count { $0.refused > 0 }
-        let hasValues = diagnosis.findings.contains { $0.subject != .time }
+        let hasValues = diagnosis.findings.contains { $0.trait != nil }
         let named = "\(diagnosis.named.grouped) of \(refused.counted("refused device")) have a value named here. "
         return (hasValues ? named : "") + """
             Each device counts once, however often it asked; those that another entry of the same reason explains are \
@@ -73,10 +73,7 @@ extension ReplayReport {
     private func reason(_ part: Association.Part) -> String { part.reason > 0 ? outcomes.name(part.reason) : "refused" }
 
     private func subject(of finding: Association) -> String {
-        switch finding.subject {
-        case .value(let trait): "\(trait.dimension.name) \(name(of: trait))"
-        case .time: text(finding.span)
-        }
+        finding.trait.map { "\($0.dimension.name) \(name(of: $0))" } ?? text(finding.span)
     }
 
     private func name(of trait: Trait) -> String {
@@ -98,13 +95,12 @@ extension ReplayReport {
         let why = finding.main.reason > 0 ? "\(verb) with \(outcomes.name(finding.main.reason))" : verb
         let span = text(finding.span)
         let (head, others) =
-            switch finding.subject {
-            case .value(let trait):
+            if let trait = finding.trait {
                 (
                     "\(count) \(phrase(trait))\(share) were \(why)" + (span.isEmpty ? "" : ", \(span)"),
                     "Of the other \(Noun(outside).counted(outside.units))"
                 )
-            case .time:
+            } else {
                 ("\(span), \(count)\(share) were \(why)", "At other times, of \(Noun(outside).counted(outside.units))")
             }
         let otherShare = " (\(Figure.share(outside.hits, of: outside.units)))"
@@ -161,10 +157,9 @@ extension ReplayReport {
 
     func facts(of diagnosis: Diagnosis) -> Facts {
         let findings = diagnosis.findings.prefix(Self.mostFacts).map { finding -> Facts in
-            let trait = if case .value(let trait) = finding.subject { facts(of: trait) } else { Facts?.none }
+            let (trait, twins) = (finding.trait.map { facts(of: $0) }, finding.twins.map { facts(of: $0) })
             return [
-                "sentence": .text(sentence(finding)), "trait": trait,
-                "sameDevices": .list(finding.twins.map { facts(of: $0) }),
+                "sentence": .text(sentence(finding)), "trait": trait, "sameDevices": .list(twins),
                 "from": finding.span.from.map { .count($0) }, "until": finding.span.until.map { .count($0) },
                 "reasons": .list(finding.parts.map { facts(of: $0) }),
             ]

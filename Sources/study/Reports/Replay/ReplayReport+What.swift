@@ -8,39 +8,34 @@ internal import Settings
 extension ReplayReport {
     var what: [Report.Part] {
         let ttl = Figure.span(facts.settings.exchange.challenges.ttlMilliseconds)
-        return nearMisses(
-            "Counter presented, less the stored one",
-            "Assertions whose signature holds. A counter must be greater than the stored one: from +1 on, or skipped and within the app's window.",
-            facts.counters,
-            "refused: counter-not-greater"
-        )
-            + nearMisses(
+        let figures: [(String, String, NearMisses, String)] = [
+            (
+                "Counter presented, less the stored one",
+                "Assertions whose signature holds. A counter must be greater than the stored one: from +1 on, or skipped "
+                    + "and within the app's window.", facts.counters, "counter-not-greater"
+            ),
+            (
                 "Age of the challenge when it was used",
                 "Genuine challenges of exchanges, against the stream time. They live \(ttl) (challenges.ttl).",
-                facts.challenges,
-                "refused: challenge-expired or challenge-ahead"
-            )
-            + nearMisses(
+                facts.challenges, "challenge-expired or challenge-ahead"
+            ),
+            (
                 "Evaluation time against the leaf's dates",
                 "Attestations whose leaf can be read. A leaf is valid from some minutes before its attestation on.",
-                facts.leafDates,
-                "refused: expired-or-not-yet-valid:leaf"
-            ) + identities
+                facts.leafDates, "expired-or-not-yet-valid:leaf"
+            ),
+        ]
+        return figures.flatMap { nearMisses($0, $1, $2, $3) } + identities
     }
 
-    private func nearMisses(
-        _ title: String,
-        _ note: String,
-        _ nearMisses: NearMisses,
-        _ reason: String
-    ) -> [Report.Part] {
-        guard nearMisses.total > 0 else { return [.heading(title), .text("No record has it.")] }
-        let rows = nearMisses.names.enumerated().map { row, name in
-            let counts = nearMisses.counts.map { $0[row] }
+    private func nearMisses(_ title: String, _ note: String, _ figures: NearMisses, _ own: String) -> [Report.Part] {
+        guard figures.total > 0 else { return [.heading(title), .text("No record has it.")] }
+        let rows = figures.names.enumerated().map { row, name in
+            let counts = figures.counts.map { $0[row] }
             return Report.Row([.text(name)] + counts.map { .count($0) }, drawing: counts.map { Double($0) })
         }
         let columns = ["", "accepted", "refused for it", "refused otherwise"]
-        let names = ["accepted", reason, "refused for another reason"]
+        let names = ["accepted", "refused: \(own)", "refused for another reason"]
         let table = Report.Table(columns, rows, bars: [.blue, .orange, .grey], names)
         return [.heading(title), .text(note), .table(table)]
     }
@@ -55,12 +50,18 @@ extension ReplayReport {
         let environment: String
         /// nil where nothing was presented to compare with.
         let isConfigured: Bool?
-        var accepted = 0
-        var refused = 0
+        let count: PresentedAppIDs.Count
+
+        init(_ app: Int, _ name: String, _ environment: String, isConfigured: Bool?, _ count: PresentedAppIDs.Count) {
+            (self.app, self.name, self.environment) = (app, name, environment)
+            (self.isConfigured, self.count) = (isConfigured, count)
+        }
 
         var row: Report.Row {
             let answer: Report.Value = isConfigured.map { .text($0 ? "yes" : "no") } ?? .missing
-            return Report.Row([.foreign(name), .text(environment), answer, .count(accepted), .count(refused)])
+            return Report.Row([
+                .foreign(name), .text(environment), answer, .count(count.accepted), .count(count.refused),
+            ])
         }
     }
 
@@ -73,9 +74,7 @@ extension ReplayReport {
             let own = shown.filter { $0.app == index }
             return own.isEmpty ? [] : [.group(app.label)] + own.map(\.row)
         }
-        let hidden =
-            rows.dropFirst(Self.mostIdentities).reduce(0) { $0 + $1.accepted + $1.refused }
-            + facts.presented.rest.accepted + facts.presented.rest.refused
+        let hidden = rows.dropFirst(Self.mostIdentities).reduce(facts.presented.rest.total) { $0 + $1.count.total }
         let columns = ["App ID presented", "environment", "configured", "accepted", "refused"]
         return [
             title, .text("By the app that a request's path names. A pair that is not configured is refused."),
@@ -94,48 +93,66 @@ extension ReplayReport {
 
     /// Rows of what is configured, presented or not, then of what else was presented.
     private var identityRows: [Identity] {
-        let apps = facts.settings.registry.apps
-        let names = configuredNames
-        var (rows, left): ([Identity], [PresentedAppIDs.Key: (accepted: Int, refused: Int)]) = (
-            [], facts.presented.counts
-        )
+        let (apps, names) = (facts.settings.registry.apps, configuredNames)
+        var (rows, left) = ([Identity](), facts.presented.counts)
         for (index, app) in apps.enumerated() {
             for id in app.expectations.appIDs {
                 for environment in Environment.allCases.reversed() where app.expectations.accepts(environment) {
                     let key = PresentedAppIDs.Key(app: index, appID: id.rpIDHash, environment: environment)
-                    let count = left.removeValue(forKey: key) ?? (0, 0)
-                    rows.append(
-                        Identity(
-                            app: index,
-                            name: id.text,
-                            environment: environment.rawValue,
-                            isConfigured: true,
-                            accepted: count.accepted,
-                            refused: count.refused
-                        )
-                    )
+                    let count = left.removeValue(forKey: key) ?? PresentedAppIDs.Count()
+                    rows.append(Identity(index, id.text, environment.rawValue, isConfigured: true, count))
                 }
             }
         }
         let others = left.map { key, count in
-            let name = key.appID.map { names[$0] ?? unconfiguredName(of: $0) }
+            let name = key.appID.map { names[$0] ?? unconfiguredName(of: $0) } ?? "cannot be read"
             let own = apps[key.app].expectations.appIDs
             let isListed = key.appID.map { id in own.contains { $0.rpIDHash == id } } ?? false
-            return Identity(
-                app: key.app,
-                name: name ?? "cannot be read",
-                environment: key.environment?.rawValue ?? "not known",
-                // An assertion says no environment: its key's record would.
-                isConfigured: key.appID == nil || isListed && key.environment == nil ? nil : false,
-                accepted: count.accepted,
-                refused: count.refused
-            )
+            // An assertion says no environment: its key's record would.
+            let isConfigured: Bool? = key.appID == nil || isListed && key.environment == nil ? nil : false
+            let environment = key.environment?.rawValue ?? "not known"
+            return Identity(key.app, name, environment, isConfigured: isConfigured, count)
         }
         return rows
             + others.sorted { left, right in
-                let (one, two) = (left.accepted + left.refused, right.accepted + right.refused)
-                return one == two
-                    ? (left.app, left.name, left.environment) < (right.app, right.name, right.environment) : one > two
+                (-left.count.total, left.app, left.name, left.environment)
+                    < (-right.count.total, right.app, right.name, right.environment)
             }
+    }
+}
+
+/// The Apple App IDs and environments that objects presented, by the app that they were sent to.
+struct PresentedAppIDs {
+    struct Key: Hashable {
+        let app: Int
+        /// SHA-256 of the App ID; nil in what could not be read.
+        let appID: Digest?
+        /// nil in assertions of unknown keys, and in what could not be read.
+        let environment: Environment?
+    }
+
+    struct Count {
+        var accepted = 0
+        var refused = 0
+
+        var total: Int { accepted + refused }
+
+        mutating func add(isAccepted: Bool) { if isAccepted { accepted += 1 } else { refused += 1 } }
+    }
+
+    private let most: Int
+    private(set) var counts: [Key: Count] = [:]
+    /// Records of keys beyond the table.
+    private(set) var rest = Count()
+    /// The App IDs in clear by their hash, where attestations say them.
+    private(set) var names: [Digest: ExactText] = [:]
+
+    init(most: Int = 4096) { self.most = most }
+
+    /// - Parameter name: what the key's hash stands for.
+    mutating func add(_ key: Key, name: ExactText? = nil, isAccepted: Bool) {
+        if let hash = key.appID, let name, names.count < most { names[hash] = name }
+        guard counts[key] != nil || counts.count < most else { return rest.add(isAccepted: isAccepted) }
+        counts[key, default: Count()].add(isAccepted: isAccepted)
     }
 }

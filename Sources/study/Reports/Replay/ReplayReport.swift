@@ -67,12 +67,7 @@ package struct ReplayReport {
             + (facts.total(.deferred) > 0 ? [tile("Deferred", .deferred)] : []) + [
                 tile("Dead letters", .deadLetter),
                 Report.Tile("Devices", .count(known.count), atLeast + "by installation ID, else key ID"),
-                Report.Tile(
-                    "Devices never accepted",
-                    .count(never),
-                    atLeast + Figure.share(never, of: known.count),
-                    never > 0 ? .orange : nil
-                ),
+                Report.Tile(warning: "Devices never accepted", never, atLeast + Figure.share(never, of: known.count)),
             ] + riskTiles
     }
 
@@ -85,10 +80,9 @@ package struct ReplayReport {
         return [
             Report.Tile("Risk metrics known", .count(metrics.count), atLeast + "of keys"),
             Report.Tile(
-                "Keys above \(KnownMetrics.limitName(registry))",
-                .count(above),
-                Figure.share(above, of: metrics.count),
-                above > 0 ? .orange : nil
+                warning: "Keys above \(KnownMetrics.limitName(registry))",
+                above,
+                Figure.share(above, of: metrics.count)
             ), Report.Tile("Receipts refused", .count(metrics.refused)),
         ]
     }

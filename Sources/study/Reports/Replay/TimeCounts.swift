@@ -39,15 +39,11 @@ struct TimeCounts {
     }
 
     struct Columns {
-        /// The first column's beginning, and each one's width, in milliseconds.
-        let start: Int64
-        let width: Int64
+        let axis: TimeAxis
         /// Records by outcome, then by column.
         let counts: [[Int]]
         /// Records so far away that they would have squeezed all others into a column.
         let outside: Int
-        /// Columns.
-        var count: Int { counts.first?.count ?? 0 }
     }
 
     /// - Returns: nil without a record.
@@ -72,7 +68,7 @@ struct TimeCounts {
             }
             result[Int(key.outcome)][Int((key.bin * step - start) / width)] += count
         }
-        return Columns(start: start, width: width, counts: result, outside: outside)
+        return Columns(axis: TimeAxis(start: start, width: width, count: columns), counts: result, outside: outside)
     }
 
     /// All of them, or 99.8 % if the rest lies far away.

@@ -2,11 +2,9 @@
 struct Timeline {
     private let marks: RefusalTimeline
     private let labels: [UInt64]
-    private let start: Int64
-    private let width: Int64
-    private let count: Int
-    /// Whether attestations, and whether other requests, met each outcome.
-    private var isMetBy = [(attestations: Bool, others: Bool)](repeating: (false, false), count: OutcomeList.most)
+    private let axis: TimeAxis
+    /// The outcomes that attestations, and that other requests, met.
+    private var met = (attestations: ReasonSet(), others: ReasonSet())
     /// The columns with marks.
     private var marked: Range<Int>
     /// One mark of each device, of its attestations and of its other requests.
@@ -21,12 +19,11 @@ struct Timeline {
     init(_ population: Population, _ columns: TimeCounts.Columns) {
         marks = population.marks
         labels = population.devices.devices.map(\.label)
-        (start, width, count) = (columns.start, columns.width, columns.count)
-        marked = count..<count
-        var (first, last) = (count, 0)
+        axis = columns.axis
+        marked = axis.count..<axis.count
+        var (first, last) = (axis.count, 0)
         marks.forEach { _, mark, isAttestation in
-            let outcome = Int(mark.outcome)
-            if isAttestation { isMetBy[outcome].attestations = true } else { isMetBy[outcome].others = true }
+            _ = isAttestation ? met.attestations.insert(mark.outcome) : met.others.insert(mark.outcome)
             if let column = column(mark.time) { (first, last) = (min(first, column), max(last, column + 1)) }
         }
         marked = min(first, last)..<last
@@ -34,18 +31,15 @@ struct Timeline {
     }
 
     /// How many windows there are to compare.
-    var windows: Int { count * (count + 1) / 2 }
+    var windows: Int { axis.count * (axis.count + 1) / 2 }
 
     private func column(_ time: Int64) -> Int? {
-        let (column, first) = (time / width - start / width, start)
-        return time >= first && column < count ? Int(column) : nil
+        let column = time / axis.width - axis.start / axis.width
+        return time >= axis.start && column < axis.count ? Int(column) : nil
     }
 
-    private func time(_ column: Int) -> Int64 { start + Int64(column) * width }
-
     private func isMeant(_ reason: Int, _ isAttestation: Bool) -> Bool {
-        guard reason > 0 else { return true }
-        return isAttestation ? isMetBy[reason].attestations : isMetBy[reason].others
+        reason == 0 || (isAttestation ? met.attestations : met.others).contains(reason)
     }
 
     /// Whether later marks were left out.
@@ -84,7 +78,7 @@ struct Timeline {
     ///
     /// - Parameter isLeft: tells devices that are left out.
     func strongest(_ reason: Int, without isLeft: (Int) -> Bool) -> (window: Range<Int>, inside: Cell, all: Cell)? {
-        var (cells, all) = ([Cell](repeating: Cell(), count: count), Cell())
+        var (cells, all) = ([Cell](repeating: Cell(), count: axis.count), Cell())
         for (list, isAttestation) in [(samples.attestations, true), (samples.others, false)] {
             guard isMeant(reason, isAttestation) else { continue }
             for sample in list where sample.device == RefusalTimeline.nobody || !isLeft(sample.device) {
@@ -116,7 +110,7 @@ struct Timeline {
     ) -> (inside: Cell, outside: Cell) {
         // Bits: asked inside, hit inside, asked outside, hit outside.
         var seen = [UInt8](repeating: 0, count: devices.count)
-        var cells = (inside: Cell(), outside: Cell())
+        var cells = [Cell(), Cell()]
         marks.forEach { device, mark, isAttestation in
             guard isMeant(reason, isAttestation) else { return }
             let isInside = column(mark.time).map { window.contains($0) } ?? false
@@ -125,24 +119,20 @@ struct Timeline {
                 seen[device] |= (isHit ? 3 : 1) << (isInside ? 0 : 2)
                 return
             }
-            if isInside {
-                cells.inside.add(loose: 1, hits: isHit ? 1 : 0, refused: isHit ? 1 : 0)
-            } else {
-                cells.outside.add(loose: 1, hits: isHit ? 1 : 0, refused: isHit ? 1 : 0)
-            }
+            cells[isInside ? 0 : 1].add(loose: 1, hits: isHit ? 1 : 0, refused: isHit ? 1 : 0)
         }
         for (place, bits) in seen.enumerated() where bits != 0 && !isLeft(place) {
-            if bits & 1 != 0 { cells.inside.add(devices[place], isHit: bits & 2 != 0) }
-            if bits & 4 != 0 { cells.outside.add(devices[place], isHit: bits & 8 != 0) }
+            if bits & 1 != 0 { cells[0].add(devices[place], isHit: bits & 2 != 0) }
+            if bits & 4 != 0 { cells[1].add(devices[place], isHit: bits & 8 != 0) }
         }
-        return cells
+        return (cells[0], cells[1])
     }
 
     /// A window as times; one that reaches to the first or last mark is open there.
     func span(_ window: Range<Int>) -> Association.Span {
         Association.Span(
-            from: window.lowerBound > marked.lowerBound ? time(window.lowerBound) : nil,
-            until: window.upperBound < marked.upperBound ? time(window.upperBound) : nil
+            from: window.lowerBound > marked.lowerBound ? axis.time(window.lowerBound) : nil,
+            until: window.upperBound < marked.upperBound ? axis.time(window.upperBound) : nil
         )
     }
 

@@ -1,4 +1,7 @@
+internal import AppCheck
 internal import JSON
+internal import Pipeline
+internal import Settings
 internal import Streams
 
 /// Verdicts of an earlier run over the same records, by the place of the request.
@@ -75,10 +78,65 @@ struct VerdictDiff {
 
     /// The most frequent first.
     var rows: [(change: Change, entry: Entry)] {
-        func order(_ change: Change) -> (Int, Int) { (Int(change.old), Int(change.new)) }
-        return entries.map { ($0.key, $0.value) }.sorted { left, right in
-            left.1.records == right.1.records
-                ? order(left.0) < order(right.0) : left.1.records > right.1.records
+        entries.map { ($0.key, $0.value) }.sorted { left, right in
+            (-left.1.records, left.0.old, left.0.new) < (-right.1.records, right.0.old, right.0.new)
         }
+    }
+}
+
+/// The outcome of each earlier verdict, for `--diff`.
+extension ReplayReport {
+    private static let mostChanges = 60
+    private static let mostApps = 5
+
+    func changes(_ diff: VerdictDiff) -> [Report.Part] {
+        func count(_ isMeant: (OutcomeList.Index, OutcomeList.Index) -> Bool) -> Int {
+            diff.entries.reduce(0) { isMeant($1.key.old, $1.key.new) ? $0 + $1.value.records : $0 }
+        }
+        let share = Figure.share(diff.changed, of: diff.compared)
+        var parts: [Report.Part] = [
+            .tiles([
+                Report.Tile("Compared", .count(diff.compared), "records"),
+                Report.Tile(warning: "Changed", diff.changed, share),
+                Report.Tile("Newly accepted", .count(count { $0 != 0 && $1 == 0 }), "", .blue),
+                Report.Tile("No longer accepted", .count(count { $0 == 0 && $1 != 0 }), "", .orange),
+            ])
+        ]
+        let notes = [
+            (diff.unmatched, "record", "had no earlier result"),
+            (diff.unseen, "earlier result", "had no record in this replay"),
+            (diff.old.unreadable, "record", "of the earlier results could not be read"),
+        ]
+        parts += notes.filter { $0.0 > 0 }.map { Report.Part.text("\($0.0.counted($0.1)) \($0.2).") }
+        guard diff.changed > 0 else { return parts + [.text("No verdict changed.")] }
+        let columns = ["before", "now", "records", "examples"] + (hasApps ? ["apps"] : [])
+        parts.append(.table(Report.Table(columns, diff.rows.prefix(Self.mostChanges).map { row($0.change, $0.entry) })))
+        let hidden = diff.rows.dropFirst(Self.mostChanges).reduce(0) { $0 + $1.entry.records }
+        if hidden > 0 { parts.append(.text("\(hidden.counted("record")) changed in other ways.")) }
+        return parts
+    }
+
+    private func row(_ change: VerdictDiff.Change, _ entry: VerdictDiff.Entry) -> Report.Row {
+        let isOther = change.old == OldVerdicts.otherReason
+        let old = isOther ? "a reason of another version" : outcomes.name(Int(change.old))
+        let examples = entry.examples.map { Self.text($0) }.joined(separator: ", ")
+        let cells: [Report.Value] = [
+            .code(old), .code(outcomes.name(Int(change.new))), .count(entry.records), .text(examples),
+        ]
+        var row = Report.Row(cells + (hasApps ? [.text(apps(entry))] : []))
+        // Why it is so now, in full.
+        let example = run.commandForAll == nil ? entry.examples.first : nil
+        row.command = example.map { run.explains(Self.text($0)) }
+        return row
+    }
+
+    private func apps(_ entry: VerdictDiff.Entry) -> String {
+        let apps = entry.apps.sorted { ($0.value, -$0.key) > ($1.value, -$1.key) }
+        let shown = apps.prefix(Self.mostApps).map { app, count in
+            let name = app >= 0 ? ShownText.of(facts.settings.registry.apps[app].name) : "no app"
+            return "\(count.grouped) \(name)"
+        }
+        let rest = apps.count - shown.count
+        return (shown + (rest > 0 ? ["and \(rest.grouped) more"] : [])).joined(separator: ", ")
     }
 }

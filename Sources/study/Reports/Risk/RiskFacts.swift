@@ -1,7 +1,20 @@
+internal import AppAttest
+internal import JSON
 internal import Pipeline
 
+extension Event {
+    /// A metric with the device that has it; nil for an event of another kind, and where a part cannot be read.
+    var risk: (environment: Environment, device: UInt64, mark: RiskFacts.Mark)? {
+        guard kind == .risk, let device, let at,
+            let metric = (root["metric"]?.integer).flatMap({ UInt16(exactly: $0) }),
+            let environment = (root["environment"]?.string).flatMap({ Environment(rawValue: $0) })
+        else { return nil }
+        return (environment, device, RiskFacts.Mark(at: at, metric: metric))
+    }
+}
+
 /// The metrics of one app's devices in one of Apple's environments, as of the newest event and as of a week before it.
-struct RiskFacts {
+package struct RiskFacts {
     static let weekMilliseconds: Int64 = 7 * 86_400_000
     /// Apple counts attestations of 30 days: an older metric says nothing any more.
     static let lifeMilliseconds: Int64 = 30 * 86_400_000
@@ -12,21 +25,24 @@ struct RiskFacts {
         let metric: UInt16
     }
 
-    struct Device: Equatable {
+    package struct Device: Equatable {
         let tag: UInt64
         let newest: Mark
         /// What counted a week before the newest of all events.
-        let before: UInt16?
+        package let before: UInt16?
+
+        package var name: String { Figure.device(tag) }
+        package var metric: Int { Int(newest.metric) }
+        /// UTC, to the minute.
+        package var time: String { UTCText.of(newest.at, .minute) }
     }
 
     private var devices: [UInt64: Marks] = [:]
     private(set) var newest = Int64.min
-    private(set) var events = 0
 
-    mutating func add(_ event: RiskEvent) {
-        events += 1
-        newest = max(newest, event.at)
-        devices[event.device, default: Marks()].add(Mark(at: event.at, metric: event.metric))
+    mutating func add(_ device: UInt64, _ mark: Mark) {
+        newest = max(newest, mark.at)
+        devices[device, default: Marks()].add(mark)
     }
 
     /// The devices whose metric counts, the highest first.

@@ -9,7 +9,7 @@ extension RiskReport {
         let span = end.map { "As of \(UTCText.of($0)), the newest event." } ?? "No event tells a metric."
         var report = Report(
             title: "attest-worker: fraud risk metrics",
-            lead: "\(span) \(events.counted("metric")) \(events == 1 ? "was" : "were") read. All times here are UTC."
+            lead: "\(span) \(events.counted("metric", "was", "were")) read. All times here are UTC."
         )
         report.own = members
         for (index, section) in sections.enumerated() { report.add("app\(index)", section.label, section.parts) }
@@ -39,27 +39,23 @@ extension RiskReport {
 extension RiskReport.Section {
     fileprivate var parts: [Report.Part] {
         guard now.total > 0 else { return [.text("No key of this app has a metric that counts.")] }
-        return [.tiles(tiles), .heading("Keys by metric"), .table(distribution), .heading("Highest keys")]
-            + [.table(table)]
+        return [
+            .tiles(tiles), .heading("Keys by metric"), .table(distribution), .heading("Highest keys"), .table(table),
+        ]
     }
 
     private var tiles: [Report.Tile] {
         let interval = Wilson(now.above, of: now.total).map { " (\($0.text))" } ?? ""
         return [
             Report.Tile("Keys with a metric", .count(now.total), "mode " + (mode?.rawValue ?? "unknown"), .blue),
-            Report.Tile(
-                "Above \(limit)",
-                .count(now.above),
-                Figure.share(now.above, of: now.total) + interval,
-                now.above > 0 ? .orange : nil
-            ),
+            Report.Tile(warning: "Above \(limit)", now.above, Figure.share(now.above, of: now.total) + interval),
             Report.Tile(
                 "Above \(limit) a week before",
                 .count(before.above),
                 before.total == 0
                     ? "none known then" : "\(Figure.share(before.above, of: before.total)) of \(before.total.grouped)"
             ),
-            Report.Tile("Highest metric", .count(devices.first.map { Int($0.newest.metric) } ?? 0)),
+            Report.Tile("Highest metric", .count(devices.first?.metric ?? 0)),
         ]
     }
 
@@ -82,7 +78,7 @@ extension RiskReport.Section {
             ["key", "metric", "a week before", "since"],
             highest.map { high in
                 Report.Row([
-                    .code(high.device), .count(high.metric), high.before.map { .count($0) } ?? .missing,
+                    .code(high.name), .count(high.metric), high.before.map { .count(Int($0)) } ?? .missing,
                     .text(high.time),
                 ])
             }

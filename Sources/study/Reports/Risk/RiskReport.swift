@@ -43,18 +43,16 @@ package struct RiskReport {
 
     /// - Parameter value: a record's of the events topic.
     package mutating func add(_ value: [UInt8]?) {
-        switch RiskEvent.read(value) {
-        case .unreadable: unreadable += 1
-        case .other: others += 1
-        case .risk(let event):
-            if let since, event.at < since { return }
-            events += 1
-            let app = registry.find(resource: event.app)?.name ?? event.app
-            facts[Name(app: app, environment: event.environment), default: RiskFacts()].add(event)
-        }
+        guard let event = Event(value), event.kind != .risk || event.risk != nil else { return unreadable += 1 }
+        guard let risk = event.risk else { return others += 1 }
+        if let since, risk.mark.at < since { return }
+        events += 1
+        let app = registry.find(resource: event.app)?.name ?? event.app
+        facts[Name(app: app, environment: risk.environment), default: RiskFacts()].add(risk.device, risk.mark)
     }
 
-    package var hasRead: Bool { events + others > 0 }
+    package var hasRead: Bool { read > 0 }
+    package var read: Int { events + others }
 
     /// When the newest event was; nil without one.
     var end: Int64? { facts.values.map(\.newest).max() }
@@ -87,10 +85,9 @@ package struct RiskReport {
     var members: [Facts.Member] {
         let apps = sections.map { section -> Facts in
             [
-                "app": .text(section.name), "mode": section.mode.map { .text($0.rawValue) } ?? .null,
+                "app": .text(section.name), "mode": .textOrNull(section.mode?.rawValue),
                 "above": .count(section.limit), "now": Self.facts(section.now),
-                "weekBefore": Self.facts(section.before),
-                "highest": .list(section.highest.map { $0.facts }),
+                "weekBefore": Self.facts(section.before), "highest": .list(section.highest.map(Self.facts)),
             ]
         }
         return [
@@ -100,44 +97,22 @@ package struct RiskReport {
     }
 
     private static func facts(_ distribution: RiskDistribution) -> Facts {
-        let counts = zip(RiskDistribution.names, distribution.counts).map { ($0, Facts.count($1)) }
+        let counts: [Facts.Member] = zip(RiskDistribution.names, distribution.counts).map { ($0, .count($1)) }
         return [
-            "devices": .count(distribution.total), "above": .count(distribution.above),
-            "byMetric": .object(counts.map { (name: $0.0, value: $0.1) }),
+            "devices": .count(distribution.total), "above": .count(distribution.above), "byMetric": .object(counts),
+        ]
+    }
+
+    private static func facts(_ device: RiskFacts.Device) -> Facts {
+        [
+            "device": .text(device.name), "metric": .count(device.metric),
+            "weekBefore": device.before.map { .count($0) } ?? .null, "at": .text(UTCText.of(device.newest.at)),
         ]
     }
 }
 
 extension RiskReport.Section {
-    /// One of the highest devices.
-    package struct High {
-        package let device: String
-        package let metric: Int
-        package let before: Int?
-        let at: Int64
-
-        /// UTC, to the minute.
-        package var time: String { UTCText.of(at, .minute) }
-
-        var facts: Facts {
-            [
-                "device": .text(device), "metric": .count(metric), "weekBefore": before.map { .count($0) } ?? .null,
-                "at": .text(UTCText.of(at)),
-            ]
-        }
-    }
-
-    package var highest: [High] {
-        devices.prefix(RiskReport.mostDevices).map { device in
-            let digits = String(device.tag, radix: 16)
-            return High(
-                device: String(repeating: "0", count: 16 - digits.count) + digits,
-                metric: Int(device.newest.metric),
-                before: device.before.map { Int($0) },
-                at: device.newest.at
-            )
-        }
-    }
+    package var highest: [RiskFacts.Device] { Array(devices.prefix(RiskReport.mostDevices)) }
 
     /// `1.25 %`: devices above the limit, for a terminal.
     package static func share(_ distribution: RiskDistribution) -> String {

@@ -1,7 +1,8 @@
 internal import AppAttest
 internal import AppCheck
 
-/// The outcomes of a device's attestations in a span of time.
+/// The outcomes of a device's attestations in a span of time: a success makes up for what was before or after it, and
+/// any decision for being kept out.
 struct DeviceState: OptionSet, Hashable {
     let rawValue: UInt8
 
@@ -9,13 +10,11 @@ struct DeviceState: OptionSet, Hashable {
     static let failed = DeviceState(rawValue: 2)
     static let notAdmitted = DeviceState(rawValue: 4)
 
-    /// A device counts once: a success makes up for what was before or after it, and any decision for being kept out.
-    var outcome: Outcome { contains(.succeeded) ? .succeeded : contains(.failed) ? .failed : .notAdmitted }
-
-    enum Outcome: Int, CaseIterable { case succeeded, failed, notAdmitted }
+    var isFailure: Bool { contains(.failed) && !contains(.succeeded) }
+    var isDecided: Bool { !isSubset(of: .notAdmitted) }
 }
 
-/// Devices by what became of them.
+/// Devices by what became of them; each counts once.
 struct DeviceCounts: Equatable {
     var succeeded = 0
     var failed = 0
@@ -23,12 +22,8 @@ struct DeviceCounts: Equatable {
 
     var decided: Int { succeeded + failed }
 
-    mutating func add(_ outcome: DeviceState.Outcome) {
-        switch outcome {
-        case .succeeded: succeeded += 1
-        case .failed: failed += 1
-        case .notAdmitted: notAdmitted += 1
-        }
+    mutating func add(_ state: DeviceState) {
+        if state.isFailure { failed += 1 } else if state.isDecided { succeeded += 1 } else { notAdmitted += 1 }
     }
 }
 
@@ -52,54 +47,40 @@ struct RolloutFacts {
     private struct Device {
         var state: DeviceState = []
         /// The first of its failures in the alphabet, whatever their order.
-        var reason: Int?
+        var reason: String?
         var values: [ValueTally.ID] = [ValueTally.unknown, ValueTally.unknown, ValueTally.unknown]
     }
 
-    enum Value: Int, CaseIterable {
-        case platform, osVersion, bundleVersion
-
-        var name: String {
-            switch self {
-            case .platform: "platform"
-            case .osVersion: "OS version"
-            case .bundleVersion: "bundle version"
-            }
-        }
-    }
+    /// The order of ``Event/traits``.
+    static let traits: [Dimension] = [.platform, .osVersion, .bundleVersion]
 
     private var devices: [Name: Device] = [:]
     private var days: [DayName: DeviceState] = [:]
-    private var reasons: [String] = []
     private(set) var failures: [String: Int] = [:]
     /// Highest share of each day, in parts of ``Rollout/whole``.
     private(set) var shares: [Int64: Int64] = [:]
-    private var values = Value.allCases.map { _ in ValueTable<ExactText>(outcomes: 1) }
+    private var values = Self.traits.map { _ in ValueTable<ExactText>(outcomes: 1) }
     private var nameless: UInt32 = 0
     /// Successes and failures of assertions, which no gate concerns.
     private(set) var assertions = (succeeded: 0, failed: 0)
 
-    mutating func add(_ event: RolloutEvent) {
+    mutating func add(_ event: Event) {
         guard event.isAttestation else {
-            switch event.kind {
-            case .success: assertions.succeeded += 1
-            case .failure: assertions.failed += 1
-            case .notAdmitted: break
-            }
+            if event.kind == .success { assertions.succeeded += 1 }
+            if event.kind == .failure { assertions.failed += 1 }
             return
         }
         if event.device == nil { nameless &+= 1 }
         let name = Name(device: event.device ?? 0, nameless: event.device == nil ? nameless : 0)
         let state: DeviceState =
-            switch event.kind {
-            case .success: .succeeded
-            case .failure: .failed
-            case .notAdmitted: .notAdmitted
-            }
+            event.kind == .success ? .succeeded : event.kind == .failure ? .failed : .notAdmitted
         var device = devices[name] ?? Device()
         device.state.formUnion(state)
         if event.kind == .failure { note(event.reason ?? "unknown", &device) }
-        note(event, &device)
+        for (index, text) in event.traits.enumerated() where text != nil {
+            device.values[index] = values[index].id(of: text)
+            values[index].count(device.values[index], 0)
+        }
         devices[name] = device
         guard let at = event.at else { return }
         let day = at / Self.dayMilliseconds
@@ -108,48 +89,35 @@ struct RolloutFacts {
     }
 
     private mutating func note(_ reason: String, _ device: inout Device) {
-        let known = reasons.firstIndex(of: reason)
-        let name = known != nil || reasons.count < Self.mostReasons ? reason : "other"
+        let name = failures[reason] != nil || failures.count < Self.mostReasons ? reason : "other"
         failures[name, default: 0] += 1
-        let place = known ?? reasons.firstIndex(of: name) ?? reasons.count
-        if place == reasons.count { reasons.append(name) }
-        device.reason = device.reason.map { reasons[$0] < name ? $0 : place } ?? place
-    }
-
-    private mutating func note(_ event: RolloutEvent, _ device: inout Device) {
-        for (index, text) in [event.platform, event.osVersion, event.bundleVersion].enumerated() {
-            guard let text else { continue }
-            let id = values[index].id(of: text)
-            values[index].count(id, 0)
-            device.values[index] = id
-        }
+        device.reason = min(device.reason ?? name, name)
     }
 
     // MARK: Counts
 
     var total: DeviceCounts {
-        devices.values.reduce(into: DeviceCounts()) { $0.add($1.state.outcome) }
+        devices.values.reduce(into: DeviceCounts()) { $0.add($1.state) }
     }
 
     /// Devices that succeeded although they had failed.
     var recovered: Int { devices.values.count { $0.state.isSuperset(of: [.succeeded, .failed]) } }
 
-    /// Devices that never succeeded, by reason, the most frequent first.
-    var failedDevices: [(reason: String, devices: Int)] {
-        var counts: [Int: Int] = [:]
-        for device in devices.values where device.state.outcome == .failed {
-            if let reason = device.reason { counts[reason, default: 0] += 1 }
+    /// Devices that never succeeded, by reason.
+    var failedDevices: [String: Int] {
+        devices.values.reduce(into: [:]) { counts, device in
+            if device.state.isFailure, let reason = device.reason { counts[reason, default: 0] += 1 }
         }
-        return counts.map { (reasons[$0], $1) }.sorted { ($0.1, $1.0) > ($1.1, $0.0) }
     }
 
     /// Decided devices, those with most failures first; nil for devices whose objects do not say it.
-    func rows(_ value: Value, most: Int) -> (rows: [(text: ExactText?, counts: DeviceCounts)], rest: DeviceCounts) {
-        let table = values[value.rawValue]
+    ///
+    /// - Parameter trait: an index into ``traits``.
+    func rows(_ trait: Int, most: Int) -> (rows: [(text: ExactText?, counts: DeviceCounts)], rest: DeviceCounts) {
+        let table = values[trait]
         var counts: [ValueTally.ID: DeviceCounts] = [:]
-        for device in devices.values where device.state.outcome != .notAdmitted {
-            let id = table.tallies.present(device.values[value.rawValue])
-            counts[id, default: DeviceCounts()].add(device.state.outcome)
+        for device in devices.values where device.state.isDecided {
+            counts[table.tallies.present(device.values[trait]), default: DeviceCounts()].add(device.state)
         }
         var rest = counts.removeValue(forKey: ValueTally.other) ?? DeviceCounts()
         let order = counts.sorted { left, right in
@@ -159,9 +127,7 @@ struct RolloutFacts {
             rest.succeeded += count.succeeded
             rest.failed += count.failed
         }
-        let rows = order.prefix(most).map { id, count in
-            (table.keys[Int(id)], count)
-        }
+        let rows = order.prefix(most).map { id, count in (table.keys[Int(id)], count) }
         return (rows, rest)
     }
 
@@ -183,16 +149,12 @@ struct RolloutFacts {
         let width = widths.first { (last - first) / $0 < Self.mostColumns } ?? 364_000
         let count = Int((last - first) / width) + 1
         var states: [DayName: DeviceState] = [:]
-        if width == 1 {
-            states = days
-        } else {
-            for (key, state) in days {
-                let column = DayName(day: first + (key.day - first) / width * width, name: key.name)
-                states[column, default: []].formUnion(state)
-            }
+        for (key, state) in days {
+            let column = DayName(day: first + (key.day - first) / width * width, name: key.name)
+            states[column, default: []].formUnion(state)
         }
         var counts = [DeviceCounts](repeating: DeviceCounts(), count: count)
-        for (key, state) in states { counts[Int((key.day - first) / width)].add(state.outcome) }
+        for (key, state) in states { counts[Int((key.day - first) / width)].add(state) }
         var columns = [Int64?](repeating: nil, count: count)
         for (day, parts) in shares {
             let column = Int((day - first) / width)

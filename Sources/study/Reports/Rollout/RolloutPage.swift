@@ -10,7 +10,7 @@ extension RolloutReport {
         let span = since.map { "Events since \(UTCText.of($0))." } ?? "All events."
         var report = Report(
             title: "attest-worker: how the rollout goes",
-            lead: "\(span) \(events.counted("event")) \(events == 1 ? "was" : "were") read. All times here are UTC."
+            lead: "\(span) \(read.counted("event", "was", "were")) read. All times here are UTC."
         )
         report.own = members
         for (index, name) in names.enumerated() {
@@ -162,7 +162,7 @@ private struct RolloutSection {
     private var reasons: [Report.Part] {
         let title = Report.Part.heading("Why devices failed")
         guard !facts.failures.isEmpty else { return [title, .text("No attestation failed.")] }
-        let byReason = Dictionary(uniqueKeysWithValues: facts.failedDevices.map { ($0.reason, $0.devices) })
+        let byReason = facts.failedDevices
         let order = facts.failures.sorted { left, right in
             (byReason[left.key] ?? 0, left.value, right.key) > (byReason[right.key] ?? 0, right.value, left.key)
         }
@@ -185,9 +185,9 @@ private struct RolloutSection {
                 .share(counts.failed, of: counts.decided, average: average), Self.interval(counts),
             ])
         }
-        let rows = RolloutFacts.Value.allCases.flatMap { value in
-            let (rows, rest) = facts.rows(value, most: Self.mostValues)
-            return [.group(value.name)] + rows.map { row($0.text?.shown ?? "not known", $0.counts) }
+        let rows = RolloutFacts.traits.enumerated().flatMap { index, trait in
+            let (rows, rest) = facts.rows(index, most: Self.mostValues)
+            return [.group(trait.name)] + rows.map { row($0.text?.shown ?? "not known", $0.counts) }
                 + (rest.decided > 0 ? [row("other values", rest)] : [])
         }
         return [

@@ -11,7 +11,7 @@ package struct RolloutReport {
     package private(set) var tallies: [String: RolloutTally] = [:]
     /// The same apps' devices and days; only in a detailed report.
     private(set) var facts: [String: RolloutFacts] = [:]
-    package private(set) var events = 0
+    package private(set) var read = 0
     /// Whether there was an event, of any time.
     package private(set) var hasRead = false
     /// Records that were not events.
@@ -26,14 +26,14 @@ package struct RolloutReport {
 
     /// - Parameter value: a record's of the events topic.
     package mutating func add(_ value: [UInt8]?) {
-        guard let event = RolloutEvent(value) else {
-            // Apple's metrics say nothing of a rollout.
-            if case .risk = RiskEvent.read(value) { hasRead = true } else { unreadable += 1 }
-            return
+        guard let event = Event(value), event.kind != .other, event.kind != .risk || event.risk != nil else {
+            return unreadable += 1
         }
         hasRead = true
+        // Apple's metrics say nothing of a rollout.
+        if event.kind == .risk { return }
         if let since, event.at ?? .min < since { return }
-        events += 1
+        read += 1
         let app = registry.find(resource: event.app)
         let name = app?.name ?? event.app
         tallies[name, default: RolloutTally()].add(event, parts: app?.rollout.parts)
@@ -60,7 +60,7 @@ package struct RolloutReport {
     /// The members of `rollout --json` before those of every report.
     var members: [Facts.Member] {
         let apps = names.map { facts(of: $0) }
-        return [("apps", .list(apps)), ("events", .count(events)), ("unreadable", .count(unreadable))]
+        return [("apps", .list(apps)), ("events", .count(read)), ("unreadable", .count(unreadable))]
     }
 
     private func facts(of name: String) -> Facts {
@@ -68,11 +68,9 @@ package struct RolloutReport {
         let (tally, rollout) = (tallies[name] ?? RolloutTally(), rollout(of: name))
         let (mayGrow, why) = judgement(of: name)
         return [
-            "app": .text(name), "mode": rollout.map { .text($0.mode.rawValue) } ?? .null,
+            "app": .text(name), "mode": .textOrNull(rollout?.mode.rawValue),
             "percent": percent(rollout?.parts), "successes": .count(tally.successes), "failures": .count(tally.failed),
-            "failuresByReason": .object(
-                tally.failures.sorted { $0.key < $1.key }.map { ($0.key, .count($0.value)) }
-            ),
+            "failuresByReason": .counts(tally.failures),
             "notAdmitted": .count(tally.notAdmitted), "failureRate": Self.rate(tally.failed, of: tally.decided),
             "attestations": [
                 "decided": .count(tally.attested), "failed": .count(tally.attestationsFailed),

@@ -7,14 +7,13 @@ package struct RolloutTally: Equatable {
 
     /// Exchanges, attestations and assertions, that ended in a token.
     package var successes = 0
-    /// Failures by reason. A device that is refused again and again counts as one failure, under the alphabetically first of its
-    /// reasons: a stock client repeats a refused attestation at once, with another key.
-    package private(set) var failures: [String: Int] = [:]
     package var notAdmitted = 0
     /// Attestations at the present share, or of events without one: growth is judged by these. Assertions are many, are
     /// never gated and hardly ever fail; they would hide the failures of new devices.
     var attested = 0
     var attestationsFailed = 0
+    /// The reasons of events without a device.
+    private var nameless: [String: Int] = [:]
     private var failedDevices: [FailedDevice: String] = [:]
     /// Devices whose failed attestation is counted already at the present share.
     private var failedAttesters: Set<UInt64> = []
@@ -24,15 +23,18 @@ package struct RolloutTally: Equatable {
         let isAttestation: Bool
     }
 
-    package var failed: Int { failures.values.reduce(0, +) }
+    /// Failures by reason. A device that is refused again and again counts as one failure, under the alphabetically first of its
+    /// reasons: a stock client repeats a refused attestation at once, with another key.
+    package var failures: [String: Int] { failedDevices.values.reduce(into: nameless) { $0[$1, default: 0] += 1 } }
+    package var failed: Int { failedDevices.count + nameless.values.reduce(0, +) }
     package var decided: Int { successes + failed }
 
     /// - Parameter parts: the app's present share; nil = unknown app.
-    mutating func add(_ event: RolloutEvent, parts: Int64?) {
+    mutating func add(_ event: Event, parts: Int64?) {
         switch event.kind {
-        case .notAdmitted: return notAdmitted += 1
         case .success: successes += 1
         case .failure: addFailure(event)
+        case .notAdmitted, .risk, .other: return notAdmitted += 1
         }
         guard event.isAttestation, event.parts == nil || event.parts == parts else { return }
         if event.kind == .failure {
@@ -42,16 +44,12 @@ package struct RolloutTally: Equatable {
         attested += 1
     }
 
-    private mutating func addFailure(_ event: RolloutEvent) {
+    private mutating func addFailure(_ event: Event) {
         let reason = event.reason ?? "unknown"
-        failures[reason, default: 0] += 1
-        guard let device = event.device else { return }
+        guard let device = event.device else { return nameless[reason, default: 0] += 1 }
         let failed = FailedDevice(device: device, isAttestation: event.isAttestation)
-        let known = failedDevices[failed]
-        failedDevices[failed] = min(known ?? reason, reason)
-        // One of the two reasons goes: whatever the order of the partitions, the same reason must stay.
-        guard let gone = known.map({ max($0, reason) }), let count = failures[gone] else { return }
-        failures[gone] = count > 1 ? count - 1 : nil
+        // Whatever the order of the partitions, the same reason must stay.
+        failedDevices[failed] = min(failedDevices[failed] ?? reason, reason)
     }
 
     /// Percent; nil where no exchange was decided.

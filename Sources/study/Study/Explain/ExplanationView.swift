@@ -1,7 +1,6 @@
 package import AppAttest
 internal import AppCheck
 package import CommandFrame
-internal import JSON
 package import Pipeline
 internal import Reports
 internal import Settings
@@ -81,42 +80,26 @@ package struct ExplanationView {
 
     /// `{…, "state", "kind", "fields", "checks"}`.
     package var json: [UInt8] {
-        var json = JSONWriter(capacity: 4096)
-        json.beginObject()
-        explanation.writeRequest(into: &json)
-        json.key("state")
-        ExplanationJSON.write(explanation.state, into: &json)
-        if let object = explanation.object {
-            json.member("kind", object.kind.rawValue)
-            json.key("fields")
-            ExplanationJSON.write(object.fields, into: &json)
-        }
-        json.key("checks")
-        json.beginArray()
-        for check in explanation.checks { Self.write(check, into: &json) }
-        json.endArray()
-        json.endObject()
-        return json.bytes
+        let rest: [Facts.Member] = [
+            ("state", explanation.state.facts), ("kind", (explanation.object?.kind.rawValue).map { .text($0) }),
+            ("fields", explanation.object?.fields.facts), ("checks", .list(explanation.checks.map(Self.facts))),
+        ]
+        return Facts.object(explanation.request + rest).json
     }
 
-    private static func write(_ check: TracedCheck, into json: inout JSONWriter) {
-        json.beginObject()
-        json.member("name", check.name)
-        json.key("result")
-        switch check.outcome {
-        case .passed: json.string("passed")
-        case .failed(let reason), .reported(let reason):
-            if case .failed = check.outcome { json.string("failed") } else { json.string("reported") }
-            json.member("reason", reason)
-        case .notReached: json.string("not-reached")
-        case .notJudged(let cause):
-            json.string("not-judged")
-            json.member("because", cause ?? absent)
-        }
-        json.key("values")
-        ExplanationJSON.write(check.comparisons, into: &json)
-        ExplanationJSON.write(check.reading, into: &json)
-        json.endObject()
+    private static func facts(_ check: TracedCheck) -> Facts {
+        let (result, reason, because): (String, String?, String?) =
+            switch check.outcome {
+            case .passed: ("passed", nil, nil)
+            case .failed(let code): ("failed", code, nil)
+            case .reported(let code): ("reported", code, nil)
+            case .notReached: ("not-reached", nil, nil)
+            case .notJudged(let cause): ("not-judged", nil, cause ?? absent)
+            }
+        return [
+            "name": .text(check.name), "result": .text(result), "reason": reason.map { .text($0) },
+            "because": because.map { .text($0) }, "values": check.comparisons.facts, "reading": check.reading?.facts,
+        ]
     }
 }
 

@@ -3,6 +3,7 @@ internal import AppCheck
 internal import CommandFrame
 package import JSON
 internal import Pipeline
+internal import Reports
 internal import Settings
 internal import Streams
 internal import Threads
@@ -51,91 +52,68 @@ final class ExplanationWriter: @unchecked Sendable {
 extension Explanation {
     /// One line of `replay --explain`. No token, artifact or challenge is in it.
     var line: [UInt8] {
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        writeRequest(into: &json)
+        func text(_ text: ExactText?) -> Facts? { text.map { .text($0.shown) } }
         let environment = device?.environment ?? key?.environment
-        for (name, text) in [
-            ("platform", device?.platform), ("osVersion", device?.osVersion), ("bundleVersion", device?.bundleVersion),
-            ("environment", environment.map { ExactText($0.rawValue) }), ("appleAppId", device?.appID),
-        ] {
-            guard let text else { continue }
-            json.key(named: name)
-            json.string(validUTF8: text.utf8)
-        }
-        if let category = device?.validationCategory ?? key?.validationCategory {
-            json.member("validationCategory", category)
-        }
-        json.key("values")
-        ExplanationJSON.write(comparisons, into: &json)
-        ExplanationJSON.write(reading, into: &json)
-        json.endObject()
+        let category = device?.validationCategory ?? key?.validationCategory
+        let rest: [Facts.Member] = [
+            ("platform", text(device?.platform)), ("osVersion", text(device?.osVersion)),
+            ("bundleVersion", text(device?.bundleVersion)), ("environment", environment.map { .text($0.rawValue) }),
+            ("appleAppId", text(device?.appID)), ("validationCategory", category.map { .count($0) }),
+            ("values", comparisons.facts), ("reading", reading?.facts),
+        ]
         // It may go to standard output.
-        return VisibleJSON.of(json.bytes) + [0x0A]
+        return VisibleJSON.of(Facts.object(request + rest).json) + [0x0A]
     }
 
     /// The record's place, what it asks for, and its verdict.
-    func writeRequest(into json: inout JSONWriter) {
-        json.member("topic", record.record.topic)
-        json.member("partition", record.record.partition)
-        json.member("offset", record.record.offset)
-        json.member("timestamp", record.record.timestamp)
-        json.member("requestId", validUTF8: record.requestID.utf8)
-        for (name, text) in [("app", app), ("verb", verb?.rawValue), ("keyId", keyID?.base64)] {
-            json.key(named: name)
-            if let text { json.string(text) } else { json.null() }
+    var request: [Facts.Member] {
+        let inbound = record.record
+        let earlier = attestation.map { attestation -> Facts in
+            [
+                "reason": .text(attestation.reason.code), "partition": .count(attestation.place.partition),
+                "offset": .count(attestation.place.offset),
+            ]
         }
-        json.member("verdict", verdict)
-        if let reason { json.member("reason", reason) }
-        if let attestation { write(attestation, into: &json) }
+        return [
+            ("topic", .text(inbound.topic)), ("partition", .count(inbound.partition)),
+            ("offset", .count(inbound.offset)), ("timestamp", .count(inbound.timestamp)),
+            ("requestId", .text(record.requestID.shown)), ("app", .textOrNull(app)),
+            ("verb", .textOrNull(verb?.rawValue)), ("keyId", .textOrNull(keyID?.base64)), ("verdict", .text(verdict)),
+            ("reason", reason.map { .text($0) }), ("attestation", earlier),
+        ]
     }
+}
 
-    private func write(_ attestation: EarlierRefusals.Refusal, into json: inout JSONWriter) {
-        json.key("attestation")
-        json.beginObject()
-        json.member("reason", attestation.reason.code)
-        json.member("partition", attestation.place.partition)
-        json.member("offset", attestation.place.offset)
-        json.endObject()
+extension ReportValue {
+    fileprivate var facts: Facts { if case .number(let number) = self { .count(number) } else { .text(description) } }
+}
+
+extension [ReportField] {
+    /// An object with a member for each field.
+    var facts: Facts { .object(map { ($0.name, $0.value.facts) }) }
+}
+
+extension [Comparison] {
+    /// A list of objects: name, presented, expected.
+    var facts: Facts {
+        .list(map { ["name": .text($0.name), "presented": $0.presented.facts, "expected": $0.expected.facts] })
     }
+}
+
+extension FittingReading {
+    var facts: Facts { ["name": .text(name), "sentence": .text(sentence)] }
 }
 
 package enum ExplanationJSON {
     /// A list of objects: name, presented, expected.
     package static func write(_ comparisons: [Comparison], into json: inout JSONWriter) {
-        json.beginArray()
-        for comparison in comparisons {
-            json.beginObject()
-            json.member("name", comparison.name)
-            json.key("presented")
-            write(comparison.presented, into: &json)
-            json.key("expected")
-            write(comparison.expected, into: &json)
-            json.endObject()
-        }
-        json.endArray()
+        comparisons.facts.write(into: &json)
     }
 
     /// A member `reading`, where one fits.
     package static func write(_ reading: FittingReading?, into json: inout JSONWriter) {
         guard let reading else { return }
         json.key("reading")
-        json.beginObject()
-        json.member("name", reading.name)
-        json.member("sentence", reading.sentence)
-        json.endObject()
-    }
-
-    static func write(_ value: ReportValue, into json: inout JSONWriter) {
-        if case .number(let number) = value { json.value(number) } else { json.string(value.description) }
-    }
-
-    static func write(_ fields: [ReportField], into json: inout JSONWriter) {
-        json.beginObject()
-        for field in fields {
-            json.key(named: field.name)
-            write(field.value, into: &json)
-        }
-        json.endObject()
+        reading.facts.write(into: &json)
     }
 }

@@ -13,8 +13,7 @@ package final class CaptureLines {
     /// - Parameter path: a file, or `-` for standard input.
     package init(path: String, skipsBadLines: Bool) throws(CommandFault) {
         reader = try RecordReader(path: path)
-        name = path
-        self.skipsBadLines = skipsBadLines
+        (name, self.skipsBadLines) = (path, skipsBadLines)
     }
 
     /// - Returns: nil at the end; a last line that is cut off counts as the end.

@@ -21,17 +21,8 @@ package struct RecordReplay {
         /// The partitions of the requests topic; nil = neither a key's partition nor the rate is judged.
         package var partitions: Int32?
 
-        package init(
-            input: String,
-            record: RecordSought,
-            keys: String? = nil,
-            skipsBadLines: Bool = false,
-            now: EvaluationTime? = nil,
-            partitions: Int32? = nil
-        ) {
-            (self.input, self.record, self.keys, self.skipsBadLines, self.now, self.partitions) = (
-                input, record, keys, skipsBadLines, now, partitions
-            )
+        package init(input: String, record: RecordSought, keys: String? = nil) {
+            (self.input, self.record, self.keys) = (input, record, keys)
         }
     }
 
@@ -47,9 +38,7 @@ package struct RecordReplay {
     private let options: Options
 
     package init(_ configuration: Configuration, keys: KeyRings, _ options: Options) {
-        self.configuration = configuration
-        self.keys = keys
-        self.options = options
+        (self.configuration, self.keys, self.options) = (configuration, keys, options)
     }
 
     /// - Parameter report: called with the finished requests.

@@ -1,7 +1,7 @@
 internal import AppCheck
 internal import CommandFrame
-internal import JSON
 internal import Pipeline
+internal import Reports
 internal import Settings
 
 /// The outcome of a replay: the table for people and the `--summary` file for tools.
@@ -22,40 +22,23 @@ package struct ReplaySummary {
 
     /// The summary file: one JSON object and a newline.
     package var json: [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("requests", tally.requests)
-        json.member("accepted", tally.accepted)
-        json.key("refused")
-        Self.write(tally.refused, into: &json)
-        json.key("refusedBy")
-        Self.write(tally.refusals, into: &json)
-        json.member("deferred", tally.deferred)
-        json.member("deadLetters", tally.deadLettersTotal)
-        if tally.skippedLines > 0 { json.member("skippedLines", tally.skippedLines) }
-        if tally.repeatedRecords > 0 { json.member("repeatedRecords", tally.repeatedRecords) }
-        json.member("seconds", raw: Array(Self.decimal(seconds, digits: 6).utf8))
-        json.member("recordsPerSecond", raw: Array(Self.decimal(recordsPerSecond, digits: 1).utf8))
-        json.member("lanes", lanes)
-        json.member("engine", engine)
-        json.endObject()
-        return json.bytes + [0x0A]
-    }
-
-    /// A list of objects: app and verb are null if the registry or the contract does not have that name.
-    private static func write(_ refusals: RefusalCounts, into json: inout JSONWriter) {
-        json.beginArray()
-        for line in refusals.lines {
-            json.beginObject()
-            for (name, text) in [("app", line.key.app), ("verb", line.key.verb?.rawValue)] {
-                json.key(named: name)
-                if let text { json.string(text) } else { json.null() }
-            }
-            json.member("reason", line.key.reason.code)
-            json.member("count", line.count)
-            json.endObject()
+        // App and verb are null if the registry or the contract does not have that name.
+        let refusedBy = tally.refusals.lines.map { line -> Facts in
+            [
+                "app": .textOrNull(line.key.app), "verb": .textOrNull(line.key.verb?.rawValue),
+                "reason": .text(line.key.reason.code), "count": .count(line.count),
+            ]
         }
-        json.endArray()
+        let facts: Facts = [
+            "requests": .count(tally.requests), "accepted": .count(tally.accepted), "refused": .counts(tally.refused),
+            "refusedBy": .list(refusedBy), "deferred": .count(tally.deferred),
+            "deadLetters": .count(tally.deadLettersTotal),
+            "skippedLines": tally.skippedLines > 0 ? .count(tally.skippedLines) : nil,
+            "repeatedRecords": tally.repeatedRecords > 0 ? .count(tally.repeatedRecords) : nil,
+            "seconds": .figure(seconds, digits: 6), "recordsPerSecond": .figure(recordsPerSecond, digits: 1),
+            "lanes": .count(lanes), "engine": .text(engine),
+        ]
+        return facts.json + [0x0A]
     }
 
     /// The table and a line of rates.
@@ -64,46 +47,22 @@ package struct ReplaySummary {
         table.add("outcome", "records", "share")
         func row(_ name: String, _ count: Int) {
             let share = tally.requests == 0 ? 0 : Double(count) / Double(tally.requests) * 100
-            table.add(name, count.grouped, Self.decimal(share, digits: 2) + " %")
+            table.add(name, count.grouped, Figure.plain(share, 2) + " %")
         }
         row("accepted", tally.accepted)
-        for (reason, count) in Self.sorted(tally.refused) { row("refused: \(reason)", count) }
+        for (reason, count) in tally.refused.ranked { row("refused: \(reason)", count) }
         if tally.deferred > 0 { row("deferred", tally.deferred) }
-        for (reason, count) in Self.sorted(tally.deadLetters) { row("dead letter: \(reason)", count) }
+        for (reason, count) in tally.deadLetters.ranked { row("dead letter: \(reason)", count) }
         row("requests", tally.requests)
         return table.text + "\n\n" + rates
     }
 
     private var rates: String {
         var parts = [
-            "\(Self.decimal(seconds, digits: 2)) s", "\(Int(recordsPerSecond.rounded()).grouped) records/s",
+            "\(Figure.plain(seconds, 2)) s", "\(Int(recordsPerSecond.rounded()).grouped) records/s",
             lanes.counted("lane"), "engine \(engine)", signatures.counted("signature"),
         ]
-        if let each = microsecondsPerSignature { parts.append("\(Self.decimal(each, digits: 1)) µs per signature") }
+        if let each = microsecondsPerSignature { parts.append("\(Figure.plain(each, 1)) µs per signature") }
         return parts.joined(separator: ", ")
-    }
-
-    private static func sorted(_ counts: [String: Int]) -> [(String, Int)] {
-        counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
-    }
-
-    private static func write(_ counts: [String: Int], into json: inout JSONWriter) {
-        json.beginObject()
-        for (reason, count) in counts.sorted(by: { $0.key < $1.key }) {
-            json.key(named: reason)
-            json.value(count)
-        }
-        json.endObject()
-    }
-
-    /// Fixed-point text, independent of any locale.
-    private static func decimal(_ value: Double, digits: Int) -> String {
-        guard value.isFinite, value >= 0, value < 1e12 else { return "0" }
-        var scale = 1.0
-        for _ in 0..<digits { scale *= 10 }
-        let scaled = Int((value * scale).rounded())
-        guard digits > 0 else { return String(scaled) }
-        let fraction = String(scaled % Int(scale))
-        return "\(scaled / Int(scale))." + String(repeating: "0", count: digits - fraction.count) + fraction
     }
 }

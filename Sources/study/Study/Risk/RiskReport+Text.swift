@@ -3,7 +3,7 @@ internal import Reports
 internal import Settings
 
 /// The metrics of each app as a terminal of 80 columns shows them.
-extension RiskReport {
+extension RiskReport: EventsReport {
     private static let barWidth = 32
 
     package var text: String {
@@ -37,7 +37,7 @@ extension RiskReport {
         var devices = TextTable([.left, .right, .right])
         devices.add("highest key", "metric", "a week before", "since")
         for high in section.highest {
-            devices.add(high.device, high.metric.grouped, high.before.map(\.grouped) ?? "-", high.time)
+            devices.add(high.name, high.metric.grouped, high.before.map { Int($0).grouped } ?? "-", high.time)
         }
         return ["", counts.text, "", devices.text, "", "attest-worker key HASH shows one of them, with its key ID."]
     }

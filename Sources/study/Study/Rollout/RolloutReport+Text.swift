@@ -4,7 +4,7 @@ internal import Reports
 internal import Settings
 
 /// The state of each rollout as a terminal shows it.
-extension RolloutReport {
+extension RolloutReport: EventsReport {
     package var text: String {
         var table = TextTable([.left, .left, .right, .right, .right, .right, .right])
         table.add("app", "mode", "share", "successes", "failures", "failed", "not admitted", "may grow")
@@ -28,14 +28,10 @@ extension RolloutReport {
         var table = TextTable([.left, .left, .right])
         table.add("app", "failed for", "times")
         for name in names {
-            for (reason, count) in Self.sorted(tallies[name]?.failures ?? [:]) {
+            for (reason, count) in tallies[name]?.failures.ranked ?? [] {
                 table.add(label(of: name), reason.printable, count.grouped)
             }
         }
         return tallies.values.contains { $0.failed > 0 } ? table.text : nil
-    }
-
-    private static func sorted(_ counts: [String: Int]) -> [(String, Int)] {
-        counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }.map { ($0.key, $0.value) }
     }
 }

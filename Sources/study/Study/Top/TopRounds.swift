@@ -7,13 +7,7 @@ package final class TopRounds {
     private enum Page: UInt64, CaseIterable {
         case metrics, status, readiness
 
-        var path: String {
-            switch self {
-            case .metrics: "/metrics"
-            case .status: "/status"
-            case .readiness: "/readyz"
-            }
-        }
+        var path: String { ["/metrics", "/status", "/readyz"][Int(rawValue)] }
     }
 
     /// The most bytes of a page: with 50 apps and all reasons it has two million.

@@ -57,7 +57,7 @@ struct RiskCommandTests {
             // A week before the 28th only the first device had one.
             #expect(section.before.counts == [0, 1, 0, 0, 0, 0, 0, 0, 0])
             #expect(section.highest.map(\.metric) == [9, 4, 1] && section.highest.map(\.before) == [2, nil, nil])
-            #expect(section.highest.first?.device == "1000000000000001")
+            #expect(section.highest.first?.name == "1000000000000001")
         }
     }
 
@@ -115,16 +115,9 @@ struct RiskCommandTests {
     private func directory(_ events: [[UInt8]]) throws -> KeyDirectory {
         let directory = try KeyDirectory(app: #""risk":{"above":3}"#)
         var bytes: [UInt8] = []
-        for (offset, event) in events.enumerated() {
-            let record = InboundRecord(
-                topic: "appattest.events",
-                partition: 0,
-                offset: Int64(offset),
-                timestamp: 1_795_176_000_000,
-                key: nil,
-                value: event,
-                headers: []
-            )
+        for (place, event) in events.enumerated() {
+            let offset = Int64(place)
+            let record = InboundRecord(topic: "e", partition: 0, offset: offset, timestamp: 0, key: nil, value: event)
             CaptureCodec.encode(record, into: &bytes)
         }
         try directory.write("events", bytes)
