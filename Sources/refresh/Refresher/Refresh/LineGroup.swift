@@ -19,9 +19,11 @@ package final class LineGroup {
 
     let line: ReceiptLine
     private var group: GroupReader
-    /// Where each partition gave damaged bytes last, and how often they were read there.
-    private var damages: [Int32: (next: Int64, times: Int)] = [:]
+    /// Where each partition is that gave damaged bytes, and how often each place after that did.
+    private var damages: [Int32: (next: Int64, times: [Int64: Int])] = [:]
     private static let mostDamages = 3
+    /// Further places without a record between are passed at once: each costs another reading of those before it.
+    private static let mostDamagedPlaces = 8
     /// Milliseconds in which the group was served: after a sleep of the process its library has not caught up yet.
     private var served: Int64 = 0
     private static let mostServed: Int64 = 1_000
@@ -99,18 +101,18 @@ package final class LineGroup {
             if fault.isFatal || fault.isRefusal && !fault.mayHeal { throw fault }
             if fault.mayHeal { refusal = ("the group of line \(line.name) cannot be joined: \(fault.message)", time) }
             say(LogEvent(fault))
-            if fault.isDamage, let partition = fault.partition { try readAgain(partition, &driver) }
+            if fault.isDamage, let partition = fault.partition { try readAgain(partition, fault.offset, &driver) }
         }
     }
 
     /// The library skips bytes that did not arrive as they were written: they are read again, but for a place that is
-    /// damaged three times: it is passed, and what follows it without a record between. Several faults may report one
-    /// damaged batch until it is read again.
-    private func readAgain(_ partition: Int32, _ driver: inout RefreshDriver) throws {
+    /// damaged three times, which is passed. Several faults may report one damaged batch until it is read again.
+    private func readAgain(_ partition: Int32, _ offset: Int64?, _ driver: inout RefreshDriver) throws {
         guard let next = driver.readOffset(of: pair(partition)) else { return }
-        let times = damages[partition].flatMap { $0.next == next ? $0.times + 1 : nil } ?? 1
+        var times = damages[partition].flatMap { $0.next == next ? $0.times : nil } ?? [:]
+        times[offset ?? next, default: 0] += 1
         damages[partition] = (next, times)
-        guard times < Self.mostDamages else { return }
+        guard times[offset ?? next] ?? 0 < Self.mostDamages, times.count <= Self.mostDamagedPlaces else { return }
         if next > 0 { return driver.readAgain(pair(partition)) }
         // Only the group knows where to begin.
         try group.replace()

@@ -2,19 +2,19 @@ internal import AppAttest
 internal import AppCheck
 internal import Broker
 internal import Risk
+internal import Run
 package import Settings
 
 /// A configuration with the files that a refresher reads: the DeviceCheck keys, and no signing, sealing or challenge
 /// key.
-package struct LoadedRefresher: Sendable {
+package struct LoadedRefresher: ProgramFiles, Sendable {
     package var configuration: Configuration
     var rules: RefreshRules
-    /// Settings that have changed and need a restart.
-    var postponed: [String] = []
+    package var postponed: [String] = []
 
     /// - Parameter running: what runs: only what a reload may change is taken from the files.
     /// - Throws: ``ConfigurationFault`` for what is wrong.
-    static func load(
+    package static func load(
         _ files: ConfigurationFiles,
         after running: LoadedRefresher? = nil
     ) throws(ConfigurationFault) -> LoadedRefresher {
@@ -42,14 +42,17 @@ package struct LoadedRefresher: Sendable {
         try DeviceCheckKeys.checkApps(configuration)
     }
 
-    /// Doubtful points that do not keep a refresher from running: one line each.
-    var warnings: [String] {
+    package var warnings: [String] {
         guard rules.apps.isEmpty else { return configuration.doubts }
         return configuration.doubts + ["apps.json: no app's risk.mode is on: no receipt is exchanged"]
     }
 
-    /// Every file whose change asks for a reload.
-    func paths(in directory: String) -> Set<String> {
+    package var appCount: Int { rules.apps.count }
+    package var urgent: [(files: LoadedRefresher, rules: RefreshRules, sentence: String)] { [] }
+
+    package func makeRules() -> RefreshRules { rules }
+
+    package func paths(in directory: String) -> Set<String> {
         Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" }).union(
             DeviceCheckKeys.paths(configuration)
         )

@@ -92,7 +92,8 @@ package final class RefreshLoop {
             for group in groups { group.commit(&driver) }
         }
         for notice in driver.takeNotices() { say(LogEvent(notice)) }
-        monitor.note(driver.figures(at: time))
+        let figures = driver.figures(at: time)
+        monitor.update { $0.figures = figures }
         return pause
     }
 
@@ -114,7 +115,7 @@ package final class RefreshLoop {
         switch message {
         case .ended(let number, let reply):
             guard let call = begun.removeValue(forKey: number) else { return }
-            monitor.note(duration: now - call.at, call.environment)
+            monitor.update { $0.add(duration: now - call.at, call.environment) }
             if let request = driver.end(number, reply, at: time) { write(request) }
         case .reports(let reports):
             for report in reports {

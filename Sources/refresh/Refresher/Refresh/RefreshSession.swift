@@ -12,14 +12,11 @@ internal import Telemetry
 
 /// `refresh-receipts`: exchanges receipts at Apple, from the checks before the start until it has drained.
 package final class RefreshSession {
-    private static let retryPause = Duration.milliseconds(500)
     /// How long calls under way, and requests that are being written, are waited for after a signal.
     private static let drainMilliseconds: Int64 = 10_000
 
-    private let directory: String
     private let instance: String
-    private let loaded: LoadedRefresher
-    private let stamps: [String: FileStamp]
+    private let files: ReadFiles<LoadedRefresher>
     private let broker: RefreshBroker
     private let judge: AppleReceipts
     private let makeCaller: (LoadedRefresher) throws -> any CallPort
@@ -27,6 +24,7 @@ package final class RefreshSession {
     private let console: Console
     private let monitor = RefreshMonitor(version: AttestWorker.version)
 
+    private var loaded: LoadedRefresher { files.loaded }
     private var log: EventLog { shell.log }
 
     /// - Parameter makeCaller: of the calls to Apple.
@@ -36,15 +34,14 @@ package final class RefreshSession {
         console: Console,
         makeCaller: @escaping (LoadedRefresher) throws -> any CallPort
     ) throws {
-        (self.directory, self.instance, self.console, self.makeCaller) = (directory, instance, console, makeCaller)
-        let first = try LoadedRefresher.load(.ofClient(directory))
-        stamps = FileStamp.all(first.paths(in: directory))
-        loaded = try LoadedRefresher.load(.ofClient(directory))
-        broker = try RefreshBroker(loaded.configuration, instance: instance)
-        let engine = try EngineChoice(loaded.configuration.engine)
-        shell = ProgramShell(loaded.configuration.log, console)
+        (self.instance, self.console, self.makeCaller) = (instance, console, makeCaller)
+        files = try ReadFiles(in: directory)
+        let configuration = files.loaded.configuration
+        broker = try RefreshBroker(configuration, instance: instance)
+        let engine = try EngineChoice(configuration.engine)
+        shell = ProgramShell(configuration.log, console)
         judge = AppleReceipts(
-            ObjectVerifier(anchors: try loaded.configuration.trustAnchors()),
+            ObjectVerifier(anchors: try configuration.trustAnchors()),
             engine: engine.make(engine.watch(alarm: shell.alarm))
         )
         shell.log.name(instance: instance)
@@ -79,7 +76,7 @@ package final class RefreshSession {
         try shell.attend(monitor, loaded.configuration, name: name, stop: stop) { reload in
             shell.warn(loaded.warnings)
             var renewal = broker.renewal
-            guard let partitions = try waitForBroker() else {
+            guard let partitions = try shell.waitForBroker(monitor, ask: askPartitions) else {
                 return log.log(.info, .stopped, "stop requested before the broker answered: nothing was called")
             }
             let inbox = RefreshInbox()
@@ -95,29 +92,13 @@ package final class RefreshSession {
         }
     }
 
-    /// Waits until the broker answers and the topics are there.
-    ///
-    /// - Returns: their partitions; nil when a signal came first.
-    private func waitForBroker() throws -> Int32? {
-        monitor.note(.waitingForBroker, "the broker has not answered yet")
-        return try shell.waitForBroker(pause: Self.retryPause) { isEarly -> Int32? in
-            do {
-                let partitions = try broker.partitions()
-                for line in try broker.linesWithoutOffsets(partitions) {
-                    log.log(
-                        .warning,
-                        .riskOffsets,
-                        "line \(line.name) has no committed offsets: it begins at the oldest receipt, as at a first start"
-                    )
-                }
-                return partitions
-            } catch let fault as CommandFault where isEarly() {
-                monitor.note(.waitingForBroker, AttestWorker.sentence(for: fault))
-                return nil
-            }
-        } missed: {
-            monitor.note(.waitingForBroker, $0.message)
+    private func askPartitions() throws -> Int32 {
+        let partitions = try broker.partitions()
+        for line in try broker.linesWithoutOffsets(partitions) {
+            let begin = "it begins at the oldest receipt, as at a first start"
+            log.log(.warning, .riskOffsets, "line \(line.name) has no committed offsets: \(begin)")
         }
+        return partitions
     }
 
     private func makeLoop(
@@ -157,22 +138,19 @@ package final class RefreshSession {
         _ reload: ReloadSignal,
         _ renewal: inout ClientRenewal
     ) throws {
-        let watch = RefreshWatch(
-            directory: directory,
-            running: loaded,
-            stamps: stamps,
+        let watch = ReloadWatch(
+            files,
             isAsked: reload.take,
+            apply: loop.reload,
             say: log.log,
             reloaded: monitor.note(reloaded:)
         )
-        var connections = BrokerReporter.ofRefresher
         while !shell.stopped.isSet {
-            if let rules = watch.poll() { loop.reload(rules) }
+            watch.poll()
             _ = renewal.poll(log.log)
             let now = Uptime.milliseconds() ?? 0
             let pause = try loop.pass(at: Self.time, now: now)
-            for event in connections.poll(writer.connections, at: now) { log.log(event) }
-            monitor.note(connections)
+            for event in monitor.poll(writer.connections, at: now) { log.log(event) }
             let unfitness = loop.unfitness
             monitor.note(unfitness == nil ? .running : .paused, unfitness)
             log.tick()

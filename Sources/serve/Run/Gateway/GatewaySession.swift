@@ -11,46 +11,40 @@ internal import Telemetry
 /// `gateway`: HTTP in front of the topics, from the checks before the start until it has drained.
 package final class GatewaySession {
     private static let pause = Duration.milliseconds(50)
-    private static let retryPause = Duration.milliseconds(500)
     /// How long connections are accepted after a signal: a proxy learns from readiness that it must go elsewhere.
     private static let acceptTime = Duration.seconds(5)
     /// The grace beyond the calls' own deadline.
     private static let grace = Duration.seconds(2)
 
-    private let directory: String
     private let instance: String
-    private let loaded: LoadedGateway
+    private let files: ReadFiles<LoadedGateway>
     private let rules: GatewayRules
-    private let stamps: [String: FileStamp]
     private let properties: [(String, String)]
     private let shell: ProgramShell
     private let monitor = GatewayMonitor(version: AttestWorker.version)
     private let renewal: ClientRenewal
 
-    private var configuration: Configuration { loaded.configuration }
+    private var configuration: Configuration { files.loaded.configuration }
     private var log: EventLog { shell.log }
 
     package init(directory: String, instance: String, console: Console) throws {
-        (self.directory, self.instance) = (directory, instance)
-        let first = try LoadedGateway.load(.ofClient(directory))
-        stamps = FileStamp.all(first.paths(in: directory))
-        loaded = try LoadedGateway.load(.ofClient(directory))
-        rules = try GatewayRules.of(loaded)
-        guard !loaded.configuration.embeddedBroker else {
+        self.instance = instance
+        files = try ReadFiles(in: directory)
+        rules = try files.loaded.makeRules()
+        let configuration = files.loaded.configuration
+        guard !configuration.embeddedBroker else {
             throw ConfigurationFault(
                 "worker.json: the embedded broker lives inside of its worker: a gateway needs a broker of its own."
             )
         }
-        properties = try loaded.configuration.brokerProperties()
+        properties = try configuration.brokerProperties()
         renewal = ClientRenewal(properties)
-        shell = ProgramShell(loaded.configuration.log, console)
+        shell = ProgramShell(configuration.log, console)
         shell.log.name(instance: instance)
     }
 
     /// Doubts about the configuration and the files, one line each.
-    package var warnings: [String] {
-        loaded.warnings(now: WallClock.milliseconds()) + StartDoubts.here.ofGateway(configuration)
-    }
+    package var warnings: [String] { files.loaded.warnings + StartDoubts.here.ofGateway(configuration) }
 
     /// - Throws: where a start waits, not ready, for an apps.json with an app.
     package func checkHasApp() throws(ConfigurationFault) { try configuration.checkHasApp() }
@@ -65,7 +59,7 @@ package final class GatewaySession {
         }
         try shell.attend(monitor, configuration, name: "gateway \(instance)", stop: stop) { reload in
             shell.warn(warnings)
-            guard let counts = try waitForBroker() else {
+            guard let counts = try shell.waitForBroker(monitor, ask: askPartitions) else {
                 return log.log(.info, .stopped, "stop requested before the broker answered: nothing was served")
             }
             let broker = GatewayBroker(
@@ -77,11 +71,9 @@ package final class GatewaySession {
             let gateway = broker.gateway(rules)
             guard try start(broker, gateway) else { return }
             let server = try serve(gateway)
-            monitor.note(gateway, server)
-            let watch = GatewayWatch(
-                directory: directory,
-                running: loaded,
-                stamps: stamps,
+            monitor.update { ($0.gateway, $0.server) = (gateway, server) }
+            let watch = ReloadWatch(
+                files,
                 isAsked: reload.take,
                 apply: gateway.replace,
                 say: log.log,
@@ -93,6 +85,10 @@ package final class GatewaySession {
             attend(gateway, watch, counts, broker.writer)
             drain(gateway, server, broker)
         }
+    }
+
+    private func askPartitions() throws -> GatewayPartitions {
+        try GatewayPartitions(configuration.topics, Admin(KafkaProperties(properties)))
     }
 
     private func serve(_ gateway: Gateway) throws -> HTTPCallServer {
@@ -112,23 +108,6 @@ package final class GatewaySession {
         }
     }
 
-    /// Waits until the broker answers and the topics are there.
-    ///
-    /// - Returns: their partitions; nil when a signal came first.
-    private func waitForBroker() throws -> GatewayPartitions? {
-        monitor.note(.waitingForBroker, "the broker has not answered yet")
-        return try shell.waitForBroker(pause: Self.retryPause) { isEarly -> GatewayPartitions? in
-            do {
-                return try GatewayPartitions(configuration.topics, Admin(KafkaProperties(properties)))
-            } catch let fault as CommandFault where isEarly() {
-                monitor.note(.waitingForBroker, AttestWorker.sentence(for: fault))
-                return nil
-            }
-        } missed: {
-            monitor.note(.waitingForBroker, $0.message)
-        }
-    }
-
     /// - Returns: false when a signal came first.
     private func start(_ broker: GatewayBroker, _ gateway: Gateway) throws -> Bool {
         while !shell.stopped.isSet {
@@ -140,7 +119,7 @@ package final class GatewaySession {
                 guard error.isRecoverable else { throw error }
                 monitor.note(.waitingForBroker, error.message)
                 log.log(LogEvent(error))
-                ProgramShell.pause(Self.retryPause)
+                ProgramShell.pause(ProgramShell.retryPause)
             }
         }
         return false
@@ -149,14 +128,13 @@ package final class GatewaySession {
     /// Serves until a signal asks for the end.
     private func attend(
         _ gateway: Gateway,
-        _ watch: GatewayWatch,
+        _ watch: ReloadWatch<LoadedGateway>,
         _ partitions: GatewayPartitions,
         _ writer: RequestWriter
     ) {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
         let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
         var renewal = renewal
-        var connections = BrokerReporter.ofGateway
         var reporter = GatewayReporter(replies: configuration.topics.replies)
         while !shell.stopped.isSet {
             ProgramShell.pause(Self.pause)
@@ -164,8 +142,7 @@ package final class GatewaySession {
             watch.poll()
             _ = renewal.poll(log.log)
             log.tick()
-            for event in connections.poll(writer.connections, at: now()) { log.log(event) }
-            monitor.note(connections)
+            for event in monitor.poll(writer.connections, at: now()) { log.log(event) }
             brokers.poll(now: now)
             gateway.note(hindrance: brokers.hindrance(now: now()))
             let unfitness = gateway.unfitness

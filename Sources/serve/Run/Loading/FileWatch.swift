@@ -1,9 +1,9 @@
-package import CommandFrame
-package import Settings
-package import Telemetry
+internal import CommandFrame
+internal import Settings
+internal import Telemetry
 
 /// Notices changes of files: at once where SIGHUP asks, else once two polls have seen the same changed state.
-package struct FileWatch {
+struct FileWatch {
     /// Pause between two polls of the files.
     static let interval = Duration.seconds(2)
 
@@ -22,7 +22,7 @@ package struct FileWatch {
     ///   - read: the files' stamps from before they were read.
     ///   - isAsked: whether SIGHUP has come since the last call.
     ///   - elapsed: a clock that never goes back.
-    package init(
+    init(
         _ paths: Set<String>,
         read: [String: FileStamp],
         isAsked: @escaping () -> Bool,
@@ -36,7 +36,7 @@ package struct FileWatch {
     /// Checks for changes: cheap, to be called several times a second.
     ///
     /// - Returns: whether the files are to be read now.
-    package mutating func poll() -> Bool {
+    mutating func poll() -> Bool {
         let (isAsked, now) = (isAsked(), elapsed())
         guard isAsked || now - lastPoll >= Self.interval else { return false }
         lastPoll = now
@@ -52,10 +52,10 @@ package struct FileWatch {
     }
 
     /// The files are in use as they were last read.
-    package mutating func take() { untaken = [] }
+    mutating func take() { untaken = [] }
 
     /// The line of a reload that is refused.
-    package func refusal(_ problem: String, in directory: String) -> LogEvent {
+    func refusal(_ problem: String, in directory: String) -> LogEvent {
         let names = untaken.map { $0.hasPrefix(directory + "/") ? String($0.dropFirst(directory.utf8.count + 1)) : $0 }
         let rest = names.isEmpty ? "" : " Not taken: \(names.sorted().joined(separator: ", "))."
         let sentence = "the configuration is not reloaded, the old one stays in use: \(problem)\(rest)"
@@ -63,7 +63,7 @@ package struct FileWatch {
     }
 
     /// Stamps the new paths now; paths that were read before keep their stamp.
-    package mutating func watch(_ next: Set<String>) {
+    mutating func watch(_ next: Set<String>) {
         read = read.filter { next.contains($0.key) }
         read.merge(FileStamp.all(next.subtracting(paths))) { old, _ in old }
         paths = next

@@ -11,7 +11,7 @@ package final class ReloadSignal: @unchecked Sendable {
     /// Made on the process's first thread, before any other starts: all threads leave the signal to the source.
     package init() {
         // A source starts listening only a moment after `activate` has returned: blocked, a signal waits for it.
-        Self.mask(SIG_BLOCK)
+        Shutdown.mask(SIG_BLOCK, [SIGHUP])
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(owner: "reload"))
         source.setEventHandler { [weak self] in self?.asked.store(true, ordering: .relaxed) }
         source.activate()
@@ -27,14 +27,6 @@ package final class ReloadSignal: @unchecked Sendable {
     package func cancel() {
         source.cancel()
         signal(SIGHUP, SIG_DFL)
-        Self.mask(SIG_UNBLOCK)
-    }
-
-    private static func mask(_ how: Int32) {
-        var set = sigset_t()
-        // The set lives on this stack, and no call keeps it.
-        unsafe sigemptyset(&set)
-        unsafe sigaddset(&set, SIGHUP)
-        unsafe pthread_sigmask(how, &set, nil)
+        Shutdown.mask(SIG_UNBLOCK, [SIGHUP])
     }
 }

@@ -19,7 +19,7 @@ package final class Shutdown: @unchecked Sendable {
     /// - Parameter request: called once, on the first signal, on a queue of its own.
     package init(request: @escaping @Sendable (Shutdown) -> Void) {
         // A source listens only a moment after `activate` has returned: blocked, a signal waits and is not lost.
-        Self.mask(SIG_BLOCK)
+        Self.mask(SIG_BLOCK, Self.signals)
         for number in Self.signals {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [weak self] in
@@ -53,10 +53,11 @@ package final class Shutdown: @unchecked Sendable {
             sources = []
         }
         for number in Self.signals { signal(number, SIG_DFL) }
-        Self.mask(SIG_UNBLOCK)
+        Self.mask(SIG_UNBLOCK, Self.signals)
     }
 
-    private static func mask(_ how: Int32) {
+    /// Blocks signals on this thread and those that it starts later, or takes them again.
+    static func mask(_ how: Int32, _ signals: [Int32]) {
         var set = sigset_t()
         // The set lives on this stack, and no call keeps it.
         unsafe sigemptyset(&set)

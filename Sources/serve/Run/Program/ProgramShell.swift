@@ -12,6 +12,8 @@ package import Telemetry
 package final class ProgramShell {
     /// How long every broker may take to hear of a topic: just created ones appear one after the other.
     private static let propagationTime = Duration.seconds(5)
+    /// The pause between two questions of a gateway or a refresher.
+    static let retryPause = Duration.milliseconds(500)
 
     package let log: EventLog
     /// Set by the first signal.
@@ -94,6 +96,24 @@ package final class ProgramShell {
             Self.pause(pause)
         }
         return nil
+    }
+
+    /// Asks the broker until it answers and the topics are there. The monitor shows why it waits.
+    ///
+    /// - Returns: nil when a signal came first.
+    package func waitForBroker<Facts: StateFacts, Answer>(
+        _ monitor: StateMonitor<Facts>,
+        ask: () throws -> Answer
+    ) throws -> Answer? {
+        monitor.note(.waitingForBroker, "the broker has not answered yet")
+        return try waitForBroker(pause: Self.retryPause) { isEarly -> Answer? in
+            do { return try ask() } catch let fault as CommandFault where isEarly() {
+                monitor.note(.waitingForBroker, AttestWorker.sentence(for: fault))
+                return nil
+            }
+        } missed: {
+            monitor.note(.waitingForBroker, $0.message)
+        }
     }
 
     /// Logs what is doubtful about a configuration; errors were thrown when it was read.

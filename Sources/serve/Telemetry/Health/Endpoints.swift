@@ -59,27 +59,20 @@ package final class Endpoints: Sendable {
         let build = monitor.snapshot().build
         var json = JSONWriter()
         json.beginObject()
-        for (name, value) in [
-            ("version", build.version), ("librdkafka", build.librdkafka), ("openssl", build.openSSL),
-            ("engine", build.engine),
-        ] {
-            json.key(named: name)
-            json.string(value)
-        }
+        json.member("version", build.version)
+        json.member("librdkafka", build.librdkafka)
+        json.member("openssl", build.openSSL)
+        json.member("engine", build.engine)
         json.endObject()
         return json.takeBytes()
     }
 }
 
 /// `/readyz` of each program: the state, why it is not ready, and what else is wrong.
-package struct Readiness {
+struct Readiness {
     let state: WorkerState
     let reason: String?
     let troubles: [String]
-
-    package init(state: WorkerState, reason: String?, troubles: [String]) {
-        (self.state, self.reason, self.troubles) = (state, reason, troubles)
-    }
 
     var page: HTTPResponse {
         var json = JSONWriter()

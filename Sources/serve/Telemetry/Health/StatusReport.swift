@@ -10,36 +10,37 @@ enum StatusReport {
         let (rates, tally) = (monitor.requestRates, snapshot.tally)
         var json = JSONWriter(capacity: 4096)
         json.beginObject()
-        text("state", snapshot.state.rawValue, &json)
-        text("reason", snapshot.reason, &json)
+        json.member("state", snapshot.state.rawValue)
+        if let reason = snapshot.reason { json.member("reason", reason) }
         json.add(troubles: snapshot.troubles)
-        text("group", monitor.group, &json)
-        text("version", snapshot.build.version, &json)
-        text("startedAt", TimeText.rfc3339(Int64(snapshot.process.startTime * 1000)), &json)
-        text("configurationLoadedAt", TimeText.rfc3339(snapshot.reloadedAt), &json)
-        number("requests", tally.requests, &json)
-        number("accepted", tally.accepted, &json)
-        number("refused", tally.refusedTotal, &json)
-        number("deferred", tally.deferred, &json)
-        number("deadLetters", tally.deadLettersTotal, &json)
-        number("commits", tally.batches, &json)
-        number("aborts", tally.aborts, &json)
+        if let group = monitor.group { json.member("group", group) }
+        json.member("version", snapshot.build.version)
+        json.member("startedAt", TimeText.rfc3339(Int64(snapshot.process.startTime * 1000)))
+        json.member("configurationLoadedAt", TimeText.rfc3339(snapshot.reloadedAt))
+        json.member("requests", tally.requests)
+        json.member("accepted", tally.accepted)
+        json.member("refused", tally.refusedTotal)
+        json.member("deferred", tally.deferred)
+        json.member("deadLetters", tally.deadLettersTotal)
+        json.member("commits", tally.batches)
+        json.member("aborts", tally.aborts)
         real("requestsPerSecond10s", rates.tenSeconds, &json)
         real("requestsPerSecond1m", rates.minute, &json)
-        number("lag", snapshot.partitions.reduce(0) { $0 + Int(snapshot.lag($1.number) ?? 0) }, &json)
+        let lag = snapshot.partitions.reduce(0) { $0 + Int(snapshot.lag($1.number) ?? 0) }
+        json.member("lag", lag)
         if let fault = monitor.lastFault {
             json.key("lastFault")
             json.beginObject()
-            text("at", TimeText.rfc3339(fault.at), &json)
-            text("message", fault.sentence, &json)
+            json.member("at", TimeText.rfc3339(fault.at))
+            json.member("message", fault.sentence)
             json.endObject()
         }
         json.key("apps")
         json.beginArray()
         for app in snapshot.appNames {
             json.beginObject()
-            text("app", app.id, &json)
-            text("name", app.name, &json)
+            json.member("app", app.id)
+            json.member("name", app.name)
             json.endObject()
         }
         json.endArray()
@@ -58,30 +59,19 @@ enum StatusReport {
     private static func write(_ partition: LoopSnapshot.Partition, _ snapshot: WorkerSnapshot, _ json: inout JSONWriter)
     {
         json.beginObject()
-        number("partition", Int(partition.number), &json)
-        if let offset = snapshot.committed(partition.number) { number("committedOffset", Int(offset), &json) }
-        if let lag = snapshot.lag(partition.number) { number("lag", Int(lag), &json) }
-        if let ends = snapshot.brokers.ends[partition.number] { number("unstable", Int(ends.unstable), &json) }
-        text("streamTime", partition.streamTime.map(TimeText.rfc3339), &json)
-        number("keys", partition.keys, &json)
-        text("hold", partition.hold, &json)
+        json.member("partition", partition.number)
+        if let offset = snapshot.committed(partition.number) { json.member("committedOffset", offset) }
+        if let lag = snapshot.lag(partition.number) { json.member("lag", lag) }
+        if let ends = snapshot.brokers.ends[partition.number] { json.member("unstable", ends.unstable) }
+        if let time = partition.streamTime { json.member("streamTime", TimeText.rfc3339(time)) }
+        json.member("keys", partition.keys)
+        if let hold = partition.hold { json.member("hold", hold) }
         json.endObject()
     }
 
-    private static func text(_ name: String, _ value: String?, _ json: inout JSONWriter) {
-        guard let value else { return }
-        json.key(named: name)
-        json.string(value)
-    }
-
-    private static func number(_ name: String, _ value: Int, _ json: inout JSONWriter) {
-        json.key(named: name)
-        json.value(value)
-    }
-
     /// Writes a number with one decimal.
-    private static func real(_ name: String, _ value: Double, _ json: inout JSONWriter) {
-        json.key(named: name)
+    private static func real(_ name: StaticString, _ value: Double, _ json: inout JSONWriter) {
+        json.key(name)
         json.raw(Array("\((value * 10).rounded() / 10)".utf8))
     }
 }

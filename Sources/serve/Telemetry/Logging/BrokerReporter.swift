@@ -1,20 +1,17 @@
 internal import Kafka
-package import KafkaPorts
+internal import KafkaPorts
 
 /// Connections to the brokers as the log and the pages of a program tell of them: all together, then each.
-package struct BrokerReporter {
+struct BrokerReporter {
     /// The pause between two polls of the statistics.
     private static let pollPause: Int64 = 1_000
 
     private var link: BrokerLink
     private var each = BrokerWatch()
     private var polled: Int64?
-    package private(set) var figures = BrokerFigures()
+    private(set) var figures = BrokerFigures()
     /// Why there are no tokens for the brokers; nil = there are, or none are needed.
     private var tokens: String?
-
-    package static let ofGateway = BrokerReporter(comfort: "calls get 503 until one is back")
-    package static let ofRefresher = BrokerReporter(comfort: "receipts wait and none is lost")
 
     /// - Parameter comfort: what happens while no broker is connected.
     init(comfort: String) { link = BrokerLink(comfort: comfort) }
@@ -23,7 +20,7 @@ package struct BrokerReporter {
     var lockout: String? { link.lockout }
 
     /// What lasts, a sentence each.
-    package var troubles: [String] {
+    var troubles: [String] {
         (link.isAway ? ["no broker is connected"] : each.away(of: figures.brokers)) + [tokens].compactMap(\.self)
     }
 
@@ -48,7 +45,7 @@ package struct BrokerReporter {
     }
 
     /// The same for a program with one client; at most once a second.
-    package mutating func poll(
+    mutating func poll(
         _ connections: (statistics: [UInt8], fault: KafkaFault?),
         tokens: String? = ClientLog.lastingFault,
         at now: Int64

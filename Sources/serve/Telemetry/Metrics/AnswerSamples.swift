@@ -29,10 +29,10 @@ struct AnswerSamples {
         for (key, count) in tally.counts { add(key, count) }
     }
 
-    /// The families that have series, in their order.
+    /// The families in their order.
     var all: [(family: MetricFamily, samples: [MetricSample])] {
-        MetricFamily.ofRequests.compactMap { family in
-            guard let series = counts[family.base] else { return nil }
+        MetricFamily.ofRequests.map { family in
+            let series = counts[family.base] ?? [:]
             let named = series.map { series, count in (labels: labels(of: series), series: series, count: count) }
             let sorted = named.sorted { one, other in
                 if one.series.app != other.series.app { return one.series.app < other.series.app }

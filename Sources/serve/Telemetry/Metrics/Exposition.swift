@@ -18,6 +18,8 @@ package struct Exposition {
 
     private let format: Format
     private var bytes: [UInt8] = []
+    /// The families that were written, those without series too.
+    private(set) var families: [MetricFamily] = []
 
     package init(_ format: Format) {
         self.format = format
@@ -26,6 +28,7 @@ package struct Exposition {
 
     /// Writes a family with its series; nothing where there are none.
     package mutating func write(_ family: MetricFamily, _ samples: [MetricSample]) {
+        families.append(family)
         guard !samples.isEmpty else { return }
         // OpenMetrics names a counter's family without the suffix of its series.
         let title = format == .openMetrics ? family.base : family.name

@@ -17,7 +17,7 @@ struct GatewayWatchTests {
         var applied = 0
         var isReloaded: [Bool] = []
         private var elapsed = Duration.zero
-        private var watch: GatewayWatch?
+        private var watch: ReloadWatch<LoadedGateway>?
 
         init(gateway members: String = "") throws {
             directory = try KeyDirectory.complete()
@@ -27,11 +27,8 @@ struct GatewayWatchTests {
                 try directory.files.write("jwks.json", Self.set("one"))
                 try directory.files.write("verifiers", "billing " + String(repeating: "0a", count: 32))
             }
-            let running = try LoadedGateway.load(directory: directory.path)
-            watch = GatewayWatch(
-                directory: directory.path,
-                running: running,
-                stamps: FileStamp.all(running.paths(in: directory.path)),
+            watch = ReloadWatch(
+                try ReadFiles<LoadedGateway>(in: directory.path),
                 isAsked: { false },
                 elapsed: { [unowned self] in elapsed },
                 apply: { [unowned self] _ in applied += 1 },

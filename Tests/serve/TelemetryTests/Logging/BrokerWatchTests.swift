@@ -77,7 +77,7 @@ struct BrokerWatchTests {
     }
 
     @Test func `each program's pages show what lasts, and its metrics each broker`() throws {
-        var reporter = BrokerReporter.ofGateway
+        var reporter = BrokerReporter(comfort: GatewayFacts.comfort)
         func poll(_ states: [Int: String], tokens: String? = nil, at now: Int64) -> [LogEvent] {
             reporter.poll((Self.statistics(states), nil), tokens: tokens, at: now)
         }
@@ -96,8 +96,8 @@ struct BrokerWatchTests {
                 == #"{"state":"running","troubles":["no broker is connected"]}"# + "\n"
         )
         let monitor = GatewayMonitor(version: "1")
-        monitor.note(reporter)
-        let scrape = String(decoding: GatewayMetricsPage.write(monitor.snapshot, .text), as: UTF8.self)
+        #expect(monitor.poll((Self.statistics([1: "UP", 2: "CONNECT"]), nil), at: 0).isEmpty)
+        let scrape = String(decoding: monitor.write(.text), as: UTF8.self)
         #expect(scrape.contains("attest_broker_up{broker=\"b2:9092\"} 0\n"))
         #expect(poll([1: "UP", 2: "UP"], at: 9_000).map(\.name) == [.brokerBack] && reporter.troubles.isEmpty)
         #expect(poll([1: "UP", 2: "UP"], tokens: "no token", at: 10_000).isEmpty)

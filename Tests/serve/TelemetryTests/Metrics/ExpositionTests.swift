@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The text of a scrape")
 struct ExpositionTests {
-    private static let counter = MetricFamily.counter("a_things", ["app", "reason"], "Things.")
+    private static let counter = MetricFamily.counter("a_things{app,reason}", "Things.")
 
     private static func text(_ format: Exposition.Format, _ family: MetricFamily, _ samples: [MetricSample]) -> String {
         var page = Exposition(format)
