@@ -58,9 +58,7 @@ package struct CommittedOffset: Sendable, Equatable {
     package var metadata: [UInt8]
 
     package init(partition: Int32, offset: Int64?, metadata: [UInt8] = []) {
-        self.partition = partition
-        self.offset = offset
-        self.metadata = metadata
+        (self.partition, self.offset, self.metadata) = (partition, offset, metadata)
     }
 }
 
@@ -72,9 +70,7 @@ package struct TopicDescription: Sendable, Equatable {
     package var replication: Int
 
     package init(name: String, partitions: Int, replication: Int) {
-        self.name = name
-        self.partitions = partitions
-        self.replication = replication
+        (self.name, self.partitions, self.replication) = (name, partitions, replication)
     }
 }
 
@@ -83,10 +79,7 @@ package struct Watermarks: Sendable, Equatable {
     package var low: Int64
     package var high: Int64
 
-    package init(low: Int64, high: Int64) {
-        self.low = low
-        self.high = high
-    }
+    package init(low: Int64, high: Int64) { (self.low, self.high) = (low, high) }
 }
 
 /// A partition and the next offset to read of it.
@@ -104,8 +97,6 @@ package struct PartitionOffset: Sendable, Equatable {
     package var metadata: [UInt8]
 
     package init(partition: Int32, offset: Int64, metadata: [UInt8] = []) {
-        self.partition = partition
-        self.offset = offset
-        self.metadata = metadata
+        (self.partition, self.offset, self.metadata) = (partition, offset, metadata)
     }
 }

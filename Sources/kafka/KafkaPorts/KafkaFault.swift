@@ -25,6 +25,9 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package private(set) var refusedTopic: String?
     /// The partition that was read, if the fault is one partition's.
     package private(set) var partition: Int32?
+    /// Names the place that could not be read, the same one each time it is read. After a damaged batch the library may go
+    /// on at a wrong byte: then it is no offset of the topic.
+    package private(set) var offset: Int64?
     /// The share of an output's records, 0 to 1, that the broker had acknowledged when the output's time ran out; nil
     /// for other faults.
     package private(set) var acknowledgedShare: Double?
@@ -37,12 +40,8 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         isRetriable: Bool = false,
         requiresAbort: Bool = false
     ) {
-        self.code = code
-        self.name = name
-        self.message = message
-        self.isFatal = isFatal
-        self.isRetriable = isRetriable
-        self.requiresAbort = requiresAbort
+        (self.code, self.name, self.message) = (code, name, message)
+        (self.isFatal, self.isRetriable, self.requiresAbort) = (isFatal, isRetriable, requiresAbort)
     }
 
     /// The code by name; nil for those that this program has no use for.
@@ -53,9 +52,7 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(message) (\(name))" }
 
     /// The call ran out of time; its effect may have happened all the same.
-    package var isTimeout: Bool {
-        isOne(of: [.timedOut, .requestTimedOut])
-    }
+    package var isTimeout: Bool { isOne(of: [.timedOut, .requestTimedOut]) }
 
     /// A record waited for its acknowledgement longer than its transaction may last.
     package var isExpiry: Bool { known == .msgTimedOut }
@@ -68,14 +65,10 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// Whether a batch has an unknown format: after one with a wrong checksum librdkafka goes on at a wrong byte, and
     /// takes it for a format's version.
-    private var isUnknownFormat: Bool {
-        known == .notImplemented && partition != nil
-    }
+    private var isUnknownFormat: Bool { known == .notImplemented && partition != nil }
 
     /// The next offset to read is not in the partition: retention deleted it, or the topic was cut.
-    package var isOffsetGone: Bool {
-        isOne(of: [.autoOffsetReset, .offsetOutOfRange])
-    }
+    package var isOffsetGone: Bool { isOne(of: [.autoOffsetReset, .offsetOutOfRange]) }
 
     /// A coordinator is being chosen or still reads its topic, as at a first start or after a change of leaders.
     package var isCoordinatorMove: Bool {
@@ -104,66 +97,41 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     package var isFencedMember: Bool { known == .fencedInstanceId }
 
     /// Another producer with the same transactional id took over, or the broker gave up waiting for this one.
-    package var isFenced: Bool {
-        isOne(of: [.fenced, .producerFenced, .invalidProducerEpoch])
-    }
+    package var isFenced: Bool { isOne(of: [.fenced, .producerFenced, .invalidProducerEpoch]) }
 
     /// The broker does not allow transactions as long as this client's setting.
     package var isTransactionTimeout: Bool { known == .invalidTransactionTimeout }
 
     /// The same fault with consequences set by a caller that knows what a new client would fix.
     package func with(isFatal: Bool, requiresAbort: Bool) -> KafkaFault {
-        var fault = self
-        (fault.isFatal, fault.requiresAbort) = (isFatal, requiresAbort)
-        return fault
+        changed { ($0.isFatal, $0.requiresAbort) = (isFatal, requiresAbort) }
     }
 
     /// The same fault with another message.
-    package func with(message: String) -> KafkaFault {
-        var fault = self
-        fault.message = message
-        return fault
-    }
+    package func with(message: String) -> KafkaFault { changed { $0.message = message } }
 
     /// The same fault of a connection, which a client may have that was made too long ago.
-    package func suspecting(oldClient: Bool) -> KafkaFault {
-        var fault = self
-        fault.mayNeedNewClient = oldClient
-        return fault
-    }
+    package func suspecting(oldClient: Bool) -> KafkaFault { changed { $0.mayNeedNewClient = oldClient } }
 
     /// The same fault of a client that has run: a coordinator may be broken for a while, and a login that is refused
     /// between two tokens is accepted with the next one.
     package func ofRunning(renewsLogin: Bool) -> KafkaFault {
-        var fault = self
-        fault.mayHeal = known == .unknown || renewsLogin && isOne(of: [.authentication, .saslAuthenticationFailed])
-        return fault
+        let isOfLogin = isOne(of: [.authentication, .saslAuthenticationFailed])
+        return changed { $0.mayHeal = known == .unknown || renewsLogin && isOfLogin }
     }
 
     /// The same fault of an output that ran out of time.
-    package func afterAcknowledging(_ share: Double) -> KafkaFault {
-        var fault = self
-        fault.acknowledgedShare = share
-        return fault
-    }
+    package func afterAcknowledging(_ share: Double) -> KafkaFault { changed { $0.acknowledgedShare = share } }
 
     /// A record was dropped unsent because its transaction had failed.
-    package var isPurge: Bool {
-        isOne(of: [.purgeQueue, .purgeInflight])
-    }
+    package var isPurge: Bool { isOne(of: [.purgeQueue, .purgeInflight]) }
 
     /// The same fault of a record for this topic.
-    package func of(topic: String) -> KafkaFault {
-        var fault = self
-        fault.refusedTopic = topic
-        return fault
-    }
+    package func of(topic: String) -> KafkaFault { changed { $0.refusedTopic = topic } }
 
     /// The same fault with the refused topic.
     package func refusing(topic: String) -> KafkaFault {
-        var fault = with(message: "\(message); refused: topic \(topic)")
-        fault.refusedTopic = topic
-        return fault
+        with(message: "\(message); refused: topic \(topic)").of(topic: topic)
     }
 
     /// The kind of resource that was refused; nil if none was, or if the client's identity was.
@@ -177,18 +145,22 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same fault with the partition where it occurred.
-    package func reading(_ partition: Int32) -> KafkaFault {
+    /// The same fault with the partition where it occurred, and the offset that the library names.
+    package func reading(_ partition: Int32, at offset: Int64? = nil) -> KafkaFault {
+        changed {
+            ($0.partition, $0.offset) = (partition, offset)
+            if $0.isUnknownFormat { $0.requiresAbort = true }
+        }
+    }
+
+    private func changed(_ change: (inout KafkaFault) -> Void) -> KafkaFault {
         var fault = self
-        fault.partition = partition
-        if fault.isUnknownFormat { fault.requiresAbort = true }
+        change(&fault)
         return fault
     }
 
     /// A wrong setting or argument.
-    package static func invalid(_ message: String) -> KafkaFault {
-        KafkaFault(.invalidArg, message)
-    }
+    package static func invalid(_ message: String) -> KafkaFault { KafkaFault(.invalidArg, message) }
 
     /// A call that ran out of time.
     package static func timedOut(_ message: String, requiresAbort: Bool = false) -> KafkaFault {
@@ -206,9 +178,7 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// A fault that a retry cannot fix: an operator has to look.
-    package static func fatal(_ message: String) -> KafkaFault {
-        KafkaFault(.fatal, message)
-    }
+    package static func fatal(_ message: String) -> KafkaFault { KafkaFault(.fatal, message) }
 }
 
 /// A resource that a broker controls access to.

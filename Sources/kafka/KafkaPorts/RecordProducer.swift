@@ -91,8 +91,5 @@ package struct DeliveryCounts: Sendable, Equatable {
     /// Records that failed, or may have failed.
     package var failed: Int
 
-    package init(acknowledged: Int = 0, failed: Int = 0) {
-        self.acknowledged = acknowledged
-        self.failed = failed
-    }
+    package init(acknowledged: Int = 0, failed: Int = 0) { (self.acknowledged, self.failed) = (acknowledged, failed) }
 }

@@ -5,7 +5,7 @@ internal import Lab
 internal import Settings
 
 extension AttestWorker {
-    /// Every command, in the order of the help text. A command is one file in `Commands`.
+    /// Every command, in the order of the help text. A command is a file or a folder of `Commands`; `demo` is in `Lab`.
     package static let commands: [Command] = [
         .demo, .newConfig, .run, .createTopics, .publish, .replay, .simulate, .labApple, .exchangeReceipt, .inspect,
         .reasons, .newKeys,

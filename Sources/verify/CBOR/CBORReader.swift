@@ -127,10 +127,7 @@ package struct CBORFault: Error, Equatable, Sendable {
     /// The offset of the faulty item's head, or of the trailing bytes, in the bytes given.
     package let offset: Int
 
-    package init(code: Code, offset: Int) {
-        self.code = code
-        self.offset = offset
-    }
+    package init(code: Code, offset: Int) { (self.code, self.offset) = (code, offset) }
 }
 
 /// One decoded data item of a device object (RFC 8949), with ranges into the input instead of copies.
@@ -150,8 +147,5 @@ package struct CBOREntry: Sendable, Equatable {
     package let key: CBORItem
     package let value: CBORItem
 
-    package init(key: CBORItem, value: CBORItem) {
-        self.key = key
-        self.value = value
-    }
+    package init(key: CBORItem, value: CBORItem) { (self.key, self.value) = (key, value) }
 }

@@ -16,8 +16,7 @@ internal import COpenSSL
         guard let group = unsafe EC_GROUP_new_by_curve_name(nid) else {
             preconditionFailure("OpenSSL lacks a NIST curve")
         }
-        self.nid = nid
-        self.fieldBytes = fieldBytes
+        (self.nid, self.fieldBytes) = (nid, fieldBytes)
         unsafe self.group = unsafe group
     }
 

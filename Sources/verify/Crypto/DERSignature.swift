@@ -15,8 +15,7 @@ struct DERSignature {
             let s = Self.magnitude(bytes, at: r.upperBound, atMost: scalarBytes),
             s.upperBound == bytes.count
         else { return nil }
-        self.r = r
-        self.s = s
+        (self.r, self.s) = (r, s)
     }
 
     private static func magnitude(_ bytes: Span<UInt8>, at start: Int, atMost limit: Int) -> Range<Int>? {

@@ -11,18 +11,14 @@ package struct P256PublicKey: Hashable, Sendable {
         guard Curve.p256.contains(x963),
             let x = Digest(x963.extracting(1..<33)), let y = Digest(x963.extracting(33..<65))
         else { return nil }
-        self.x = x
-        self.y = y
+        (self.x, self.y) = (x, y)
     }
 
     /// - Returns: nil unless `x963` is 65 bytes, starts with 04 and names a point on the curve.
     package init?(x963: [UInt8]) { self.init(x963: x963.span) }
 
     /// Takes a point that was checked before (a ledger's own entry): the curve is not checked again.
-    package init(uncheckedX x: Digest, y: Digest) {
-        self.x = x
-        self.y = y
-    }
+    package init(uncheckedX x: Digest, y: Digest) { (self.x, self.y) = (x, y) }
 
     /// Calls `body` with X ‖ Y, 64 bytes.
     package func withCoordinates<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
@@ -53,8 +49,5 @@ package struct P256SecondPoint: Hashable, Sendable {
     package let x: Digest
     package let y: Digest
 
-    package init(x: Digest, y: Digest) {
-        self.x = x
-        self.y = y
-    }
+    package init(x: Digest, y: Digest) { (self.x, self.y) = (x, y) }
 }

@@ -17,17 +17,13 @@ package struct P256Signature: Hashable, Sendable {
             let s = Digest(leftPadding: bytes.extracting(parts.s)),
             Self.isScalar(r), Self.isScalar(s)
         else { return nil }
-        self.r = r
-        self.s = s
+        (self.r, self.s) = (r, s)
     }
 
     /// - Returns: nil for anything but strict DER with scalars in 1 ..< n.
     package init?(strictDER bytes: [UInt8]) { self.init(strictDER: bytes.span) }
 
-    package init(r: Digest, s: Digest) {
-        self.r = r
-        self.s = s
-    }
+    package init(r: Digest, s: Digest) { (self.r, self.s) = (r, s) }
 
     private static func isScalar(_ value: Digest) -> Bool {
         !value.isZero && Digest.isLess(value, order)

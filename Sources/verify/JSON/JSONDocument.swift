@@ -111,8 +111,5 @@ package struct JSONFault: Error, Equatable, Sendable {
 
     package var isLimit: Bool { code.isLimit }
 
-    package init(code: Code, offset: Int) {
-        self.code = code
-        self.offset = offset
-    }
+    package init(code: Code, offset: Int) { (self.code, self.offset) = (code, offset) }
 }

@@ -5,10 +5,7 @@ package struct JSONNode: Sendable {
     private let tape: JSONTape
     private let index: Int
 
-    init(tape: JSONTape, index: Int) {
-        self.tape = tape
-        self.index = index
-    }
+    init(tape: JSONTape, index: Int) { (self.tape, self.index) = (tape, index) }
 
     private var node: JSONTape.Node { tape.nodes[index] }
 

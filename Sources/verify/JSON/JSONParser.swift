@@ -12,8 +12,7 @@ struct JSONParser {
     private static let noContainer = UInt32.max
 
     init(_ limits: JSONLimits, allowInvalidUTF8: Bool) {
-        self.limits = limits
-        self.allowInvalidUTF8 = allowInvalidUTF8
+        (self.limits, self.allowInvalidUTF8) = (limits, allowInvalidUTF8)
         // Enough for a typical record, and small enough for the allocator's fast path.
         nodes.reserveCapacity(min(48, max(limits.nodes, 1)))
     }

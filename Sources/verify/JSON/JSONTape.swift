@@ -17,10 +17,7 @@ final class JSONTape: Sendable {
     let bytes: [UInt8]
     let nodes: [Node]
 
-    init(bytes: [UInt8], nodes: [Node]) {
-        self.bytes = bytes
-        self.nodes = nodes
-    }
+    init(bytes: [UInt8], nodes: [Node]) { (self.bytes, self.nodes) = (bytes, nodes) }
 
     /// The range of a node's text in ``bytes``.
     func range(_ index: Int) -> Range<Int> {

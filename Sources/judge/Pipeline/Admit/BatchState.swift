@@ -13,9 +13,7 @@ struct BatchState {
     private var remembered: [Int32: (end: Int64, count: Int)] = [:]
 
     init(_ overlay: LedgerOverlay, settings: PipelineSettings, ledger: @escaping (Int32) -> PartitionLedger?) {
-        self.overlay = overlay
-        self.settings = settings
-        self.ledger = ledger
+        (self.overlay, self.settings, self.ledger) = (overlay, settings, ledger)
     }
 
     /// Moves the partition's stream time on; the new time counts from then on.

@@ -55,10 +55,8 @@ package struct Verdict: Sendable {
         previousCounter: UInt32? = nil,
         duplicate: LedgerFacts? = nil
     ) {
-        self.outcome = outcome
-        self.environment = environment
-        self.previousCounter = previousCounter
-        self.duplicate = duplicate
+        (self.outcome, self.environment) = (outcome, environment)
+        (self.previousCounter, self.duplicate) = (previousCounter, duplicate)
     }
 
     /// The status of the answer; nil = there is no answer.

@@ -128,11 +128,9 @@ package enum CaptureCodec {
             return writer.null()
         }
         if UTF8Text.isValid(bytes) {
-            writer.key(name)
-            writer.string(validUTF8: bytes)
+            writer.member(name, validUTF8: bytes)
         } else {
-            writer.key(base64Name)
-            writer.base64(bytes)
+            writer.member(base64Name, base64: bytes)
         }
     }
 

@@ -86,23 +86,12 @@ enum CaptureLine {
     /// not set.
     private static func foreignTimestamp(_ node: JSONNode?) throws(Fault) -> Int64 {
         guard let node, node.kind != .null else { return -1 }
-        if let time = node.stringBytes.flatMap(time) ?? node.numberText.flatMap(seconds) { return max(-1, time) }
+        let time = node.stringBytes.flatMap { RFC3339.time($0)?.milliseconds } ?? node.numberText.flatMap(seconds)
+        if let time { return max(-1, time) }
         guard let timestamp = node.integer else {
             throw Fault(reason: "timestamp is neither an integer nor a time such as 2026-11-20T12:00:00Z")
         }
         return try milliseconds(timestamp, "timestamp")
-    }
-
-    /// RFC 3339, in UTC or with an offset, as kaf writes it.
-    private static func time(_ text: [UInt8]) -> Int64? {
-        let (local, zone) = (text.dropLast(6) + [UInt8(ascii: "Z")], text.suffix(6).map { Int64($0) - 0x30 })
-        guard zone.count == 6, zone[3] == 10, zone[0] == -5 || zone[0] == -3 else {
-            return ReceiptDate.time(text.indices, text.span)?.milliseconds
-        }
-        guard [zone[1], zone[2], zone[4], zone[5]].allSatisfy({ (0...9).contains($0) }) else { return nil }
-        // A plus sign is 5 below the digit 0, and a minus sign 3.
-        let minutes = (zone[0] == -5 ? 1 : -1) * (600 * zone[1] + 60 * zone[2] + 10 * zone[4] + zone[5])
-        return ReceiptDate.time(local.indices, Array(local).span).map { $0.milliseconds - 60_000 * minutes }
     }
 
     private static func seconds(_ text: String) -> Int64? {

@@ -184,7 +184,8 @@ package struct EncodeStage: Sendable {
         guard decoded.isPoisonous || isFlooded || !fits(letter.byteCount) else { return letter }
         // The value is dropped first, and its hash kept; then the headers, then the key.
         let mark = [
-            RecordHeader("dlq.truncated", "true"), RecordHeader("dlq.sha256", Self.hex(decoded.valueDigest.bytes)),
+            RecordHeader("dlq.truncated", "true"),
+            RecordHeader("dlq.sha256", Hexadecimal.encode(decoded.valueDigest.bytes)),
         ]
         letter.otherHeaders += mark
         if decoded.isPoisonous || !isFlooded || !fits(letter.byteCount) { letter.value = nil }
@@ -192,11 +193,6 @@ package struct EncodeStage: Sendable {
         if decoded.isPoisonous || !fits(letter.byteCount) { letter.otherHeaders = origin + mark }
         if decoded.isPoisonous || !fits(letter.byteCount) { letter.key = nil }
         return letter
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> ExactText {
-        let digits = Array("0123456789abcdef".utf8)
-        return ExactText(validating: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) ?? ""
     }
 }
 

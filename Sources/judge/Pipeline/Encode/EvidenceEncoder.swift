@@ -162,9 +162,7 @@ enum EvidenceEncoder {
     }
 
     private static func member(_ name: StaticString, _ text: ExactText?, _ json: inout JSONWriter) {
-        guard let text else { return }
-        json.key(name)
-        json.string(validUTF8: text.utf8)
+        if let text { json.member(name, validUTF8: text.utf8) }
     }
 
     private static func time(_ name: StaticString, _ time: EvaluationTime, _ json: inout JSONWriter) {

@@ -11,9 +11,7 @@ package struct RefusalCounts: Sendable, Equatable {
         package let reason: Reason
 
         package init(app: String?, verb: Verb?, reason: Reason) {
-            self.app = app
-            self.verb = verb
-            self.reason = reason
+            (self.app, self.verb, self.reason) = (app, verb, reason)
         }
     }
 

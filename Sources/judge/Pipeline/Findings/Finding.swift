@@ -52,8 +52,7 @@ package final class Seals: Sendable {
     package let artifact: Result<Artifact, Reason>?
 
     package init(challenge: Result<EvaluationTime, Reason>? = nil, artifact: Result<Artifact, Reason>? = nil) {
-        self.challenge = challenge
-        self.artifact = artifact
+        (self.challenge, self.artifact) = (challenge, artifact)
     }
 
     /// Whether one of them is not ours: Admit refuses such a request before it looks at the object, so the object is

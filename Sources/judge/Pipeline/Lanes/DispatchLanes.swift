@@ -163,9 +163,7 @@ package final class LaneScratch {
     var answers = SignatureAnswers()
 
     package init(verifier: ObjectVerifier, engine: any SignatureEngine, work: WorkSlot = WorkSlot()) {
-        self.verifier = verifier
-        self.engine = engine
-        self.work = work
+        (self.verifier, self.engine, self.work) = (verifier, engine, work)
     }
 
     func beginRound() {

@@ -40,10 +40,7 @@ package struct WorkItem: Hashable, Sendable {
     package let place: RecordPlace
     package let timestamp: Int64
 
-    package init(place: RecordPlace, timestamp: Int64) {
-        self.place = place
-        self.timestamp = timestamp
-    }
+    package init(place: RecordPlace, timestamp: Int64) { (self.place, self.timestamp) = (place, timestamp) }
 }
 
 /// The work that a thread does on a record.

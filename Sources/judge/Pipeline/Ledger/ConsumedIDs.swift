@@ -74,8 +74,5 @@ package struct ConsumedID: Hashable, Sendable {
     /// The request that used it, so that its redelivery gets the same answer.
     package var request: Digest
 
-    package init(expiresAt: EvaluationTime, request: Digest) {
-        self.expiresAt = expiresAt
-        self.request = request
-    }
+    package init(expiresAt: EvaluationTime, request: Digest) { (self.expiresAt, self.request) = (expiresAt, request) }
 }

@@ -45,17 +45,10 @@ package struct KeyRecord: Hashable, Sendable {
         lastRequest: LastRequest? = nil,
         risk: RiskMetric? = nil
     ) {
-        self.publicKey = publicKey
-        self.counter = counter
-        self.app = app
-        self.appleAppID = appleAppID
-        self.environment = environment
-        self.validationCategory = validationCategory
-        self.registeredAt = registeredAt
-        self.nonce = nonce
-        self.issued = issued
-        self.lastRequest = lastRequest
-        self.risk = risk
+        (self.publicKey, self.counter, self.app) = (publicKey, counter, app)
+        (self.appleAppID, self.environment, self.validationCategory) = (appleAppID, environment, validationCategory)
+        (self.registeredAt, self.nonce, self.issued) = (registeredAt, nonce, issued)
+        (self.lastRequest, self.risk) = (lastRequest, risk)
     }
 }
 
@@ -119,10 +112,7 @@ package struct LastRequest: Hashable, Sendable {
     package var expiresAt: UInt32
 
     package init(id: ExactText, valueDigest: Digest, issuedAt: UInt32 = 0, expiresAt: UInt32 = 0) {
-        self.id = id
-        self.valueDigest = valueDigest
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
+        (self.id, self.valueDigest, self.issuedAt, self.expiresAt) = (id, valueDigest, issuedAt, expiresAt)
     }
 }
 
@@ -131,8 +121,5 @@ package struct RateCount: Hashable, Sendable {
     package var start: EvaluationTime
     package var count: UInt64
 
-    package init(start: EvaluationTime, count: UInt64) {
-        self.start = start
-        self.count = count
-    }
+    package init(start: EvaluationTime, count: UInt64) { (self.start, self.count) = (start, count) }
 }

@@ -191,10 +191,7 @@ package struct LedgerFault: Error, Equatable, Sendable, CustomStringConvertible 
     package let partition: Int32
     package let reason: String
 
-    package init(partition: Int32, reason: String) {
-        self.partition = partition
-        self.reason = reason
-    }
+    package init(partition: Int32, reason: String) { (self.partition, self.reason) = (partition, reason) }
 
     package var description: String {
         "the ledger topic's partition \(partition) has a record that cannot be read: \(reason)"

@@ -65,19 +65,12 @@ struct LedgerEntry {
         flags: Flags
     ) {
         precondition(app <= Interner.maxNumber, "the interner gave the number")
-        self.keyID = keyID
-        self.x = x
-        self.y = y
-        self.nonce = nonce
-        self.valueDigest = valueDigest
-        self.requestID = requestID
-        self.registeredAt = registeredAt
-        self.issued = issued
-        self.tokenTimes = tokenTimes
+        (self.keyID, self.x, self.y) = (keyID, x, y)
+        (self.nonce, self.valueDigest, self.requestID) = (nonce, valueDigest, requestID)
+        (self.registeredAt, self.issued, self.tokenTimes) = (registeredAt, issued, tokenTimes)
         (riskCreatedAt, riskValue) = (risk?.createdAt ?? 0, risk?.value ?? 0)
         (self.counter, self.unseen) = (counter, unseen)
-        self.category = category
-        self.appleAppID = appleAppID
+        (self.category, self.appleAppID) = (category, appleAppID)
         appAndFlags = app << 8 | UInt32(flags.rawValue)
     }
 

@@ -55,8 +55,7 @@ final class Batch {
     var fault: (any Error)?
 
     init(number: Int, generation: Generation, now: EvaluationTime?, isAlone: Bool = false, polledRecords: Int = 0) {
-        self.number = number
-        self.generation = generation
+        (self.number, self.generation) = (number, generation)
         (self.isAlone, self.polledRecords) = (isAlone, polledRecords)
         self.now = now
     }

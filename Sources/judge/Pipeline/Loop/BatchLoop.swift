@@ -56,10 +56,7 @@ package final class BatchLoop: @unchecked Sendable {
         uptime: (@Sendable () -> Int64?)? = nil,
         notice: @escaping @Sendable (any SourceFault) -> Void = { _ in }
     ) {
-        self.streams = streams
-        self.lanes = lanes
-        self.options = options
-        self.ledgers = ledgers
+        (self.streams, self.lanes, self.options, self.ledgers) = (streams, lanes, options, ledgers)
         let uptime = uptime ?? { wallClock()?.milliseconds }
         dependencies = Dependencies(post: post, wallClock: wallClock, uptime: uptime, notice: notice)
         stages = Stages(settings: settings, options: options, places: tally.answers.places(of: settings.registry))

@@ -11,9 +11,7 @@ package struct PartitionNotice: SourceFault, Equatable, CustomStringConvertible 
     package let requiresAbort = false
 
     package init(partition: Int32, sentence: String, isHeld: Bool) {
-        self.partition = partition
-        self.sentence = sentence
-        self.isHeld = isHeld
+        (self.partition, self.sentence, self.isHeld) = (partition, sentence, isHeld)
     }
 
     package var description: String {

@@ -177,10 +177,7 @@ package struct RestoreProgress: Sendable, Equatable {
     package var records: Int
     package var remaining: Int64
 
-    package init(records: Int, remaining: Int64) {
-        self.records = records
-        self.remaining = remaining
-    }
+    package init(records: Int, remaining: Int64) { (self.records, self.remaining) = (records, remaining) }
 
     /// The sum of two loops' progress.
     package static func + (one: RestoreProgress, other: RestoreProgress) -> RestoreProgress {

@@ -35,10 +35,7 @@ package struct PartitionPositions: Sendable {
 
     /// - Parameter committed: the group's next offset; nil = none.
     package init(_ partition: Int32, committed: Int64?, isOwn: Bool, group: [UInt8]) {
-        self.partition = partition
-        self.committed = committed
-        self.isOwn = isOwn
-        self.group = group
+        (self.partition, self.committed, self.isOwn, self.group) = (partition, committed, isOwn, group)
         groupHasOffsets = committed != nil
         ledgerIsEmpty = true
     }

@@ -32,9 +32,7 @@ package struct PipelineSettings: Sendable {
         limits: RequestLimits = RequestLimits(),
         partitionOfKey: (@Sendable (_ key: [UInt8]) -> Int32)? = nil
     ) {
-        self.registry = registry
-        self.limits = limits
-        self.partitionOfKey = partitionOfKey
+        (self.registry, self.limits, self.partitionOfKey) = (registry, limits, partitionOfKey)
     }
 
     /// The limits for the lanes' verifiers: a hash that Decode accepts is never malformed to them.

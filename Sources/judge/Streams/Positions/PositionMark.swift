@@ -51,10 +51,7 @@ package struct PartitionPosition: Sendable, Equatable {
     package var partition: Int32
     package var offset: Int64
 
-    package init(partition: Int32, offset: Int64) {
-        self.partition = partition
-        self.offset = offset
-    }
+    package init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
 }
 
 /// The assignment under which records were polled, as numbered by the member. A commit carries its batch's number, so a

@@ -24,12 +24,15 @@ package struct InboundRecord: Sendable, Equatable {
         value: [UInt8]?,
         headers: [RecordHeader] = []
     ) {
-        self.topic = topic
-        self.partition = partition
-        self.offset = offset
-        self.timestamp = timestamp
-        self.key = key
-        self.value = value
-        self.headers = headers
+        (self.topic, self.partition, self.offset, self.timestamp) = (topic, partition, offset, timestamp)
+        (self.key, self.value, self.headers) = (key, value, headers)
+    }
+}
+
+extension String {
+    /// Kafka's own rule; it also keeps out librdkafka's patterns, which begin with `^`.
+    package var isTopicName: Bool {
+        (1...249).contains(utf8.count) && self != "." && self != ".."
+            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     }
 }

@@ -27,15 +27,9 @@ package struct OutboundRecord: Sendable, Equatable {
         requestID: [UInt8]? = nil,
         status: Int? = nil
     ) {
-        self.stream = stream
-        self.partition = partition
-        self.sourceOffset = sourceOffset
-        self.sourceTimestamp = sourceTimestamp
-        self.key = key
-        self.value = value
-        self.otherHeaders = otherHeaders
-        self.requestID = requestID
-        self.status = status
+        (self.stream, self.partition, self.sourceOffset) = (stream, partition, sourceOffset)
+        (self.sourceTimestamp, self.key, self.value) = (sourceTimestamp, key, value)
+        (self.otherHeaders, self.requestID, self.status) = (otherHeaders, requestID, status)
     }
 }
 
@@ -52,10 +46,7 @@ package struct PackedOutput: Sendable {
     package let stream: OutputTopic
     package var bytes: [UInt8]
 
-    package init(stream: OutputTopic, bytes: [UInt8]) {
-        self.stream = stream
-        self.bytes = bytes
-    }
+    package init(stream: OutputTopic, bytes: [UInt8]) { (self.stream, self.bytes) = (stream, bytes) }
 }
 
 /// A record's header; Kafka allows null values, any bytes as a name, and one name many times.
@@ -63,10 +54,7 @@ package struct RecordHeader: Sendable, Equatable {
     package var name: [UInt8]
     package var value: [UInt8]?
 
-    package init(name: [UInt8], value: [UInt8]?) {
-        self.name = name
-        self.value = value
-    }
+    package init(name: [UInt8], value: [UInt8]?) { (self.name, self.value) = (name, value) }
 
     package init(_ name: String, _ value: String) {
         self.init(name: Array(name.utf8), value: Array(value.utf8))

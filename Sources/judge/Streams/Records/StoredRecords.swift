@@ -17,8 +17,7 @@ package struct StoredRecords: Sendable, Equatable {
         ///   - valueBytes: nil for a tombstone.
         package init(partition: Int32, start: Int, keyBytes: Int, valueBytes: Int?) {
             precondition(start >= 0 && keyBytes >= 0 && valueBytes ?? 0 >= 0, "a record has no bytes before its place")
-            self.partition = partition
-            self.start = start
+            (self.partition, self.start) = (partition, start)
             self.keyBytes = Int32(keyBytes)
             self.valueBytes = valueBytes.map { Int32($0) } ?? -1
         }
@@ -35,8 +34,7 @@ package struct StoredRecords: Sendable, Equatable {
     package init(bytes: [UInt8], places: [Place]) {
         let end = places.last.map { ($0.value ?? $0.key).upperBound } ?? 0
         precondition(end <= bytes.count, "each record lies in the bytes")
-        self.bytes = bytes
-        self.places = places
+        (self.bytes, self.places) = (bytes, places)
     }
 
     package var count: Int { places.count }
@@ -74,8 +72,6 @@ package struct StoredRecord: Sendable, Equatable {
     package var value: [UInt8]?
 
     package init(partition: Int32, key: [UInt8], value: [UInt8]?) {
-        self.partition = partition
-        self.key = key
-        self.value = value
+        (self.partition, self.key, self.value) = (partition, key, value)
     }
 }

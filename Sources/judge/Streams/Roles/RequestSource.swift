@@ -17,9 +17,7 @@ package struct BatchLimits: Sendable, Equatable {
     package var milliseconds: Int
 
     package init(records: Int = 10_000, bytes: Int = 8_388_608, milliseconds: Int = 100) {
-        self.records = records
-        self.bytes = bytes
-        self.milliseconds = milliseconds
+        (self.records, self.bytes, self.milliseconds) = (records, bytes, milliseconds)
     }
 }
 

@@ -34,10 +34,8 @@ package struct BrokerSettings: Sendable {
         instanceName: String,
         membership: GroupMembership
     ) {
-        self.properties = properties
-        self.topics = topics
-        self.instanceName = instanceName
-        self.membership = membership
+        (self.properties, self.topics) = (properties, topics)
+        (self.instanceName, self.membership) = (instanceName, membership)
     }
 }
 

@@ -50,8 +50,7 @@ package struct KeyImport {
         input: String,
         kept: (KeyID, _ reason: String) -> Void
     ) throws {
-        self.access = access
-        self.partitioner = partitioner
+        (self.access, self.partitioner) = (access, partitioner)
         _ = try access.transactionalID()
         var (wanted, lines) = (StoredKeys(), 0)
         var unusable = UnusableKeys()

@@ -35,8 +35,7 @@ package struct LedgerReset {
     ///   - writes: false for the plan alone; then nothing is changed.
     ///   - progress: called with the number of ledger records read.
     package init(_ access: LedgerAccess, _ scope: ResetScope, writes: Bool, progress: (Int) -> Void) throws {
-        self.access = access
-        self.scope = scope
+        (self.access, self.scope) = (access, scope)
         group = try access.groupID()
         partitions = try access.partitionCount()
         try access.require(scope.partitions, of: partitions)

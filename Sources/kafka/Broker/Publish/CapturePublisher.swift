@@ -11,9 +11,7 @@ package struct PublishReport: Sendable, Equatable {
     package var firstFailure: String?
 
     package init(acknowledged: Int = 0, failed: Int = 0, firstFailure: String? = nil) {
-        self.acknowledged = acknowledged
-        self.failed = failed
-        self.firstFailure = firstFailure
+        (self.acknowledged, self.failed, self.firstFailure) = (acknowledged, failed, firstFailure)
     }
 
     /// All replicas acknowledged every record given.
@@ -42,8 +40,7 @@ package final class CapturePublisher {
     private var random = SystemRandomNumberGenerator()
 
     package init(properties: [(String, String)], topic: String, options: Options = Options()) throws {
-        self.topic = topic
-        self.options = options
+        (self.topic, self.options) = (topic, options)
         var properties = KafkaProperties(properties)
         properties["message.timeout.ms"] = String(options.deliveryMilliseconds)
         // The library logs nothing: `waiting` and the report name its faults.
@@ -171,9 +168,6 @@ package struct PublishRecord: Sendable, Equatable {
     package var partition: Int32?
 
     package init(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = [], partition: Int32? = nil) {
-        self.key = key
-        self.value = value
-        self.headers = headers
-        self.partition = partition
+        (self.key, self.value, self.headers, self.partition) = (key, value, headers, partition)
     }
 }

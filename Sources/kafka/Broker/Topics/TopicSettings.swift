@@ -96,208 +96,156 @@ extension TopicCheck {
         _ topics: TopicNames,
         _ needs: TopicNeeds
     ) -> [TopicFinding] {
-        let names = Set(topics.all).sorted()
-        return names.flatMap { name -> [TopicFinding] in
+        Set(topics.all).sorted().flatMap { name -> [TopicFinding] in
             guard let fact = facts[name], let settings = fact.settings else { return [] }
-            var found = durability(name, settings, fact.replication)
+            var topic = JudgedTopic(name: name, settings: settings)
+            topic.judgeDurability(fact.replication)
             if name == topics.outputs[.ledger] {
-                found += ledger(name, settings)
+                topic.judgeLedger()
             } else if name == topics.receipts {
-                found += receipts(name, settings)
+                topic.judgeReceipts()
             } else {
-                found += noLedger(name, settings)
-                found += retention(name, settings, topics)
+                topic.judgeOther(topics)
             }
-            if name != topics.requests { found += sizes(name, settings, topics, needs) }
-            return found
+            if name != topics.requests { topic.judgeSizes(needs, isOfLetters: name == topics.outputs[.deadLetters]) }
+            return topic.found
         }
     }
+}
 
-    private static func number(_ settings: [String: String], _ name: String) -> Int64? {
-        settings[name].flatMap { Int64($0) }
-    }
+/// A topic's settings, and what is found in them.
+private struct JudgedTopic {
+    let name: String
+    let settings: [String: String]
+    var found: [TopicFinding] = []
 
-    private static func durability(_ name: String, _ settings: [String: String], _ replication: Int?) -> [TopicFinding]
-    {
-        var found: [TopicFinding] = []
+    private func number(_ setting: String) -> Int64? { settings[setting].flatMap { Int64($0) } }
+
+    private mutating func problem(_ text: String) { found.append(TopicCheck.problem("topic \(name) has \(text)")) }
+
+    private mutating func risk(_ text: String) { found.append(TopicCheck.risk("topic \(name) has \(text)")) }
+
+    private mutating func warn(_ text: String) { found.append(TopicCheck.warning("topic \(name) has \(text)")) }
+
+    mutating func judgeDurability(_ replication: Int?) {
         if settings["unclean.leader.election.enable"] == "true" {
-            found.append(
-                risk(
-                    "topic \(name) has unclean.leader.election.enable=true: a replica that lacks committed records may "
-                        + "become the leader, and they are lost; set unclean.leader.election.enable=false"
-                )
+            risk(
+                "unclean.leader.election.enable=true: a replica that lacks committed records may become the leader, and "
+                    + "they are lost; set unclean.leader.election.enable=false"
             )
         }
-        guard let inSync = number(settings, "min.insync.replicas"), let replication, replication > 0 else {
-            return found
-        }
+        guard let inSync = number("min.insync.replicas"), let replication, replication > 0 else { return }
         if let fault = TopicSettings.unwritable(settings, replicas: replication) {
-            found.append(
-                problem("topic \(name) has \(fault); set min.insync.replicas=\(max(1, replication - 1))")
-            )
+            problem("\(fault); set min.insync.replicas=\(max(1, replication - 1))")
         } else if replication >= 3, inSync < 2 {
-            found.append(
-                warning(
-                    "topic \(name) has min.insync.replicas=\(inSync): a record on one broker alone counts as written; "
-                        + "set min.insync.replicas=2"
-                )
+            warn(
+                "min.insync.replicas=\(inSync): a record on one broker alone counts as written; "
+                    + "set min.insync.replicas=2"
             )
         }
-        return found
     }
 
-    private static func ledger(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
-        var found: [TopicFinding] = []
+    mutating func judgeLedger() {
         if let policy = settings["cleanup.policy"], policy != "compact" {
-            found.append(
-                problem(
-                    "topic \(name) has cleanup.policy=\(policy): it holds the counters and must never expire; set "
-                        + "cleanup.policy=compact"
-                )
+            problem(
+                "cleanup.policy=\(policy): it holds the counters and must never expire; set cleanup.policy=compact"
             )
         }
-        if let kept = number(settings, "delete.retention.ms"), kept < TopicSettings.day {
+        if let kept = number("delete.retention.ms"), kept < TopicSettings.day {
             let text =
-                "topic \(name) has delete.retention.ms=\(kept): a returning worker may miss removals made in the "
-                + "meantime; set delete.retention.ms=\(TopicSettings.day)"
+                "delete.retention.ms=\(kept): a returning worker may miss removals made in the meantime; set "
+                + "delete.retention.ms=\(TopicSettings.day)"
             // Too close to the time for which a worker keeps the ledger of a partition that it gave away.
-            found.append(kept < TopicSettings.hour ? risk(text) : warning(text))
+            if kept < TopicSettings.hour { risk(text) } else { warn(text) }
         }
-        let (bytes, time) = (number(settings, "segment.bytes"), number(settings, "segment.ms"))
-        if let bytes, let time, bytes > 256 << 20, time > TopicSettings.day {
-            found.append(
-                warning(
-                    "topic \(name) has segment.bytes=\(bytes) and segment.ms=\(time): every restore reads what is not "
-                        + "compacted yet; set segment.bytes=67108864 and segment.ms=\(6 * TopicSettings.hour)"
-                )
+        if let bytes = number("segment.bytes"), let time = number("segment.ms"), bytes > 256 << 20,
+            time > TopicSettings.day
+        {
+            warn(
+                "segment.bytes=\(bytes) and segment.ms=\(time): every restore reads what is not compacted yet; set "
+                    + "segment.bytes=67108864 and segment.ms=\(6 * TopicSettings.hour)"
             )
         }
         if let ratio = settings["min.cleanable.dirty.ratio"].flatMap({ Double($0) }), ratio > 0.5 {
-            found.append(
-                warning(
-                    "topic \(name) has min.cleanable.dirty.ratio=\(ratio): it is compacted too rarely; set "
-                        + "min.cleanable.dirty.ratio=0.1"
-                )
+            warn(
+                "min.cleanable.dirty.ratio=\(ratio): it is compacted too rarely; set min.cleanable.dirty.ratio=0.1"
             )
         }
-        return found
     }
 
-    private static func receipts(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
-        var found: [TopicFinding] = []
+    mutating func judgeReceipts() {
         if let policy = settings["cleanup.policy"], Set(policy.split(separator: ",")) != ["compact", "delete"] {
-            found.append(
-                risk(
-                    "topic \(name) has cleanup.policy=\(policy): replaced and forgotten receipts must go, and the others "
-                        + "when they expire; set cleanup.policy=compact,delete"
-                )
-            )
-        }
-        if let kept = number(settings, "retention.ms"), (0..<30 * TopicSettings.day).contains(kept) {
-            found.append(
-                warning(
-                    "topic \(name) has retention.ms=\(kept): receipts are gone before Apple's 30 days are over; set "
-                        + "retention.ms=\(90 * TopicSettings.day)"
-                )
-            )
-        }
-        if let lag = number(settings, "max.compaction.lag.ms"), lag > 7 * TopicSettings.day {
-            found.append(
-                warning(
-                    "topic \(name) has max.compaction.lag.ms=\(lag): a forgotten key's receipt stays until the broker happens "
-                        + "to compact; set max.compaction.lag.ms=\(12 * TopicSettings.hour)"
-                )
-            )
-        }
-        return found
-    }
-
-    /// Warns of compaction in a topic other than the ledger and the receipts, where a record must not replace an earlier one of its key.
-    private static func noLedger(_ name: String, _ settings: [String: String]) -> [TopicFinding] {
-        guard let policy = settings["cleanup.policy"], policy.split(separator: ",").contains("compact") else {
-            return []
-        }
-        return [
             risk(
-                "topic \(name) has cleanup.policy=\(policy): only the last record of each key would be kept; set "
-                    + "cleanup.policy=delete"
+                "cleanup.policy=\(policy): replaced and forgotten receipts must go, and the others when they expire; set "
+                    + "cleanup.policy=compact,delete"
             )
-        ]
+        }
+        if let kept = number("retention.ms"), (0..<30 * TopicSettings.day).contains(kept) {
+            warn(
+                "retention.ms=\(kept): receipts are gone before Apple's 30 days are over; set "
+                    + "retention.ms=\(90 * TopicSettings.day)"
+            )
+        }
+        if let lag = number("max.compaction.lag.ms"), lag > 7 * TopicSettings.day {
+            warn(
+                "max.compaction.lag.ms=\(lag): a forgotten key's receipt stays until the broker happens to compact; set "
+                    + "max.compaction.lag.ms=\(12 * TopicSettings.hour)"
+            )
+        }
     }
 
-    private static func retention(
-        _ name: String,
-        _ settings: [String: String],
-        _ topics: TopicNames
-    ) -> [TopicFinding] {
-        guard let kept = number(settings, "retention.ms") else { return [] }
-        var found: [TopicFinding] = []
+    /// Judges a topic in which a record must not replace an earlier one of its key.
+    mutating func judgeOther(_ topics: TopicNames) {
+        if let policy = settings["cleanup.policy"], policy.split(separator: ",").contains("compact") {
+            risk(
+                "cleanup.policy=\(policy): only the last record of each key would be kept; set cleanup.policy=delete"
+            )
+        }
+        guard let kept = number("retention.ms") else { return }
+        let isRequests = name == topics.requests
         if name == topics.outputs[.tokens], kept < 0 || kept > TopicSettings.day {
-            found.append(
-                warning(
-                    "topic \(name) has retention.ms=\(kept): it holds tokens and artifacts, which are not needed "
-                        + "that long; set retention.ms=\(TopicSettings.hour) and segment.ms=\(10 * TopicSettings.minute)"
-                )
+            warn(
+                "retention.ms=\(kept): it holds tokens and artifacts, which are not needed that long; set "
+                    + "retention.ms=\(TopicSettings.hour) and segment.ms=\(10 * TopicSettings.minute)"
             )
         }
         if name == topics.replies, kept < 0 || kept > TopicSettings.hour {
-            found.append(
-                warning(
-                    "topic \(name) has retention.ms=\(kept): it holds tokens and artifacts, which no gateway reads after "
-                        + "a minute; set retention.ms=\(10 * TopicSettings.minute) and "
-                        + "segment.ms=\(10 * TopicSettings.minute)"
-                )
+            warn(
+                "retention.ms=\(kept): it holds tokens and artifacts, which no gateway reads after a minute; set "
+                    + "retention.ms=\(10 * TopicSettings.minute) and segment.ms=\(10 * TopicSettings.minute)"
             )
         }
-        if [topics.requests, topics.outputs[.deadLetters]].contains(name), kept < 0 || kept > 31 * TopicSettings.day {
-            found.append(
-                warning(
-                    "topic \(name) has retention.ms=\(kept): it holds artifacts and challenges; set "
-                        + "retention.ms=\(7 * TopicSettings.day)"
-                )
+        if isRequests || name == topics.outputs[.deadLetters], kept < 0 || kept > 31 * TopicSettings.day {
+            warn(
+                "retention.ms=\(kept): it holds artifacts and challenges; set retention.ms=\(7 * TopicSettings.day)"
             )
         }
-        if name == topics.requests, (0..<TopicSettings.day).contains(kept) {
-            found.append(
-                risk(
-                    "topic \(name) has retention.ms=\(kept): requests that wait longer for a worker are lost; set "
-                        + "retention.ms=\(7 * TopicSettings.day)"
-                )
+        if isRequests, (0..<TopicSettings.day).contains(kept) {
+            risk(
+                "retention.ms=\(kept): requests that wait longer for a worker are lost; set "
+                    + "retention.ms=\(7 * TopicSettings.day)"
             )
         }
-        return found
     }
 
-    private static func sizes(
-        _ name: String,
-        _ settings: [String: String],
-        _ topics: TopicNames,
-        _ needs: TopicNeeds
-    ) -> [TopicFinding] {
-        guard let most = number(settings, "max.message.bytes") else { return [] }
-        if name == topics.outputs[.deadLetters], most < needs.letterBytes {
-            return [
-                risk(
-                    "topic \(name) has max.message.bytes=\(most), but a dead letter may have \(needs.letterBytes): "
-                        + "it would be written without its request; raise max.message.bytes, or lower the limits of worker.json"
-                )
-            ]
-        }
-        if name != topics.outputs[.deadLetters], most < needs.outputBytes {
-            return [
-                risk(
-                    "topic \(name) has max.message.bytes=\(most), but a record of it may have \(needs.outputBytes): the worker "
-                        + "would wait at such a request; set max.message.bytes=\(TopicSettings.usualBytes)"
-                )
-            ]
-        }
-        guard most < needs.batchBytes else { return [] }
-        return [
-            warning(
-                "topic \(name) has max.message.bytes=\(most), below this client's batch.size=\(needs.batchBytes): batches "
-                    + "are refused and retried as smaller ones; set batch.size=\(most) in kafka.properties"
+    mutating func judgeSizes(_ needs: TopicNeeds, isOfLetters: Bool) {
+        guard let most = number("max.message.bytes") else { return }
+        if isOfLetters, most < needs.letterBytes {
+            risk(
+                "max.message.bytes=\(most), but a dead letter may have \(needs.letterBytes): it would be written without "
+                    + "its request; raise max.message.bytes, or lower the limits of worker.json"
             )
-        ]
+        } else if !isOfLetters, most < needs.outputBytes {
+            risk(
+                "max.message.bytes=\(most), but a record of it may have \(needs.outputBytes): the worker would wait at "
+                    + "such a request; set max.message.bytes=\(TopicSettings.usualBytes)"
+            )
+        } else if most < needs.batchBytes {
+            warn(
+                "max.message.bytes=\(most), below this client's batch.size=\(needs.batchBytes): batches are refused and "
+                    + "retried as smaller ones; set batch.size=\(most) in kafka.properties"
+            )
+        }
     }
 }
 
@@ -310,21 +258,17 @@ enum BrokerCheck {
         var found: [TopicFinding] = []
         if settings["transaction.partition.verification.enable"] == "false" {
             found.append(
-                TopicFinding(
-                    severity: .warning,
-                    message:
-                        "the broker has transaction.partition.verification.enable=false: it accepts late "
-                        + "offsets of a completed transaction, and requests may be answered twice; set it to true"
+                TopicCheck.warning(
+                    "the broker has transaction.partition.verification.enable=false: it accepts late offsets of a "
+                        + "completed transaction, and requests may be answered twice; set it to true"
                 )
             )
         }
         let timeout = transactionTimeout ?? Int64(TransactionClient.defaultTimeoutMilliseconds)
         if let most = settings["transaction.max.timeout.ms"].flatMap({ Int64($0) }), timeout > most {
             found.append(
-                TopicFinding(
-                    severity: .problem,
-                    message:
-                        "transaction.timeout.ms=\(timeout) is above the broker's transaction.max.timeout.ms=\(most): no "
+                TopicCheck.problem(
+                    "transaction.timeout.ms=\(timeout) is above the broker's transaction.max.timeout.ms=\(most): no "
                         + "transaction can begin; lower it in kafka.properties"
                 )
             )

@@ -94,10 +94,7 @@ package struct NewTopic: Sendable, Equatable {
         replication: Int? = nil,
         settings: [(name: String, value: String)] = []
     ) {
-        self.name = name
-        self.partitions = partitions
-        self.replication = replication
-        self.settings = settings
+        (self.name, self.partitions, self.replication, self.settings) = (name, partitions, replication, settings)
     }
 
     package static func == (left: NewTopic, right: NewTopic) -> Bool {

@@ -1,5 +1,6 @@
 internal import CRdkafka
 package import KafkaPorts
+internal import Streams
 internal import Threads
 
 /// One member of a consumer group, reading one topic.
@@ -21,7 +22,7 @@ package final class Consumer {
     ///   - topic: one topic's name, no pattern.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(_ properties: KafkaProperties, topic: String) throws(KafkaFault) {
-        guard Self.isTopicName(topic) else { throw .invalid("\(topic.debugDescription) is not a topic name") }
+        guard topic.isTopicName else { throw .invalid("\(topic.debugDescription) is not a topic name") }
         guard properties["group.id"].map({ !$0.isEmpty }) ?? false else {
             throw .invalid("kafka property group.id is required")
         }
@@ -104,7 +105,8 @@ package final class Consumer {
         }
         if let fatal = handle.fatalFault { throw fatal }
         let text = unsafe String(cString: rd_kafka_message_errstr(message))
-        return .notice(KafkaFault(code, "reading \(topic), partition \(partition): \(text)").reading(partition))
+        let fault = KafkaFault(code, "reading \(topic), partition \(partition): \(text)")
+        return unsafe .notice(fault.reading(partition, at: message.pointee.offset))
     }
 
     /// Leaves the group (a static member stays in it) and closes the connections to it. Blocks while it does.
@@ -141,22 +143,7 @@ package final class Consumer {
         ClientCloser.shared.end(handle.name) { [self] in try? close() }
     }
 
-    func answeredChange() {
-        hasUnansweredChange = false
-    }
-
-    /// Kafka's own rule; it also keeps out librdkafka's patterns, which begin with `^`.
-    private static func isTopicName(_ name: String) -> Bool {
-        let bytes = name.utf8
-        guard (1...249).contains(bytes.count), name != ".", name != ".." else { return false }
-        return bytes.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
-            default: false
-            }
-        }
-    }
+    func answeredChange() { hasUnansweredChange = false }
 }
 
 /// Written by the thread that closes a consumer, and read once that has returned.

@@ -58,8 +58,7 @@ package final class TopicReader: RecordReading {
         }
         unsafe self.topicPointer = topicPointer
         unsafe self.queue = queue
-        self.topic = topic
-        self.properties = properties
+        (self.topic, self.properties) = (topic, properties)
     }
 
     deinit {

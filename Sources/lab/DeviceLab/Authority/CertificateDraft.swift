@@ -27,8 +27,7 @@ struct CertificateDraft {
         key: LabKey,
         extensions: [CertificateExtension]
     ) {
-        self.serial = serial
-        self.hash = hash
+        (self.serial, self.hash) = (serial, hash)
         (innerAlgorithm, outerAlgorithm) = (hash.algorithm, hash.algorithm)
         self.issuer = issuer
         (notBefore, notAfter) = validity

@@ -12,8 +12,7 @@ struct ReceiptAuthorities: Sendable {
     init(factory: AuthorityFactory, prefix: String, root otherRoot: LabAuthority? = nil) {
         let root = otherRoot ?? factory.authority(.receiptRoot, "\(prefix) root")
         let intermediate = factory.authority(.receiptIntermediate, "\(prefix) intermediate", issuer: root)
-        self.root = root
-        self.intermediate = intermediate
+        (self.root, self.intermediate) = (root, intermediate)
         signers = Self.years.map { year in
             let validity = Validity(from: (year, 1, 20), to: (year + 1, 2, 18))
             let label = "\(prefix) signer \(year)"

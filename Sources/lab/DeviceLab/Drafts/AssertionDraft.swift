@@ -10,8 +10,7 @@ package struct AssertionDraft {
     var hashesNonce = true
 
     init(device: FakeDevice, clientDataHash: [UInt8], counter: UInt32) {
-        self.device = device
-        self.clientDataHash = clientDataHash
+        (self.device, self.clientDataHash) = (device, clientDataHash)
         signingKey = device.key
         authData = AuthDataDraft(
             rpIDHash: device.model.rpIDHash,

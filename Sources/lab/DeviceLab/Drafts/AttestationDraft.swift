@@ -27,9 +27,7 @@ package struct AttestationDraft {
     var attestedHash: [UInt8]?
 
     init(device: FakeDevice, clientDataHash: [UInt8], time: EvaluationTime) {
-        self.device = device
-        self.time = time
-        self.clientDataHash = clientDataHash
+        (self.device, self.time, self.clientDataHash) = (device, time, clientDataHash)
         authData = AuthDataDraft(
             rpIDHash: device.model.rpIDHash,
             flags: device.model.flags,
@@ -114,12 +112,5 @@ package struct AttestationParts {
         [CBORPair("fmt", CBORBytes.text(format))] + (cdHash.map { [$0] } ?? []) + [
             CBORPair("attStmt", CBORBytes.map(statement)), CBORPair("authData", CBORBytes.bytes(authData)),
         ]
-    }
-}
-
-enum Hexadecimal {
-    static func encode(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

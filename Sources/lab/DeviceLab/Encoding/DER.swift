@@ -83,10 +83,8 @@ enum DER {
     /// UTCTime up to 2049, GeneralizedTime from 2050 (RFC 5280, 4.1.2.5); whole seconds, rounded down.
     static func time(_ time: EvaluationTime) -> [UInt8] {
         let civil = CivilTime(time)
-        let digits = civil.digits
-        let zulu = UInt8(ascii: "Z")
-        if (1950..<2050).contains(civil.year) { return element(0x17, digits.dropFirst(2) + [zulu]) }
-        return element(0x18, digits + [zulu])
+        let text = civil.text(withMilliseconds: false).utf8.filter { !"-T:".utf8.contains($0) }
+        return (1950..<2050).contains(civil.year) ? element(0x17, Array(text.dropFirst(2))) : element(0x18, text)
     }
 
     private static func base128(_ value: UInt32) -> [UInt8] {

@@ -106,7 +106,6 @@ package struct StockReply: Sendable, Equatable {
     package var call: StockCall?
 
     package init(outcomes: [StockOutcome] = [], call: StockCall? = nil) {
-        self.outcomes = outcomes
-        self.call = call
+        (self.outcomes, self.call) = (outcomes, call)
     }
 }

@@ -44,7 +44,9 @@ package struct StockCall: Sendable, Equatable {
     }
 
     /// The request record's value: `path`, and `body` unchanged if there is one.
-    package var value: [UInt8] {
+    package var value: [UInt8] { Self.record(path: path, body: body) }
+
+    package static func record(path: String, body: [UInt8]?) -> [UInt8] {
         var json = JSONWriter(capacity: 128 + path.utf8.count + (body?.count ?? 0))
         json.beginObject()
         json.member("path", path)

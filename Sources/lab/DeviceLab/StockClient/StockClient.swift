@@ -42,8 +42,7 @@ package struct StockClient: Sendable {
     package static let leastLife: Int64 = 5 * 60_000
 
     package init(_ model: DeviceModel, resource: String, seed: UInt64) {
-        self.model = model
-        self.resource = resource
+        (self.model, self.resource) = (model, resource)
         random = SeededRandom(seed: seed)
         // The form of a Firebase installation id: 22 characters that begin with c, d, e or f.
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")

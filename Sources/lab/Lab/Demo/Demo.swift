@@ -101,14 +101,7 @@ struct Demo {
 
     private func clients(_ loaded: LoadedConfiguration, _ topics: DemoTopics, _ ca: LabCA) throws -> DemoClients {
         let fleet = topics.fleet(of: Self.stockClients, seed: 2, ca: ca, link: try topics.link())
-        let web = try DemoGateway(
-            loaded,
-            ca: ca,
-            clients: Self.stockClients,
-            properties: topics.readerProperties,
-            partitions: topics.partitions,
-            say: notices.post
-        )
+        let web = try DemoGateway(loaded, ca: ca, clients: Self.stockClients, topics: topics, say: notices.post)
         var configuration = topics.configuration
         configuration.kafkaProperties = topics.properties.map { (name: $0.0, value: $0.1) }
         let risk = try DemoRisk(
@@ -149,7 +142,7 @@ struct Demo {
             do {
                 if let live {
                     if live.isOver || stopped.isSet { return loops.stop() }
-                    return try live.step(at: DemoClients.now)
+                    return try live.step(at: WallClock.now())
                 }
                 // The group forms for seconds; a pipe needs no bar.
                 if console.isTerminal { meter.update(min(count, tally.requests)) }

@@ -39,7 +39,7 @@ struct DemoAccount {
     private var matched: [(item: DemoTraffic.Item, output: DemoReader.Output?)] {
         let byPlace = Dictionary(outputs.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
         return traffic.items.map { item in
-            (item, byPlace[DemoReader.Place(partition: item.record.partition, offset: item.record.offset)])
+            (item, byPlace[RecordPlace(item.record)])
         }
     }
 

@@ -20,10 +20,8 @@ struct DemoClients {
             try risk.pass()
             // Once the worker answers, so that no call waits for the group's forming.
             let isAnswered = fleet.tally.sessions > 0
-            if isAnswered, !web.fleet.isDone { try web.step(at: Self.now, milliseconds: fleet.isDone ? 5 : 0) }
-            if !fleet.isDone { try fleet.step(at: Self.now, milliseconds: 5) }
+            if isAnswered, !web.fleet.isDone { try web.step(at: WallClock.now(), milliseconds: fleet.isDone ? 5 : 0) }
+            if !fleet.isDone { try fleet.step(at: WallClock.now(), milliseconds: 5) }
         }
     }
-
-    static var now: EvaluationTime { EvaluationTime(milliseconds: WallClock.milliseconds()) }
 }

@@ -13,36 +13,32 @@ internal import Traffic
 
 /// A gateway inside the demo's process, and stock clients that call it over HTTP.
 final class DemoGateway {
-    private static let wishes: [StockMember.Wish] = [.session, .refresh, .limitedUse]
-
     private let broker: GatewayBroker
     private let gateway: Gateway
     private let server: HTTPCallServer
     private let link: HTTPStockLink
     let fleet: StockFleet
 
-    /// - Parameters:
-    ///   - properties: of a reader of the broker's topics.
-    ///   - say: takes faults that are ridden out, on any thread.
+    /// - Parameter say: takes faults that are ridden out, on any thread.
     init(
         _ loaded: LoadedConfiguration,
         ca: LabCA,
         clients: Int,
-        properties: [(String, String)],
-        partitions: Int32,
+        topics: DemoTopics,
         say: @escaping @Sendable (String) -> Void
     ) throws {
         let (configuration, rings) = (loaded.configuration, loaded.keys.rings)
-        let secret = Self.hex(SecureRandom.bytes(32))
+        let secret = Hexadecimal.encode(SecureRandom.bytes(32))
+        let digest = Hexadecimal.encode(SHA256.hash(Array(secret.utf8)).bytes)
         let keySet = rings.tokens.jsonWebKeySet
         let rules = GatewayRules(
             configuration,
             challenges: rings.challenges,
-            verifiers: try Verifiers(Array("backend \(Self.hex(SHA256.hash(Array(secret.utf8)).bytes))".utf8)),
+            verifiers: try Verifiers(Array("backend \(digest)".utf8)),
             keySet: (keySet, try VerificationKeys(jsonWebKeySet: keySet))
         )
-        let counts = GatewayPartitions(requests: partitions, replies: nil)
-        broker = GatewayBroker(configuration, properties: properties, counts: counts, instance: "demo") {
+        let counts = GatewayPartitions(requests: topics.partitions, replies: nil)
+        broker = GatewayBroker(configuration, properties: topics.readerProperties, counts: counts, instance: "demo") {
             say($0.message)
         }
         let gateway = broker.gateway(rules)
@@ -53,14 +49,7 @@ final class DemoGateway {
         var target = GatewayTarget(base: "http://127.0.0.1:\(server.port)")
         target.secret = secret
         link = try HTTPStockLink(target, connections: clients)
-        let members = StockFleet.members(
-            configuration.registry.apps.compactMap(SimulatedApp.init),
-            ca: ca,
-            devices: clients,
-            seed: 3,
-            wishes: Self.wishes
-        )
-        fleet = StockFleet(members, link: link, prefix: "web")
+        fleet = topics.fleet(of: clients, seed: 3, ca: ca, link: link, prefix: "web")
     }
 
     /// Calls that became records: the gateway itself makes challenges.
@@ -76,11 +65,6 @@ final class DemoGateway {
         gateway.close()
         server.stop()
         broker.stop()
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
     // MARK: The account

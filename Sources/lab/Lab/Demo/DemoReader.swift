@@ -10,18 +10,13 @@ internal import Streams
 struct DemoReader {
     /// One output, matched with its request by place.
     struct Output {
-        var place: Place
+        var place: RecordPlace
         /// `accepted`, a reason, or a dead letter's reason in brackets.
         var outcome: String
         /// Empty for a dead letter.
         var requestID = ""
         /// The record's value as text.
         var text: String
-    }
-
-    struct Place: Hashable {
-        var partition: Int32
-        var offset: Int64
     }
 
     let properties: [(String, String)]
@@ -91,7 +86,7 @@ struct DemoReader {
             let partition = source["partition"]?.integer.flatMap({ Int32(exactly: $0) }),
             let offset = source["offset"]?.integer
         else { return nil }
-        let place = Place(partition: partition, offset: offset)
+        let place = RecordPlace(partition: partition, offset: offset)
         let requestID = root["requestId"]?.string ?? ""
         let text = String(decoding: value, as: UTF8.self)
         return Output(place: place, outcome: outcome, requestID: requestID, text: text)
@@ -105,6 +100,6 @@ struct DemoReader {
             let offset = header("dlq.offset").flatMap({ Int64($0) })
         else { return nil }
         let text = "dlq.reason=\(reason), its value untouched: \((record.value?.count ?? 0).counted("byte"))"
-        return Output(place: Place(partition: partition, offset: offset), outcome: "[\(reason)]", text: text)
+        return Output(place: RecordPlace(partition: partition, offset: offset), outcome: "[\(reason)]", text: text)
     }
 }

@@ -55,7 +55,7 @@ final class DemoRisk {
             preconditionFailure("the key is on P-256")
         }
         let settings = LabApple.Settings(keys: [DeviceCheckKey(team: Self.team, kid: "DEMO", publicKey: key.publicKey)])
-        apple = try LabAppleServer(LabApple(ca, settings), port: 0) { Self.now }
+        apple = try LabAppleServer(LabApple(ca, settings), port: 0, now: WallClock.now)
         var own = configuration
         own.risk.production = apple.url
         own.membership = .dynamic
@@ -98,8 +98,6 @@ final class DemoRisk {
         )
     }
 
-    private static var now: EvaluationTime { EvaluationTime(milliseconds: WallClock.milliseconds()) }
-
     /// Receipts that Apple's double answered with.
     var answers: Int { outlet.keys.count }
 
@@ -111,10 +109,10 @@ final class DemoRisk {
 
     /// Serves the refresher once, and goes on with the device.
     func pass() throws {
-        let pause = try loop.pass(at: Self.now, now: Uptime.milliseconds() ?? 0)
+        let pause = try loop.pass(at: WallClock.now(), now: Uptime.milliseconds() ?? 0)
         switch step {
         case .attesting:
-            try send(device.attestations(at: Self.now))
+            try send(device.attestations(at: WallClock.now()))
             step = .exchanging
         case .exchanging:
             let written = Set(outlet.keys)

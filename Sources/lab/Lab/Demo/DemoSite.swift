@@ -49,9 +49,7 @@ struct DemoSite {
                     throw UsageFault("--properties: \(error.sentence)")
                 }
             } ?? ""
-        name =
-            "attest-demo-"
-            + SecureRandom.bytes(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        name = "attest-demo-" + Hexadecimal.encode(SecureRandom.bytes(4))
         // A free port: it is another's only if one takes it in between.
         let probe = try HTTPCallServer(address: "127.0.0.1", port: 0) { _, _ in }
         metricsPort = probe.port

@@ -27,7 +27,7 @@ struct DemoTopics {
     }
 
     /// Stock clients of the configuration's app, which wait for the worker's answers.
-    func fleet(of devices: Int, seed: UInt64, ca: LabCA, link: KafkaStockLink, prefix: String = "stock") -> StockFleet {
+    func fleet(of devices: Int, seed: UInt64, ca: LabCA, link: any StockLink, prefix: String = "stock") -> StockFleet {
         let members = StockFleet.members(
             configuration.registry.apps.compactMap(SimulatedApp.init),
             ca: ca,

@@ -68,7 +68,13 @@ package final class HTTPStockLink: StockLink {
                 return .lost(id, reason: failure.description)
             case .answered(let answer):
                 account.note(call, answer, requestID: answer.value(Self.requestID), ending.microseconds)
-                return Self.answer(answer, to: call, id: id)
+                let isGood = answer.status == 200
+                return LinkAnswer(
+                    id: id,
+                    status: answer.status,
+                    reason: isGood ? nil : Self.reason(answer),
+                    body: isGood ? answer.body : []
+                )
             }
         }
     }
@@ -81,18 +87,6 @@ package final class HTTPStockLink: StockLink {
     }
 
     package func close() { account.connections = client.connectionsMade }
-
-    private static func answer(_ answer: ClientAnswer, to call: StockMember.Call, id: String) -> LinkAnswer {
-        guard answer.status == 200 else {
-            return LinkAnswer(id: id, status: answer.status, reason: reason(answer), body: [])
-        }
-        var body = answer.body
-        if case .backend = call.asker {
-            let isConsumed = (try? JSONDocument(parsing: body).root["alreadyConsumed"]?.bool) == true
-            body = Array((isConsumed ? #"{"alreadyConsumed":true}"# : "{}").utf8)
-        }
-        return LinkAnswer(id: id, status: 200, reason: nil, body: body)
-    }
 
     /// HTTP has no reason: its status, and the name that the body gives it.
     static func reason(_ answer: ClientAnswer) -> String {

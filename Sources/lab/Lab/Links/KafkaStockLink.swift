@@ -114,10 +114,7 @@ package final class KafkaStockLink: StockLink {
         var call = known
         call.status = Int(status)
         call.reason = root["reason"]?.string
-        if !call.hasToken, let response = root["response"] {
-            let isConsumed = response["alreadyConsumed"]?.bool == true
-            call.body = Array((isConsumed ? #"{"alreadyConsumed":true}"# : "{}").utf8)
-        }
+        if !call.hasToken { call.body = root["response"]?.writtenText }
         finish(id, call, &answers)
     }
 

@@ -68,8 +68,9 @@ package struct DemoTraffic {
         )
     }
 
+    /// The request as a gateway writes it.
     static func request(path: String, body: [(String, [UInt8])]) -> [UInt8] {
-        var json = JSONWriter()
+        var json = JSONWriter(capacity: body.reduce(384) { $0 + $1.1.count * 4 / 3 })
         json.beginObject()
         json.member("path", path)
         json.key("body")
@@ -80,7 +81,7 @@ package struct DemoTraffic {
         }
         json.endObject()
         json.endObject()
-        return json.bytes
+        return json.takeBytes()
     }
 
     private static func junk(_ app: RegisteredApp, key: KeyID) -> [Item] {

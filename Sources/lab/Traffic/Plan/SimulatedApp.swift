@@ -24,8 +24,7 @@ package struct SimulatedApp: Sendable {
         else { return nil }
         registered = app
         appleAppIDs = expectations.appIDs.map(\.text)
-        self.environment = environment
-        self.shapes = shapes
+        (self.environment, self.shapes) = (environment, shapes)
         category = expectations.categories.allow?.min()
         bundleVersion = expectations.bundleVersions.allow?.map(\.shown).min()
     }

@@ -2,7 +2,6 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import DeviceLab
-internal import JSON
 
 /// Makes the request of a simulated step, as the stock SDK and the Admin SDKs write it.
 struct ExchangeRecord {
@@ -109,12 +108,8 @@ extension ExchangeRecord {
 
     private func call(_ resource: String, version: String = "v1", body: StockBody?) -> [UInt8] {
         var random = plan.generator(.order, origin)
-        var json = JSONWriter(capacity: 2048)
-        json.beginObject()
-        json.member("path", "/\(version)/\(resource):\(simulated.verb.rawValue)")
-        if let body { json.member("body", raw: body.bytes(using: &random)) }
-        json.endObject()
-        return json.takeBytes()
+        let path = "/\(version)/\(resource):\(simulated.verb.rawValue)"
+        return StockCall.record(path: path, body: body?.bytes(using: &random))
     }
 }
 

@@ -34,8 +34,7 @@ package final class SimulatedTraffic {
         lanes: Int
     ) {
         precondition(!apps.isEmpty && settings.records >= settings.devices, "each device attests, for an app")
-        self.settings = settings
-        self.topic = topic
+        (self.settings, self.topic) = (settings, topic)
         let plans = SimulationPlan.plans(Array(apps.prefix(settings.devices)), ca, settings)
         self.plans = plans
         rosters = plans.map { _ in DeviceRoster() }

@@ -2,7 +2,6 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import DeviceLab
-internal import JSON
 internal import Streams
 internal import Threads
 
@@ -114,21 +113,15 @@ final class SimulationLane: @unchecked Sendable {
         return record
     }
 
-    /// The request as a gateway writes it.
     private static func request(_ record: FleetRecord, app: String) -> [UInt8] {
         let isAttestation = record.kind == .attestation
         let verb = isAttestation ? Verb.verifyAttestation : .verifyAssertion
-        var writer = JSONWriter(capacity: record.object.count * 4 / 3 + 320)
-        writer.beginObject()
-        writer.member("path", "v1/\(app):\(verb.rawValue)")
-        writer.key("body")
-        writer.beginObject()
-        writer.key(isAttestation ? "attestationStatement" : "assertion")
-        writer.base64(record.object)
-        writer.member("keyId", base64: record.keyID.bytes)
-        writer.member("clientDataHash", base64: record.clientDataHash)
-        writer.endObject()
-        writer.endObject()
-        return writer.takeBytes()
+        return DemoTraffic.request(
+            path: "v1/\(app):\(verb.rawValue)",
+            body: [
+                (isAttestation ? "attestationStatement" : "assertion", record.object), ("keyId", record.keyID.bytes),
+                ("clientDataHash", record.clientDataHash),
+            ]
+        )
     }
 }

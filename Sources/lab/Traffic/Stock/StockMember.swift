@@ -91,7 +91,7 @@ package struct StockMember {
         case .sdk:
             return handle(client.answer(status: answer.status, body: answer.body, at: time), at: time, &tally)
         case .backend(let uses):
-            let isConsumed = answer.body == Array(#"{"alreadyConsumed":true}"#.utf8)
+            let isConsumed = (try? JSONDocument(parsing: answer.body).root["alreadyConsumed"]?.bool) == true
             // A gateway or worker that could not answer: the backend gives up this token.
             guard answer.status < 500 else {
                 current = nil
@@ -205,14 +205,9 @@ package struct StockMember {
         let content = body.bytes(using: &random)
         let verb = Verb.verifyAppCheckToken.rawValue
         let path = "v1beta/projects/\(app.projectID ?? app.projectNumber):\(verb)"
-        var json = JSONWriter(capacity: 1024)
-        json.beginObject()
-        json.member("path", path)
-        json.member("body", raw: content)
-        json.endObject()
         return Call(
             key: id,
-            value: json.takeBytes(),
+            value: StockCall.record(path: path, body: content),
             headers: [],
             web: WebCall(path: "/" + path, body: content),
             verb: verb,

@@ -52,16 +52,13 @@ package struct WebCall: Sendable, Equatable {
 
     /// Escapes as `NSURL` does: what RFC 3986 allows in a path stays as it is, the colons of app ids included.
     static func escape(_ path: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in path.utf8 {
+        path.utf8.reduce(into: "") { text, byte in
             if allowed.contains(byte) {
-                bytes.append(byte)
+                text.unicodeScalars.append(UnicodeScalar(byte))
             } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                text += "%" + Hexadecimal.encode([byte]).uppercased()
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static let allowed = Set(

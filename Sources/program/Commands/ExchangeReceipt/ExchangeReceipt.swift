@@ -62,7 +62,7 @@ struct ExchangeReceiptCommand {
         output = arguments.string("--output")
         isBearer = arguments.has("--bearer")
         tokenAge = Int64(try arguments.integer("--token-age", in: 0...Self.mostTokenAge) ?? 0)
-        let now = Self.now()
+        let now = WallClock.now()
         if let notBefore = receipt.content.notBefore, now < notBefore, !arguments.has("--early") {
             throw CommandFault(
                 "the receipt may not be exchanged before \(TimeText.rfc3339(notBefore.milliseconds)): wait, or send it "
@@ -73,7 +73,7 @@ struct ExchangeReceiptCommand {
     }
 
     func run(_ console: Console) throws -> Int32 {
-        let token = ProviderToken(key, at: EvaluationTime(milliseconds: Self.now().milliseconds - tokenAge * 1_000))
+        let token = ProviderToken(key, at: EvaluationTime(milliseconds: WallClock.milliseconds() - tokenAge * 1_000))
         let authorization = (isBearer ? Array("Bearer ".utf8) : []) + token.text
         let sent = "sends \(receipt.account) to \(configuration.risk.endpoint(environment))"
         console.print("\(sent)\nwith a token of team \(key.team), key \(key.kid), \(tokenAge) s old")
@@ -105,7 +105,7 @@ struct ExchangeReceiptCommand {
         caller.begin(ExchangeCall(tag: 1, environment: environment, receipt: bytes, authorization: authorization))
         // Ends with the call's own time-out at the latest.
         while true {
-            if let ending = caller.poll(milliseconds: Self.pollMilliseconds, now: Self.now).first { return ending }
+            if let ending = caller.poll(milliseconds: Self.pollMilliseconds, now: WallClock.now).first { return ending }
         }
     }
 
@@ -131,8 +131,6 @@ struct ExchangeReceiptCommand {
             throw UsageFault("--output: nothing can be written in \(folder.printable).")
         }
     }
-
-    private static func now() -> EvaluationTime { EvaluationTime(milliseconds: WallClock.milliseconds()) }
 
     private static func key(_ configuration: Configuration, for appID: String) throws -> ProviderKey {
         let keys = try DeviceCheckKeys.load(configuration)

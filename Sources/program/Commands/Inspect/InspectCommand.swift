@@ -177,7 +177,7 @@ struct InspectCommand {
     /// A token by the public key set, where the configuration names one, so that no secret is read; else by the keys that
     /// sign.
     private func tokenView() throws(ConfigurationFault) -> InspectionView {
-        let time = time ?? EvaluationTime(milliseconds: WallClock.milliseconds())
+        let time = time ?? WallClock.now()
         let path = configuration?.gateway.publicKeys
         let set = path.flatMap { try? VerificationKeys(jsonWebKeySet: WholeFile.read($0, most: Self.maxClientData)) }
         var verifier = set.map { TokenVerifier(publicKeys: $0) }

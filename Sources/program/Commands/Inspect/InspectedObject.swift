@@ -70,7 +70,7 @@ struct InspectedObject {
     private static func readings(of compact: [UInt8]) -> [(bytes: [UInt8], form: Form)] {
         let prefixed = compact.starts(with: Array("0x".utf8)) ? Array(compact.dropFirst(2)) : compact
         let digits = prefixed.filter { $0 != UInt8(ascii: ":") }
-        return [(TextForms.hexDecoded(digits), .hex), (Base64.decode(compact), .base64)].compactMap { bytes, form in
+        return [(Hexadecimal.decode(digits), .hex), (Base64.decode(compact), .base64)].compactMap { bytes, form in
             bytes.flatMap { $0.isEmpty ? nil : ($0, form) }
         }
     }

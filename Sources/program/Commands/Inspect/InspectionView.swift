@@ -85,24 +85,20 @@ struct InspectionView {
     private func write(_ value: ReportValue, _ writer: inout JSONWriter) { writer.string(value.description) }
 
     private func write(_ check: TracedCheck, _ writer: inout JSONWriter) {
-        func text(_ name: StaticString, _ text: String) {
-            writer.key(name)
-            writer.string(text)
-        }
         writer.beginObject()
-        text("name", check.name)
+        writer.member("name", check.name)
         switch (check.outcome, gap(check)) {
         case (_, .needs(let option)?):
-            text("result", "not-checked")
-            text("needs", option)
+            writer.member("result", "not-checked")
+            writer.member("needs", option)
         case (_, .because(let cause)?):
-            text("result", "not-checked")
-            text("because", cause)
+            writer.member("result", "not-checked")
+            writer.member("because", cause)
         case (.failed(let reason), nil):
-            text("result", "failed")
-            text("reason", reason)
-        case (.notReached, nil): text("result", "not-reached")
-        case (_, nil): text("result", "passed")
+            writer.member("result", "failed")
+            writer.member("reason", reason)
+        case (.notReached, nil): writer.member("result", "not-reached")
+        case (_, nil): writer.member("result", "passed")
         }
         if !check.comparisons.isEmpty {
             writer.key("values")

@@ -46,9 +46,8 @@ struct OperatorAction {
     }
 
     private static func fresh(_ verb: OperatorCommand.Action, _ subject: OperatorCommand.Subject) -> OperatorCommand {
-        let now = EvaluationTime(milliseconds: WallClock.milliseconds())
         let nonce = SecureRandom.bytes(OperatorCommand.nonceBytes)
-        return OperatorCommand(verb, subject, issuedAt: now, nonce: nonce)
+        return OperatorCommand(verb, subject, issuedAt: WallClock.now(), nonce: nonce)
     }
 
     /// Returns when all replicas have the command; where it is waited for, when it has its results.
@@ -109,6 +108,6 @@ struct OperatorAction {
     }
 
     private static func requestID(_ command: OperatorCommand) -> String {
-        "operator-" + command.nonce.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        "operator-" + Hexadecimal.encode(command.nonce)
     }
 }

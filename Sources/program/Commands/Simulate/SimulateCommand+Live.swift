@@ -93,7 +93,7 @@ extension SimulateCommand {
         private func serve(_ fleet: StockFleet, _ meter: inout ProgressMeter) throws {
             var (progress, lastProgress) = (0, ContinuousClock.now)
             while !fleet.isDone {
-                let now = EvaluationTime(milliseconds: WallClock.milliseconds())
+                let now = WallClock.now()
                 try fleet.step(at: now, milliseconds: 20)
                 meter.update(fleet.tally.calls)
                 try Self.check(fleet.silentUntil, fleet.tally, now)

@@ -68,9 +68,7 @@ extension SettingKind<Digest> {
     }
 
     fileprivate static func digest(_ text: String) -> Digest? {
-        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map { UInt8($0) } }
-        guard digits.count == 2 * Digest.byteCount, text.utf8.count == digits.count else { return nil }
-        return Digest(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+        Hexadecimal.decode(Array(text.utf8)).flatMap { Digest($0) }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import Crypto
 
 /// Apple's two roots, each in the list of the other: no device and no receipt descends from it.
@@ -28,10 +29,6 @@ package enum SwappedAnchors {
     }
 
     private static func holds(_ file: AnchorSettings.File, _ fingerprint: String) -> Bool {
-        CACertificate.readAny(file.pem).contains { $0.digest.hex == fingerprint }
+        CACertificate.readAny(file.pem).contains { Hexadecimal.encode($0.digest.bytes) == fingerprint }
     }
-}
-
-extension Digest {
-    fileprivate var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

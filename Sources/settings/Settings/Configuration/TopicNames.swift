@@ -7,8 +7,7 @@ package struct TopicNames: Sendable, Equatable {
 
     /// - Parameter outputs: a name for each of ``Streams/OutputTopic/required``, and for each optional topic that there is.
     package init(requests: String, outputs: [OutputTopic: String]) {
-        self.requests = requests
-        self.outputs = outputs
+        (self.requests, self.outputs) = (requests, outputs)
     }
 
     /// The requests first, then the outputs in their own order.

@@ -145,10 +145,7 @@ extension SettingKind<String> {
             range: "a topic name",
             schema: JSONSchema.string(pattern: "^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,249}$"),
             problem: "must be a topic name: 1 to 249 letters, digits, dots, underscores or hyphens"
-        ) { name in
-            (1...249).contains(name.utf8.count) && name != "." && name != ".."
-                && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
-        }
+        ) { $0.isTopicName }
     }
 }
 

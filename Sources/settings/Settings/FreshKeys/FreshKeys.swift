@@ -40,7 +40,7 @@ package struct FreshKeys {
                 let threads = QueueThreads.shared
                 let made = try HSMKey.generate(kind, entry.kid, in: name, rsaBits: rsaBits, pin: secret, on: threads)
                 (entry.key, entry.pin) = (key, pin)
-                entry.published = EvaluationTime(milliseconds: WallClock.milliseconds())
+                entry.published = WallClock.now()
                 return SigningKey(made)
             } catch { throw HSMKey.fault(error, key, of: subject) }
         }

@@ -151,12 +151,7 @@ package struct ExchangeKeys: Sendable {
     package static func operatorKeys(_ configuration: Configuration) throws(ConfigurationFault) -> OperatorKeys {
         var rings = KeyRings()
         rings.sealing = try sealing(configuration)
-        if rings.sealing.keys.isEmpty {
-            rings.challenges = try ring(
-                try secrets(configuration.challengeKeys, "challenge key"),
-                "challenges.keys"
-            )
-        }
+        if rings.sealing.keys.isEmpty { rings.challenges = try challenges(configuration) }
         return OperatorKeys(rings)
     }
 

@@ -17,11 +17,8 @@ package struct ImportedKey: Sendable, Equatable {
 
         package init(id: String, valueSHA256: Digest, verdict: String, issuedAt: Int64? = nil, expiresAt: Int64? = nil)
         {
-            self.id = id
-            self.valueSHA256 = valueSHA256
-            self.verdict = verdict
-            self.issuedAt = issuedAt
-            self.expiresAt = expiresAt
+            (self.id, self.valueSHA256, self.verdict) = (id, valueSHA256, verdict)
+            (self.issuedAt, self.expiresAt) = (issuedAt, expiresAt)
         }
     }
 
@@ -58,15 +55,9 @@ package struct ImportedKey: Sendable, Equatable {
         issued: IssueTime? = nil,
         lastRequest: LastRequest? = nil
     ) {
-        self.keyID = keyID
-        self.publicKeyBytes = publicKeyBytes
-        self.appleAppID = appleAppID
-        self.environment = environment
-        self.counter = counter
-        self.app = app
-        self.nonce = nonce
-        self.issued = issued
-        self.lastRequest = lastRequest
+        (self.keyID, self.publicKeyBytes, self.appleAppID) = (keyID, publicKeyBytes, appleAppID)
+        (self.environment, self.counter, self.app) = (environment, counter, app)
+        (self.nonce, self.issued, self.lastRequest) = (nonce, issued, lastRequest)
     }
 }
 

@@ -11,8 +11,7 @@ package struct LoadedConfiguration: Sendable {
     package private(set) var stamps: [String: FileStamp] = [:]
 
     package init(configuration: Configuration, keys: ExchangeKeys) {
-        self.configuration = configuration
-        self.keys = keys
+        (self.configuration, self.keys) = (configuration, keys)
     }
 
     /// - Parameter directory: the config directory.

@@ -45,8 +45,7 @@ extension Unicode.Scalar {
     fileprivate var jsonEscape: String { utf16.map { "\\u" + hex(UInt32($0)) }.joined() }
 
     private func hex(_ number: UInt32) -> String {
-        let digits = String(number, radix: 16, uppercase: true)
-        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        Counted.padded(String(number, radix: 16, uppercase: true), 4)
     }
 }
 

@@ -1,7 +1,10 @@
+package import AppAttest
 internal import Glibc
 
 /// The time of day.
 package enum WallClock {
+    @Sendable package static func now() -> EvaluationTime { EvaluationTime(milliseconds: milliseconds()) }
+
     /// The milliseconds since 1970.
     @Sendable package static func milliseconds() -> Int64 {
         var time = timespec()

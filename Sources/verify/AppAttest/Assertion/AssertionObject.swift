@@ -10,8 +10,7 @@ struct AssertionObject: Sendable {
             case .bytes(let signature)? = members.value(of: "signature", bytes),
             case .bytes(let authenticatorData)? = members.value(of: "authenticatorData", bytes)
         else { throw .malformedAssertion }
-        self.signature = signature
-        self.authenticatorData = authenticatorData
+        (self.signature, self.authenticatorData) = (signature, authenticatorData)
     }
 }
 

@@ -22,8 +22,7 @@ struct AttestationObject: Sendable {
             case .array(let chain)? = statement.value(of: "x5c", bytes),
             !AuthenticatorData.lacksAnnouncedMap(authenticatorData, after: AttestedCredential.endOffset, bytes)
         else { throw .malformedAttestation }
-        self.format = format
-        self.authenticatorData = authenticatorData
+        (self.format, self.authenticatorData) = (format, authenticatorData)
         var certificates: [Range<Int>] = []
         for item in chain {
             guard case .bytes(let range) = item, range.count <= limits.certificateBytes else {

@@ -22,8 +22,7 @@ struct AuthenticatorData: Sendable {
         guard range.count >= Self.byteCount, let rpIDHash = bytes.digest(start..<(start + 32)),
             let counter = bytes.bigEndian((start + 33)..<(start + 37))
         else { return nil }
-        self.rpIDHash = rpIDHash
-        self.counter = counter
+        (self.rpIDHash, self.counter) = (rpIDHash, counter)
         flags = bytes[start + 32]
     }
 

@@ -35,7 +35,7 @@ enum DERTime {
             let minute = number(rest + 6, 2, bytes), minute < 60,
             let second = number(rest + 8, 2, bytes), second < 60
         else { return nil }
-        let seconds = ((daysSince1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second
+        let seconds = ((CivilTime.days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second
         return EvaluationTime(milliseconds: Int64(seconds) * 1000)
     }
 
@@ -55,15 +55,6 @@ enum DERTime {
         case 4, 6, 9, 11: 30
         default: 31
         }
-    }
-
-    /// Days of the proleptic Gregorian calendar; years start in March, so that a leap day comes last.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month > 2 ? year : year - 1
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }
 

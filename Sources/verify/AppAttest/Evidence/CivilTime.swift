@@ -22,6 +22,14 @@ package struct CivilTime: Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
+    /// The days from 1970 to a date.
+    package static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        // Years that begin in March, so that the leap day is the last of its year.
+        let (era, yearOfEra) = floored(month > 2 ? year : year - 1, by: 400)
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     /// Quotient and remainder with the remainder never negative, as times before 1970 need.
     private static func floored(_ value: Int, by divisor: Int) -> (Int, Int) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
@@ -49,10 +57,7 @@ package struct IssueTime: Hashable, Comparable, Sendable {
     /// The serial number; numbers beyond 63 bits, far above Apple's, count as equal.
     package let serial: Int64
 
-    package init(notBefore: EvaluationTime, serial: Int64) {
-        self.notBefore = notBefore
-        self.serial = serial
-    }
+    package init(notBefore: EvaluationTime, serial: Int64) { (self.notBefore, self.serial) = (notBefore, serial) }
 
     package static func < (left: Self, right: Self) -> Bool {
         (left.notBefore, left.serial) < (right.notBefore, right.serial)

@@ -7,9 +7,7 @@ package struct Comparison: Sendable, Equatable {
     package let expected: ReportValue
 
     package init(_ name: String, _ presented: ReportValue, expected: ReportValue) {
-        self.name = name
-        self.presented = presented
-        self.expected = expected
+        (self.name, self.presented, self.expected) = (name, presented, expected)
     }
 
     package init(_ name: String, _ presented: String, expected: String) {

@@ -15,4 +15,9 @@ package enum Counted {
         }
         return text
     }
+
+    /// Digits with zeros in front, up to a width.
+    package static func padded(_ digits: String, _ width: Int) -> String {
+        String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
 }

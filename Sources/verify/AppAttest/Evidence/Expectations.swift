@@ -31,11 +31,8 @@ package struct Expectations: Sendable {
         self.appIDs = appIDs
         self.environments = environments
         accepted = Accepted(environments)
-        self.categories = categories
-        self.bundleVersions = bundleVersions
-        self.macACL = macACL
-        self.receipt = receipt
-        self.extensionTrust = extensionTrust
+        (self.categories, self.bundleVersions, self.macACL) = (categories, bundleVersions, macACL)
+        (self.receipt, self.extensionTrust) = (receipt, extensionTrust)
     }
     package func accepts(_ environment: Environment) -> Bool {
         environment == .production ? accepted.production : accepted.development
@@ -75,8 +72,7 @@ package struct EntryPolicy<Value: Hashable & Sendable>: Sendable {
     package var whenMissing: WhenMissing
 
     package init(allow: Set<Value>? = nil, whenMissing: WhenMissing = .accept) {
-        self.allow = allow
-        self.whenMissing = whenMissing
+        (self.allow, self.whenMissing) = (allow, whenMissing)
     }
 
     /// - Parameters:

@@ -22,10 +22,7 @@ package struct Prepared<Evidence: Sendable> {
     package let check: SignatureCheck?
     private let sequel: Sequel
 
-    private init(check: SignatureCheck?, sequel: Sequel) {
-        self.check = check
-        self.sequel = sequel
-    }
+    private init(check: SignatureCheck?, sequel: Sequel) { (self.check, self.sequel) = (check, sequel) }
 
     /// - Parameter next: given whether the signature is valid; true where there is none.
     package init(check: SignatureCheck?, next: @escaping (Bool) -> Step) {

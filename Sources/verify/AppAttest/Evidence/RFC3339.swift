@@ -1,14 +1,36 @@
-/// Times as people read them (RFC 3339): UTC, fractions of a second only where there are some.
-enum RFC3339 {
+/// Times as people read and write them (RFC 3339).
+package enum RFC3339 {
+    /// A time in UTC, with a fraction of a second only where there is one.
     static func text(_ time: EvaluationTime) -> String {
-        let civil = CivilTime(time)
-        let date = "\(padded(civil.year, 4))-\(padded(civil.month, 2))-\(padded(civil.day, 2))"
-        let clock = "\(padded(civil.hour, 2)):\(padded(civil.minute, 2)):\(padded(civil.second, 2))"
-        return "\(date)T\(clock)\(civil.millisecond == 0 ? "" : ".\(padded(civil.millisecond, 3))")Z"
+        CivilTime(time).text(withMilliseconds: !time.milliseconds.isMultiple(of: 1000))
     }
 
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    /// A time in UTC or with an offset such as `+02:00`, with up to nine fraction digits, cut to milliseconds.
+    ///
+    /// - Returns: nil for any other text, and for a day or an hour that no calendar has.
+    package static func time(_ text: [UInt8]) -> EvaluationTime? {
+        let zone = text.suffix(6).map { Int64($0) - 0x30 }
+        // From the digit 0, a colon is 10 ahead, a plus sign 5 behind, and a minus sign 3.
+        guard zone.count == 6, zone[3] == 10, zone[0] == -5 || zone[0] == -3 else {
+            return ReceiptDate.time(text.indices, text.span)
+        }
+        let (hours, minutes) = (10 * zone[1] + zone[2], 10 * zone[4] + zone[5])
+        guard [zone[1], zone[2], zone[4], zone[5]].allSatisfy({ (0...9).contains($0) }), hours < 24, minutes < 60
+        else { return nil }
+        let local = text.dropLast(6) + [UInt8(ascii: "Z")]
+        let offset = (zone[0] == -5 ? 60_000 : -60_000) * (60 * hours + minutes)
+        return ReceiptDate.time(local.indices, Array(local).span).map {
+            EvaluationTime(milliseconds: $0.milliseconds - offset)
+        }
+    }
+}
+
+extension CivilTime {
+    /// RFC 3339, to the second or to the millisecond: `2026-11-20T12:00:00.000Z`.
+    package func text(withMilliseconds: Bool) -> String {
+        func digits(_ number: Int, _ width: Int = 2) -> String { Counted.padded(String(number), width) }
+        let date = "\(digits(year, 4))-\(digits(month))-\(digits(day))"
+        let clock = "\(digits(hour)):\(digits(minute)):\(digits(second))"
+        return "\(date)T\(clock)\(withMilliseconds ? ".\(digits(millisecond, 3))" : "")Z"
     }
 }

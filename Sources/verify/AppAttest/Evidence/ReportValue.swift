@@ -11,16 +11,10 @@ package enum ReportValue: Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .text(let text): text
         case .number(let number): String(number)
-        case .bytes(let bytes): Self.hex(bytes)
+        case .bytes(let bytes): Hexadecimal.encode(bytes)
         case .base64(let bytes): Self.base64(bytes)
         case .time(let time): RFC3339.text(time)
         }
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Standard base64, padded; here, since the reader of JSON stands above this module.
@@ -36,5 +30,40 @@ package enum ReportValue: Sendable, Equatable, CustomStringConvertible {
             }
         }
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Bytes as hexadecimal digits, two for each.
+package enum Hexadecimal {
+    /// Appends the digits, in small letters.
+    package static func append(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
+        for index in bytes.indices {
+            text.append(digit(bytes[index] >> 4))
+            text.append(digit(bytes[index] & 15))
+        }
+    }
+
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        append(bytes.span, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// - Returns: nil unless the text is hex of at least one byte.
+    package static func decode(_ text: [UInt8]) -> [UInt8]? {
+        guard !text.isEmpty, text.count.isMultiple(of: 2) else { return nil }
+        let values = text.compactMap(value)
+        guard values.count == text.count else { return nil }
+        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 }

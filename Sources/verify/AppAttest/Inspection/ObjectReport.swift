@@ -39,8 +39,5 @@ package struct ReportField: Sendable, Equatable {
     package let name: String
     package let value: ReportValue
 
-    package init(name: String, value: ReportValue) {
-        self.name = name
-        self.value = value
-    }
+    package init(name: String, value: ReportValue) { (self.name, self.value) = (name, value) }
 }

@@ -16,8 +16,7 @@ final class ReceiptVerifier {
     ///   - roots: of receipt signers; with none every receipt is refused for its chain.
     ///   - maxBytes: a longer receipt is malformed.
     init(roots: [CACertificate], maxBytes: Int = ObjectLimits.default.receiptBytes) {
-        self.roots = roots
-        self.maxBytes = maxBytes
+        (self.roots, self.maxBytes) = (roots, maxBytes)
         signers = ReceiptSigners(roots: roots)
     }
 
@@ -272,7 +271,6 @@ package struct ReceiptExpectations: Sendable {
     package var maxAgeSeconds: Int64?
 
     package init(appIDs: [AppID], environments: Set<Environment>) {
-        self.appIDs = appIDs
-        self.environments = environments
+        (self.appIDs, self.environments) = (appIDs, environments)
     }
 }

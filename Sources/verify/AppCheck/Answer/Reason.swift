@@ -89,9 +89,7 @@ package struct Status: Hashable, Sendable {
     package let message: ExactText
 
     package init(code: Int, status: String, message: ExactText) {
-        self.code = code
-        self.status = status
-        self.message = message
+        (self.code, self.status, self.message) = (code, status, message)
     }
 
     package static let ok = Status(code: 200, status: "OK", message: "")

@@ -19,11 +19,8 @@ package struct Artifact: Hashable, Sendable {
         registeredAt: EvaluationTime
     ) {
         keyID = KeyID(of: publicKey)
-        self.publicKey = publicKey
-        self.app = app
-        self.appleAppID = appleAppID
-        self.environment = environment
-        self.registeredAt = registeredAt
+        (self.publicKey, self.app, self.appleAppID) = (publicKey, app, appleAppID)
+        (self.environment, self.registeredAt) = (environment, registeredAt)
     }
 
     // Version ‖ key ID ‖ sealing key id ‖ nonce ‖ ciphertext ‖ tag.

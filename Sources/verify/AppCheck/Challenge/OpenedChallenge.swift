@@ -28,26 +28,15 @@ extension SecretRing<ChallengeKey> {
 
     /// The half of ``open(_:app:ttl:at:)`` that needs no state: whether one of our keys sealed it for this app, and when.
     package func authenticate(_ challenge: [UInt8], app: String) -> Result<EvaluationTime, Reason> {
-        guard challenge.count == ChallengeKey.byteCount, challenge[0] == ChallengeKey.version
-        else { return .failure(.challengeInvalid) }
+        guard let claimed = UnverifiedChallenge(challenge) else { return .failure(.challengeInvalid) }
+        guard !isAbsent(claimed.keyID) else { return .failure(.noActiveKey) }
+        guard let key = self[claimed.keyID] else { return .failure(.challengeKeyUnknown) }
         let bytes = challenge.span
-        guard let id = SealingKeyID(bytes.extracting(1..<ChallengeKey.keyIDEnd)) else {
-            return .failure(.challengeInvalid)
-        }
-        guard !isAbsent(id) else { return .failure(.noActiveKey) }
-        guard let key = self[id] else { return .failure(.challengeKeyUnknown) }
-        guard
-            let time = BigEndian.read(
-                bytes.extracting(ChallengeKey.keyIDEnd..<ChallengeKey.timeEnd),
-                ChallengeKey.timeBytes
-            )
-        else { return .failure(.challengeInvalid) }
         let code = key.code(bytes.extracting(..<ChallengeKey.clearBytes), app: app)
         let isGenuine = code.withBytes {
             ConstantTime.areEqual($0, bytes.extracting(ChallengeKey.clearBytes...))
         }
-        guard isGenuine else { return .failure(.challengeInvalid) }
-        return .success(EvaluationTime(milliseconds: Int64(time)))
+        return isGenuine ? .success(claimed.issuedAt) : .failure(.challengeInvalid)
     }
 }
 

@@ -18,28 +18,20 @@ extension TokenKeyRing {
 extension TokenKey {
     /// Members as Google's set has them: `kty use alg kid n e`; ES256 keys have `crv x y` instead of the last two.
     package func writeJSONWebKey(to writer: inout JSONWriter) {
-        func member(_ name: StaticString, _ value: String) {
-            writer.key(name)
-            writer.string(value)
-        }
-        func number(_ name: StaticString, _ bytes: [UInt8]) {
-            writer.key(name)
-            writer.string(validUTF8: Base64URL.encode(bytes))
-        }
         writer.beginObject()
-        member("kty", algorithm == .rs256 ? "RSA" : "EC")
-        member("use", "sig")
-        member("alg", algorithm.rawValue)
-        member("kid", kid)
+        writer.member("kty", algorithm == .rs256 ? "RSA" : "EC")
+        writer.member("use", "sig")
+        writer.member("alg", algorithm.rawValue)
+        writer.member("kid", kid)
         switch key.publicKey.parameters {
         case .rsa(let modulus, let exponent):
-            number("n", modulus)
-            number("e", exponent)
+            writer.member("n", validUTF8: Base64URL.encode(modulus))
+            writer.member("e", validUTF8: Base64URL.encode(exponent))
         case .p256(let point):
-            member("crv", "P-256")
+            writer.member("crv", "P-256")
             // RFC 7518, 6.2.1.2: always all 32 bytes.
-            number("x", point.x.bytes)
-            number("y", point.y.bytes)
+            writer.member("x", validUTF8: Base64URL.encode(point.x.bytes))
+            writer.member("y", validUTF8: Base64URL.encode(point.y.bytes))
         }
         writer.endObject()
     }

@@ -85,8 +85,5 @@ package struct NamedSecret: Sendable {
 
     package static let byteCount = 32
 
-    package init(id: String, secret: Secret) {
-        self.id = id
-        self.secret = secret
-    }
+    package init(id: String, secret: Secret) { (self.id, self.secret) = (id, secret) }
 }

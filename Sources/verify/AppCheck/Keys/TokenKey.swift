@@ -24,10 +24,7 @@ package struct TokenKey: Sendable {
         guard !kid.isEmpty else { throw .unnamed }
         guard key.kind == (algorithm == .rs256 ? .rsa : .p256)
         else { throw .wrongKind(kid: kid, algorithm: algorithm.rawValue) }
-        self.kid = kid
-        self.algorithm = algorithm
-        self.state = state
-        self.key = key
+        (self.kid, self.algorithm, self.state, self.key) = (kid, algorithm, state, key)
         var header = JSONWriter(capacity: 64)
         header.beginObject()
         header.member("kid", kid)

@@ -32,8 +32,7 @@ package struct TokenKeyRing: Sendable {
         for (index, key) in keys.enumerated() {
             guard byKid.updateValue(index, forKey: ExactText(key.kid)) == nil else { throw .standsTwice(id: key.kid) }
         }
-        self.keys = keys
-        self.byKid = byKid
+        (self.keys, self.byKid) = (keys, byKid)
         verification = VerificationKeys(keys, revoked: self.revoked, absent: self.absent)
     }
 

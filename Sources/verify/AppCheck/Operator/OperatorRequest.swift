@@ -17,25 +17,21 @@ package enum OperatorRequest {
     /// A record's value.
     package static func value(_ command: OperatorCommand, _ key: OperatorKey) -> [UInt8] {
         var json = JSONWriter(capacity: 384)
-        func bytes(_ name: StaticString, _ value: [UInt8]) {
-            json.key(name)
-            json.base64(value)
-        }
         json.beginObject()
         json.member("path", path(command.action))
         json.key("body")
         json.beginObject()
         switch command.subject {
-        case .key(let keyID): bytes("keyId", keyID.bytes)
-        case .installation(let id): bytes("installation", id.bytes)
+        case .key(let keyID): json.member("keyId", base64: keyID.bytes)
+        case .installation(let id): json.member("installation", base64: id.bytes)
         }
         if command.keepsBan { json.member("keepBan", true) }
         if let until = command.until { json.member("until", until.milliseconds) }
         if let partition = command.partition { json.member("partition", partition) }
         json.member("issuedAt", command.issuedAt.milliseconds)
-        bytes("nonce", command.nonce)
-        bytes("key", key.id.bytes)
-        bytes("code", key.code(command).bytes)
+        json.member("nonce", base64: command.nonce)
+        json.member("key", base64: key.id.bytes)
+        json.member("code", base64: key.code(command).bytes)
         json.endObject()
         json.endObject()
         return json.takeBytes()

@@ -27,8 +27,7 @@ struct JSONSpelling {
     static func object(_ name: StaticString, _ text: [UInt8]) -> [UInt8] {
         var json = JSONWriter(capacity: text.count + 64)
         json.beginObject()
-        json.key(name)
-        json.string(validUTF8: text)
+        json.member(name, validUTF8: text)
         json.endObject()
         return json.takeBytes()
     }

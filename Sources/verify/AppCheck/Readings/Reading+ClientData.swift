@@ -36,7 +36,7 @@ extension Reading {
         },
         data("hex-text", "The app hashed the hex text of $: hash the bytes that it stands for.") { TextForms.hex($0) },
         signed("hex-decoded", "The app decoded $ from hex first: sign the text as it is sent.") {
-            $0.read { text in [TextForms.hexDecoded(text)].compactMap(\.self) }
+            $0.read { text in [Hexadecimal.decode(text)].compactMap(\.self) }
         },
         data("quotes", "The app hashed $ with other quotation marks around it: hash the bytes that are sent.") {
             let (mark, isQuoted) = ([UInt8(ascii: "\"")], $0.count > 1 && $0.first == 0x22 && $0.last == 0x22)

@@ -47,13 +47,9 @@ package struct RegisteredApp: Sendable {
         self.projectID = projectID
         self.appID = appID
         name = Self.name(projectNumber, appID)
-        self.oauthClientIDs = oauthClientIDs
-        self.expectations = expectations
-        self.clientDataHash = clientDataHash
-        self.tokens = tokens
-        self.unknownKeys = unknownKeys
-        self.attestationsPerSecond = attestationsPerSecond
-        self.rollout = rollout
+        (self.oauthClientIDs, self.expectations, self.clientDataHash) = (oauthClientIDs, expectations, clientDataHash)
+        (self.tokens, self.unknownKeys) = (tokens, unknownKeys)
+        (self.attestationsPerSecond, self.rollout) = (attestationsPerSecond, rollout)
     }
 
     package func debugToken(_ hash: Digest?) -> DebugToken? {
@@ -138,10 +134,8 @@ package struct TokenSettings: Sendable, Equatable {
         sharedSessionTokens: Bool = false,
         sessionTokens: SessionTokenPolicy = .accept
     ) {
-        self.ttlMilliseconds = ttlMilliseconds
-        self.algorithm = algorithm
-        self.sharedSessionTokens = sharedSessionTokens
-        self.sessionTokens = sessionTokens
+        (self.ttlMilliseconds, self.algorithm) = (ttlMilliseconds, algorithm)
+        (self.sharedSessionTokens, self.sessionTokens) = (sharedSessionTokens, sessionTokens)
     }
 }
 
@@ -169,10 +163,7 @@ package struct Rollout: Sendable, Equatable {
         always: Set<Digest> = [],
         never: Set<Digest> = []
     ) {
-        self.mode = mode
-        self.parts = parts
-        self.seed = seed
-        self.always = always
-        self.never = never
+        (self.mode, self.parts, self.seed) = (mode, parts, seed)
+        (self.always, self.never) = (always, never)
     }
 }

@@ -38,8 +38,7 @@ extension Request {
         package var namesLimitedUse: Bool
 
         package init(artifact: [UInt8]? = nil, challenge: [UInt8], limitedUse: Bool?) {
-            self.artifact = artifact
-            self.challenge = challenge
+            (self.artifact, self.challenge) = (artifact, challenge)
             self.limitedUse = limitedUse ?? false
             namesLimitedUse = limitedUse != nil
         }

@@ -47,13 +47,8 @@ package final class Request: Sendable {
         unverifiedTokenID: [UInt8]? = nil,
         body: Body
     ) {
-        self.path = path
-        self.resource = resource
-        self.isBeta = isBeta
-        self.verb = verb
-        self.keyID = keyID
-        self.unverifiedTokenID = unverifiedTokenID
-        self.body = body
+        (self.path, self.resource, self.isBeta, self.verb) = (path, resource, isBeta, verb)
+        (self.keyID, self.unverifiedTokenID, self.body) = (keyID, unverifiedTokenID, body)
         switch body {
         case .object(_, .exchange(let exchange)): (self.exchange, limitedUse) = (exchange, exchange.limitedUse)
         case .debugToken(_, let limitedUse): (exchange, self.limitedUse) = (nil, limitedUse)

@@ -9,9 +9,7 @@ struct RequestContent {
     let body: Request.Body
 
     init(keyID: KeyID? = nil, unverifiedTokenID: [UInt8]? = nil, body: Request.Body) {
-        self.keyID = keyID
-        self.unverifiedTokenID = unverifiedTokenID
-        self.body = body
+        (self.keyID, self.unverifiedTokenID, self.body) = (keyID, unverifiedTokenID, body)
     }
 
     init(

@@ -8,10 +8,7 @@ package struct RequestAccount: Hashable, Sendable {
     /// nil for a verb that is not served.
     package let verb: Verb?
 
-    package init(app: Int?, verb: Verb?) {
-        self.app = app
-        self.verb = verb
-    }
+    package init(app: Int?, verb: Verb?) { (self.app, self.verb) = (app, verb) }
 }
 
 extension RequestDecoder {

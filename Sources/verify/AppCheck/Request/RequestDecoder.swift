@@ -9,9 +9,7 @@ package struct RequestDecoder: Sendable {
 
     /// - Parameter operatorKeys: without them no operator's command is genuine.
     package init(registry: Registry, limits: RequestLimits, operatorKeys: OperatorKeys = OperatorKeys()) {
-        self.registry = registry
-        self.limits = limits
-        self.operatorKeys = operatorKeys
+        (self.registry, self.limits, self.operatorKeys) = (registry, limits, operatorKeys)
     }
 
     package func decode(_ value: [UInt8]) -> RequestDecoding {

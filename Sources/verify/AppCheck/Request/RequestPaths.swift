@@ -21,11 +21,8 @@ package struct RequestPaths {
             command: OperatorCommand.Action?,
             target: Result<RequestTarget, Reason>
         ) {
-            self.bytes = bytes
-            self.echo = echo
-            self.appID = appID
-            self.command = command
-            self.target = target
+            (self.bytes, self.echo, self.appID) = (bytes, echo, appID)
+            (self.command, self.target) = (command, target)
         }
     }
 

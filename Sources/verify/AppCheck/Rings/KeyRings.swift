@@ -9,8 +9,6 @@ package struct KeyRings: Sendable {
         sealing: SealingKeyRing = SealingKeyRing(),
         challenges: ChallengeKeyRing = ChallengeKeyRing()
     ) {
-        self.tokens = tokens
-        self.sealing = sealing
-        self.challenges = challenges
+        (self.tokens, self.sealing, self.challenges) = (tokens, sealing, challenges)
     }
 }

@@ -12,10 +12,7 @@ package struct RateWindow: Hashable, Sendable {
     /// Admissions in that window.
     package var count: Int64
 
-    package init(second: Int64, count: Int64) {
-        self.second = second
-        self.count = count
-    }
+    package init(second: Int64, count: Int64) { (self.second, self.count) = (second, count) }
 
     /// - Parameters:
     ///   - window: the partition's window so far; nil = none.

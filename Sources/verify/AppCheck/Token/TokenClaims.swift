@@ -29,13 +29,9 @@ package struct TokenClaims: Hashable, Sendable {
         id: String,
         isDebug: Bool = false
     ) {
-        self.subject = subject
-        self.projectNumber = projectNumber
-        self.projectID = projectID
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
-        self.id = id
-        self.isDebug = isDebug
+        (self.subject, self.projectNumber, self.projectID) = (subject, projectNumber, projectID)
+        (self.issuedAt, self.expiresAt) = (issuedAt, expiresAt)
+        (self.id, self.isDebug) = (id, isDebug)
     }
 
     /// Such a token can be consumed whatever the app's policy on session tokens.

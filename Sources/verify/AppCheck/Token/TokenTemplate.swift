@@ -118,10 +118,7 @@ package struct UnsignedToken: Sendable {
     /// The data that the signature is made of.
     package let request: SigningRequest
 
-    init(input: [UInt8], request: SigningRequest) {
-        self.input = input
-        self.request = request
-    }
+    init(input: [UInt8], request: SigningRequest) { (self.input, self.request) = (input, request) }
 
     /// - Returns: `header.payload.signature`. Nothing is left here.
     package mutating func finish(_ signature: [UInt8]) -> [UInt8] {

@@ -38,10 +38,7 @@ package struct TokenTimes: Hashable, Sendable {
     }
 
     /// A token that was minted before: a redelivered request gets the same times.
-    package init(issuedAt: Int64, expiresAt: Int64) {
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
-    }
+    package init(issuedAt: Int64, expiresAt: Int64) { (self.issuedAt, self.expiresAt) = (issuedAt, expiresAt) }
 
     package var isLimitedUse: Bool {
         let life = expiresAt.subtractingReportingOverflow(issuedAt)

@@ -18,9 +18,7 @@ struct UnverifiedToken {
         guard parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),
             let signature = Base64URL.decode(parts[2]), !signature.isEmpty
         else { return nil }
-        self.header = header
-        self.payload = payload
-        self.signature = signature
+        (self.header, self.payload, self.signature) = (header, payload, signature)
         signingInput = Array(token[..<parts[1].endIndex])
     }
 

@@ -20,9 +20,7 @@ package final class BatchEngine: SignatureEngine {
     /// - Precondition: this machine has what `arithmetic` needs.
     package init(_ arithmetic: BatchArithmetic, watch: EngineWatch, tables: P384Tables = .shared) {
         precondition(arithmetic != .ifma || BatchArithmetic.featureMissingForIFMA == nil, "IFMA can be used")
-        self.arithmetic = arithmetic
-        self.watch = watch
-        self.tables = tables
+        (self.arithmetic, self.watch, self.tables) = (arithmetic, watch, tables)
         leafPlaces.reserveCapacity(P384Group.most)
         places.reserveCapacity(P256Group.most)
     }

@@ -20,8 +20,7 @@ package final class EngineWatch: Sendable {
     ///   - key: secret and random, so that no sender knows which of his signatures are compared.
     package init(crossCheck: Int, key: UInt64, alarm: @escaping Alarm) {
         threshold = crossCheck < 1 ? 0 : UInt64.max / UInt64(crossCheck)
-        self.key = key
-        self.alarm = alarm
+        (self.key, self.alarm) = (key, alarm)
     }
 
     /// Whether an engine was wrong: from then on OpenSSL judges everything. It reads no second point, so those that the

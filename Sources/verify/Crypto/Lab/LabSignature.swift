@@ -3,10 +3,7 @@ package struct LabSignature: Hashable, Sendable {
     package var r: [UInt8]
     package var s: [UInt8]
 
-    package init(r: [UInt8], s: [UInt8]) {
-        self.r = r
-        self.s = s
-    }
+    package init(r: [UInt8], s: [UInt8]) { (self.r, self.s) = (r, s) }
 
     /// Strict DER: `SEQUENCE { r INTEGER, s INTEGER }`, minimal.
     package var der: [UInt8] {

@@ -15,9 +15,7 @@ package final class SigningLibrary: Sendable {
 
     /// - Parameter engine: nil keeps ES256 with OpenSSL: verifying one by one costs more than signing.
     package init(_ signer: any GroupSigner, engine: EngineWatch?, alarm: @escaping Alarm) {
-        self.signer = signer
-        self.engine = engine
-        self.alarm = alarm
+        (self.signer, self.engine, self.alarm) = (signer, engine, alarm)
     }
 
     package var name: String { signer.name }

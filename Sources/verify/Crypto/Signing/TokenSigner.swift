@@ -100,10 +100,7 @@ package struct SigningRequest: Sendable {
     package let key: SigningKey
     package let digest: Digest
 
-    package init(key: SigningKey, digest: Digest) {
-        self.key = key
-        self.digest = digest
-    }
+    package init(key: SigningKey, digest: Digest) { (self.key, self.digest) = (key, digest) }
 }
 
 /// Compares a library's signatures with OpenSSL's before the library may sign with a key.
