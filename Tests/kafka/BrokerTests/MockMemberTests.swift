@@ -9,65 +9,9 @@ import Streams
 import TestKit
 import Testing
 
+/// Rounds of a member on librdkafka; what it does with its group is the contract's.
 @Suite(.waiting)
 struct MockMemberTests {
-    @Test(arguments: MemberDelivery.allCases)
-    func `a batch is committed with its outputs, an aborted one is read again, and a restart resumes`(
-        delivery: MemberDelivery
-    ) throws {
-        try withMockTopics { _, settings in
-            #expect(try MemberDriver.publish(100, to: "requests", settings.properties).acknowledged == 100)
-            let driver = try MemberDriver(delivery, settings)
-            let first = try driver.records(100)
-            #expect(driver.changes == [.assigned([0, 1, 2, 3])])
-            #expect(driver.restored == [[]])
-            let half = first.filter { $0.partition < 2 }
-            try driver.commit(half, half.outputs(.results, .ledger))
-
-            // The other half is aborted, and only that half is delivered again.
-            let rest = first.filter { $0.partition >= 2 }
-            driver.fail(rest, rest.outputs(.results))
-            try driver.member.transaction.abort()
-            let again = try driver.records(rest.records.count)
-            #expect(again.places == rest.places)
-            let stale = #expect(throws: KafkaFault.self) {
-                try driver.member.transaction.begin()
-                try driver.member.transaction.commit(
-                    [PartitionPosition(partition: 3, offset: 1_000)],
-                    of: again.generation
-                )
-            }
-            #expect(stale?.isRecoverable == true && stale?.requiresAbort == true)
-            try driver.member.close()
-
-            let next = try MemberDriver(delivery, settings)
-            let resumed = try next.gather { $0.records.count >= rest.records.count && !next.restored.isEmpty }
-            #expect(resumed.places == rest.places)
-            // The mock cluster shows aborted records too, and the aborted outputs wrote none to the ledger.
-            #expect(next.restored.map(\.count) == [half.records.count])
-            try next.member.close()
-            try check(half.records, in: "results", settings)
-        }
-    }
-
-    /// The outputs of `records` lie on their requests' partitions, with key and headers.
-    private func check(_ records: [InboundRecord], in topic: String, _ settings: BrokerSettings) throws {
-        var properties = KafkaProperties(settings.properties)
-        properties["group.id"] = "check"
-        let reader = try Consumer(properties, topic: topic)
-        try reader.assign([0, 1].map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
-        let outputs = try reader.records(records.count)
-        #expect(
-            Set(outputs.map { $0.value ?? [] })
-                == Set(records.map { MemberDriver.output(.results, for: $0).value ?? [] })
-        )
-        for output in outputs {
-            #expect(output.key != nil)
-            #expect(output.headers.map(\.name) == [bytes("request-id"), bytes("none")])
-            #expect(output.headers.last?.value == nil)
-        }
-    }
-
     @Test func `a partition where nothing is there counts as read once its leader has answered`() throws {
         try withMockTopics { _, settings in
             let driver = try MemberDriver(.exactlyOnce, settings)
@@ -88,6 +32,27 @@ struct MockMemberTests {
             #expect(try driver.records(1, limits: BatchLimits(bytes: 1)).records.count == 1)
             #expect(try driver.records(54).records.count == 54)
             #expect(try driver.member.poll(BatchLimits(), waitMilliseconds: 0).records.isEmpty)
+            try driver.member.close()
+        }
+    }
+
+    @Test func `huge headers end a round as huge values do`() throws {
+        try withMockTopics { _, settings in
+            let producer = try Producer(KafkaProperties(settings.properties + [("compression.codec", "gzip")]))
+            let header = RecordHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: 100_000))
+            for _ in 0..<50 {
+                try producer.produce(topic: "requests", partition: 0, key: nil, value: [1], headers: [header])
+            }
+            try producer.flush(timeoutMilliseconds: .noLimit)
+            let driver = try MemberDriver(.exactlyOnce, settings)
+            var (count, largest) = (0, 0)
+            _ = try driver.steps(BatchLimits(bytes: 1_000_000)) { batch in
+                count += batch.records.count
+                largest = max(largest, batch.records.count)
+                return count == 50
+            }
+            #expect(count == 50)
+            #expect(largest <= 12, "a million bytes and the last record")
             try driver.member.close()
         }
     }

@@ -39,6 +39,9 @@ struct QueryThreadTests {
         }
 
         var questions: Int { asked.withLock { $0.count } }
+
+        /// Waits for so many questions.
+        func isAsked(_ count: Int) -> Bool { eventually({ questions }, until: { $0 == count }) }
     }
 
     @Test func `asking waits for nobody, queries go one by one in order, and each answer has its number`() {
@@ -46,21 +49,9 @@ struct QueryThreadTests {
         let thread = broker.thread()
         let ids = [thread.ask(.topics), thread.ask(.offsets([3], limit: 5_000))]
         #expect(thread.nextAnswer() == nil)
-        #expect(
-            eventually {
-                broker.questions
-            } until: {
-                $0 == 1
-            }
-        )
+        #expect(broker.isAsked(1))
         broker.mayAnswer.signal()
-        #expect(
-            eventually {
-                broker.questions
-            } until: {
-                $0 == 2
-            }
-        )
+        #expect(broker.isAsked(2))
         broker.mayAnswer.signal()
         let answers = broker.answers(thread, 2)
         #expect(answers.map(\.id) == ids)
@@ -77,13 +68,7 @@ struct QueryThreadTests {
         let broker = Broker()
         let thread = broker.thread()
         let ids = (0..<3 as Range<Int32>).map { thread.ask(.offsets([$0], limit: 5_000)) }
-        #expect(
-            eventually {
-                broker.questions
-            } until: {
-                $0 == 1
-            }
-        )
+        #expect(broker.isAsked(1))
         thread.forget(ids[0])
         thread.forget(ids[1])
         for _ in 0..<3 { broker.mayAnswer.signal() }
@@ -96,13 +81,7 @@ struct QueryThreadTests {
         let broker = Broker()
         let thread = broker.thread()
         _ = thread.ask(.topics)
-        #expect(
-            eventually {
-                broker.questions
-            } until: {
-                $0 == 1
-            }
-        )
+        #expect(broker.isAsked(1))
         thread.close()
         broker.mayAnswer.signal()
         let id = thread.ask(.offsets([0], limit: 5_000))
@@ -131,7 +110,7 @@ struct MemberAssemblyTests {
     }
 
     @Test func `queries ask the newest consumer, and say so where there is none`() throws {
-        try withMockTopics { cluster, settings in
+        try withMockTopics { _, settings in
             let ports = try MemberAssembly(settings, wake: {}).ports(writer: NoWriter())
             guard case .failure(let fault)? = answer(ports.queries, .topics) else { return #expect(Bool(false)) }
             #expect(fault.isRetriable && !fault.isFatal)
@@ -150,7 +129,6 @@ struct MemberAssemblyTests {
                     == .success(.ends(ledger: [0: empty, 1: empty], requests: [0: empty, 1: empty], nil))
             )
             consumer.discard()
-            withExtendedLifetime(cluster) {}
         }
     }
 }

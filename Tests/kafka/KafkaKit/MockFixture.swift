@@ -56,11 +56,7 @@ package final class MockFixture {
     }
 
     package func topicReader() throws -> TopicReader {
-        try TopicReader(KafkaProperties(properties([])), topic: Self.topic)
-    }
-
-    package func properties(_ more: [(String, String)]) -> [(String, String)] {
-        properties(group: "group", more)
+        try TopicReader(KafkaProperties(properties()), topic: Self.topic)
     }
 }
 

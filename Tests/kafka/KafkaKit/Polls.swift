@@ -1,5 +1,5 @@
 package import Kafka
-package import KafkaPorts
+internal import KafkaPorts
 internal import TestKit
 internal import Testing
 
@@ -54,25 +54,5 @@ extension Consumer {
         case .revoked, .lost:
             try unassign()
         }
-    }
-}
-
-extension TopicReader {
-    /// True where every partition's position has reached its end.
-    package func isDone(_ ends: [Int64]) -> Bool {
-        ends.enumerated().allSatisfy { partition, end in (position(of: Int32(partition)) ?? -1) >= end }
-    }
-
-    /// Polls until `isDone` returns true.
-    package func records(until isDone: () throws -> Bool) throws -> [TopicRecord] {
-        var (records, watch): ([TopicRecord], _) = ([], StandstillWatch<Int>())
-        while try !isDone() {
-            if watch.isStill(records.count) {
-                Issue.record("only \(records.count) records came")
-                break
-            }
-            records += try self.records(most: 1_000, waiting: 100)
-        }
-        return records
     }
 }

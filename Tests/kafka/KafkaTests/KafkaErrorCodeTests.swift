@@ -21,4 +21,7 @@ struct KafkaErrorCodeTests {
         let fault = KafkaFault(code: 31_000, name: "NEW", message: "m")
         #expect(!fault.isFatal && !fault.isRetriable && !fault.requiresAbort && !fault.isTimeout && !fault.isRefusal)
     }
+
+    @Test(arguments: [KafkaFault.invalid("a"), .fatal("b"), .stale("c"), .timedOut("d")])
+    func `a fault that this program makes is not a record's`(fault: KafkaFault) { #expect(!fault.isRecordFault) }
 }

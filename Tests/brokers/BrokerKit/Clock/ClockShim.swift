@@ -1,4 +1,5 @@
 package import Foundation
+internal import TestKit
 
 /// A library that gives a process a wall clock of its own, made by the machine's compiler, and such clocks.
 ///
@@ -28,16 +29,8 @@ package final class ClockShim: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         if !stays { try ProgramLeash.shared.hold(folder: folder) }
         let source = URL(filePath: #filePath).deletingLastPathComponent().path + "/clock_shim.c"
-        let run = Process()
-        let said = Pipe()
-        run.executableURL = compiler
-        run.arguments = ["-shared", "-fPIC", "-O1", source, "-o", library, "-ldl"]
-        run.standardOutput = said
-        run.standardError = said
-        try run.run()
-        let text = String(decoding: said.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        run.waitUntilExit()
-        guard run.terminationStatus == 0 else { throw ClusterFault(description: "\(source): \(text)") }
+        let run = PythonLab.run([compiler.path, "-shared", "-fPIC", "-O1", source, "-o", library, "-ldl"])
+        guard run.code == 0 else { throw ClusterFault(description: "\(source): \(run.error)") }
     }
 
     deinit {

@@ -8,8 +8,8 @@ package struct KafkaInstallation: Sendable {
 
     /// The installation found, or nil: ``whyMissing`` then has the remedy.
     package static let found: KafkaInstallation? = {
-        guard let java = executable("java"), let home = candidates.first(where: isKafka) else { return nil }
-        return KafkaInstallation(home: home, java: java)
+        guard let java = executable("java") else { return nil }
+        return candidates.first { jar(of: $0) != nil }.map { KafkaInstallation(home: $0, java: java) }
     }()
 
     package static var whyMissing: String {
@@ -35,9 +35,7 @@ package struct KafkaInstallation: Sendable {
 
     /// 4 of `kafka_2.13-4.3.1.jar`; nil where the name has no version.
     package var majorVersion: Int? {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path + "/libs")) ?? []
-        let jar = files.first { $0.hasPrefix("kafka_2") && $0.hasSuffix(".jar") }
-        return jar?.split(separator: "-").dropFirst().first?.split(separator: ".").first.flatMap { Int($0) }
+        Self.jar(of: home)?.split(separator: "-").dropFirst().first?.split(separator: ".").first.flatMap { Int($0) }
     }
 
     private static var candidates: [URL] {
@@ -46,8 +44,9 @@ package struct KafkaInstallation: Sendable {
         return [URL(fileURLWithPath: home)]
     }
 
-    private static func isKafka(_ home: URL) -> Bool {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: home.path + "/libs")) ?? []
-        return files.contains { $0.hasPrefix("kafka_2") && $0.hasSuffix(".jar") }
+    /// The broker's own; nil = there is none.
+    private static func jar(of home: URL) -> String? {
+        let files = try? FileManager.default.contentsOfDirectory(atPath: home.path + "/libs")
+        return files?.first { $0.hasPrefix("kafka_2") && $0.hasSuffix(".jar") }
     }
 }

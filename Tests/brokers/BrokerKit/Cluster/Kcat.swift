@@ -1,4 +1,5 @@
 package import Foundation
+internal import TestKit
 package import Testing
 
 /// A client that is none of ours, where this machine has it.
@@ -7,22 +8,11 @@ package enum Kcat {
 
     /// Runs it on a topic to its end. - Returns: what it printed.
     @discardableResult
-    package static func run(_ servers: String, topic: String, _ arguments: [String], input: String = "") throws -> Data
-    {
+    package static func run(_ servers: String, topic: String, _ arguments: [String]) throws -> Data {
         guard let program else { throw ProgramFault(description: "kcat is not installed") }
-        let process = Process()
-        let (standardInput, output) = (Pipe(), Pipe())
-        process.executableURL = program
-        process.arguments = ["-b", servers, "-t", topic] + arguments
-        process.standardInput = standardInput
-        process.standardOutput = output
-        try process.run()
-        try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-        try standardInput.fileHandleForWriting.close()
-        let printed = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ProgramFault(description: "kcat \(arguments) failed") }
-        return printed
+        let run = PythonLab.run([program.path, "-b", servers, "-t", topic] + arguments)
+        guard run.code == 0 else { throw ProgramFault(description: "kcat \(arguments): \(run.error)") }
+        return run.output
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestKit
 
 /// An ACL of a user. A denied operation stays denied, whatever else is allowed.
 package struct AccessRule: Sendable {
@@ -68,37 +69,20 @@ extension RealCluster {
     /// Runs one of Kafka's own tools to its end. - Returns: what it printed.
     @discardableResult
     package func tool(_ className: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = installation.java
-        process.arguments =
-            ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-cp", installation.home.path + "/libs/*"]
-            + [className] + arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ClusterFault(description: "\(className): \(text)") }
+        let places = ["-Xmx256m", "-cp", installation.home.path + "/libs/*", className]
+        let java = [installation.java.path, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+        let run = PythonLab.run(java + places + arguments)
+        let text = String(decoding: run.output, as: UTF8.self) + run.error
+        guard run.code == 0 else { throw ClusterFault(description: "\(className): \(text)") }
         return text
     }
 
     /// Whether this process may mount memory disks: see ``ClusterSettings/diskMegabytes``.
     package static let canMountDisks: Bool = {
         let folder = FileManager.default.temporaryDirectory.path + "/disk-" + UUID().uuidString
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
-            "-c",
-            "mkdir \"$1\" && mount -t tmpfs -o size=1m tmpfs \"$1\" && umount \"$1\"; code=$?; rmdir \"$1\"; exit $code",
-            "sh", folder,
-        ]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let trial =
+            #"mkdir "$1" && mount -t tmpfs -o size=1m tmpfs "$1" && umount "$1"; "#
+            + #"code=$?; rmdir "$1"; exit $code"#
+        return PythonLab.run(["sh", "-c", trial, "sh", folder]).code == 0
     }()
 }

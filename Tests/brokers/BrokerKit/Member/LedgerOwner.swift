@@ -25,7 +25,7 @@ package struct LedgerOwner {
     package func write(_ count: Int, _ word: String) throws {
         try producer.begin()
         for number in 0..<count {
-            try producer.produce(
+            try producer.producer.produce(
                 topic: topic,
                 partition: Int32(number % 3),
                 key: bytes("\(word) \(number)"),

@@ -10,7 +10,7 @@ internal import TestKit
 internal import Testing
 
 /// The two promises that a member can make.
-package enum MemberDelivery: String, CaseIterable, Sendable {
+package enum MemberDelivery: Sendable {
     case exactlyOnce, atLeastOnce
 
     package func member(_ settings: BrokerSettings) throws -> SteppedMember {
@@ -77,20 +77,14 @@ package final class MemberDriver {
     package private(set) var changes: [AssignmentChange] = []
     /// The records of each finished restore.
     package private(set) var restored: [[StoredRecord]] = []
-    /// Kept ledgers that were to be dropped.
-    package private(set) var dropped: Set<Int32> = []
-    /// Partitions whose ledgers were restored, in that order.
-    package private(set) var completed: [Int32] = []
-    /// The report of each partition's last start.
-    package private(set) var starts: [Int32: PartitionStart.Report] = [:]
+    /// How many ledgers were restored.
+    private var completed = 0
     package private(set) var held: [Int32: String] = [:]
     private var marks: [Int32: PositionMark] = [:]
     /// Faults that did not end the loop.
     package private(set) var faults: [KafkaFault] = []
     /// Partitions whose ledgers are kept.
     package var kept: Set<Int32> = []
-    /// Polled records go here instead, as they are; nil = they are taken.
-    package var uncopied: [PolledRecord]?
     private var reading: [StoredRecord]?
     /// The number of the last assignment.
     private var announcement = Generation(0)
@@ -125,10 +119,6 @@ package final class MemberDriver {
             #expect(round.records.count <= limits.records)
             given += round.records.count
             for event in round.events { try take(event) }
-            if uncopied != nil {
-                uncopied?.append(contentsOf: round.records)
-                return MemberBatch(generation: round.generation)
-            }
             let records = round.records.compactMap { $0.take() }
             return MemberBatch(records: records, generation: round.generation)
         } catch let fault as KafkaFault where !fault.endsLoop {
@@ -156,14 +146,12 @@ package final class MemberDriver {
             reading = nil
             try member.release()
         case .ledger(let records, _): reading?.append(contentsOf: records.records)
-        case .ledgerDropped(let partition):
-            dropped.insert(partition)
-            marks[partition] = nil
+        case .ledgerDropped(let partition): marks[partition] = nil
         case .ledgerGiven(let partition):
-            completed.append(partition)
+            completed += 1
             unread.remove(partition)
             try start(partition)
-        case .started(let partition, let report): starts[partition] = report
+        case .started: break
         case .held(let partition, let sentence, _):
             held[partition] = sentence
             unread.remove(partition)
@@ -193,7 +181,7 @@ package final class MemberDriver {
         (assigned, unread) = (partitions, Set(partitions))
         for partition in partitions {
             if !kept.contains(partition) { marks[partition] = nil }
-            (starts[partition], held[partition]) = (nil, nil)
+            held[partition] = nil
         }
         reading = []
     }
@@ -209,7 +197,7 @@ package final class MemberDriver {
 
     /// As ``progress``. It leaves faults out, since a member may retry without an end.
     private var mark: [Int] {
-        [changes.count, restored.count, reading?.count ?? 0, completed.count, given]
+        [changes.count, restored.count, reading?.count ?? 0, completed, given]
     }
 
     /// Steps until `count` records of one assignment are there, and never takes more than the limit in all.

@@ -13,10 +13,7 @@ extension TopicNames {
 }
 
 /// Runs a test with a mock cluster that has the worker's topics, each of four partitions, and the settings of a member.
-package func withMockTopics(
-    guardsPositions: Bool = false,
-    _ body: (MockCluster, BrokerSettings) throws -> Void
-) throws {
+package func withMockTopics(_ body: (MockCluster, BrokerSettings) throws -> Void) throws {
     try withMock { fixture in
         for name in TopicNames.ofTests.all { try fixture.cluster.createTopic(name, partitions: 4) }
         var settings = BrokerSettings(
@@ -26,7 +23,7 @@ package func withMockTopics(
             membership: .dynamic
         )
         settings.commitsOffsetsAside = true
-        settings.guardsPositions = guardsPositions
+        settings.guardsPositions = false
         try body(fixture.cluster, settings)
     }
 }

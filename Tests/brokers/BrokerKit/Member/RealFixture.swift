@@ -1,7 +1,5 @@
 package import Broker
-internal import Foundation
 internal import Kafka
-internal import KafkaKit
 internal import KafkaPorts
 package import Settings
 package import Streams
@@ -64,49 +62,36 @@ package struct RealFixture {
     }
 
     /// The values that an output topic holds, as a reader of this isolation level sees them, partition by partition.
-    package func values(of stream: OutputTopic, _ isolation: String = "read_committed") throws -> [String] {
-        let more = [("isolation.level", isolation), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
-        let consumer = try Consumer(KafkaProperties(properties + more), topic: try #require(names.outputs[stream]))
-        let all = 0..<3 as Range<Int32>
-        try consumer.assign(all.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
-        var values: [(partition: Int32, text: String)] = []
-        var open = Set(all)
-        _ = try consumer.poll { event in
-            if case .message(let message) = event {
-                values.append((message.partition, String(decoding: message.take().value ?? [], as: UTF8.self)))
-            }
-            if case .endOfPartition(let end) = event { open.remove(end.partition) }
-            return open.isEmpty
-        }
-        #expect(open.isEmpty, "not read to its end")
-        return all.flatMap { partition in values.filter { $0.partition == partition }.map(\.text) }
+    package func values(
+        of stream: OutputTopic,
+        _ isolation: String = "read_committed",
+        partitions: Int32 = 3
+    ) throws -> [String] {
+        let settings = KafkaProperties(properties + [("isolation.level", isolation)])
+        var records: [KafkaRecord] = []
+        try TopicDump.read(try #require(names.outputs[stream]), settings, partitions: partitions) { records.append($0) }
+        return records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
+            .map { String(decoding: $0.value ?? [], as: UTF8.self) }
     }
 
     /// The group's next offset of each partition; nil = nothing committed.
     /// Offsets in a transaction whose markers are being written are requested again.
-    package func committed() throws -> [Int64?] {
+    package func committed(partitions: Int32 = 3) throws -> [Int64?] {
         var watch = StandstillWatch<KafkaFault>()
         while true {
-            do { return try askCommitted() } catch let fault as KafkaFault where fault.isRetriable {
+            do { return try askCommitted(partitions) } catch let fault as KafkaFault where fault.isRetriable {
                 if watch.isStill(fault) { throw fault }
                 pause(milliseconds: 100)
             }
         }
     }
 
-    private func askCommitted() throws -> [Int64?] {
+    private func askCommitted(_ partitions: Int32) throws -> [Int64?] {
         try Admin(KafkaProperties(properties)).committedOffsets(
             ofGroup: KafkaProperties(properties)["group.id"] ?? "",
             topic: names.requests,
-            partitions: [0, 1, 2]
+            partitions: Array(0..<partitions)
         )
         .map(\.offset)
-    }
-
-    /// Runs kcat on the requests topic. - Returns: what it printed.
-    @discardableResult
-    package func kcat(_ arguments: [String], input: String = "") throws -> String {
-        let servers = KafkaProperties(properties)["bootstrap.servers"] ?? ""
-        return String(decoding: try Kcat.run(servers, topic: names.requests, arguments, input: input), as: UTF8.self)
     }
 }

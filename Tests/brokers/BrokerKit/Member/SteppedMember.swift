@@ -40,7 +40,6 @@ package final class SteppedMember {
     /// Faults that the member rode out.
     package var troubles: [KafkaFault] { ridden() }
 
-    package var roles: StreamRoles { streams.roles }
     package func snapshot() -> MemberSnapshot { streams.core.snapshot() }
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {

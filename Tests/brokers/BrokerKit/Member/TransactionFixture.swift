@@ -1,49 +1,31 @@
+internal import Broker
 package import Kafka
 internal import KafkaKit
 internal import KafkaPorts
+internal import Settings
+internal import Streams
 internal import TestKit
 internal import Testing
 
-/// Two topics of one partition on the suite's broker, and clients for a copy from one to the other.
+/// Topics on the suite's broker, and clients for a copy from one to another.
 package struct TransactionFixture {
-    package let input: String
     package let output: String
-    package let properties: [(String, String)]
+    private let topics: RealFixture
 
-    /// - Parameters:
-    ///   - settings: of the output topic.
-    ///   - servers: other brokers than the suite's.
-    ///   - sessionSeconds: after which the group drops a member that is silent.
-    package init(
-        _ prefix: String,
-        partitions: Int = 1,
-        settings: [(name: String, value: String)] = [],
-        servers: String? = nil,
-        sessionSeconds: Int = 6
-    ) throws {
-        let servers = try servers ?? #require(RealClusterTrait.cluster).bootstrapServers
-        (input, output) = ("\(prefix).in", "\(prefix).out")
-        properties = [
-            ("bootstrap.servers", servers), ("group.id", prefix),
-            ("session.timeout.ms", String(sessionSeconds * 1_000)),
-            ("heartbeat.interval.ms", "200"), ("log_level", "0"),
-        ]
-        let topics = [
-            NewTopic(name: input, partitions: partitions),
-            NewTopic(name: output, partitions: partitions, settings: settings),
-        ]
-        let created = try admin().createTopics(topics, timeoutMilliseconds: .noLimit)
-        try #require(created == [.created, .created])
+    /// - Parameter sessionSeconds: after which the group drops a member that is silent.
+    package init(_ prefix: String, partitions: Int = 1, sessionSeconds: Int = 6) throws {
+        let topics = try RealFixture(prefix, sessionSeconds: sessionSeconds)
+        output = try #require(topics.names.outputs[.results])
+        self.topics = topics
+        try #require(try topics.create(partitions: partitions).allMatch)
     }
 
-    package func admin() throws -> Admin { try Admin(KafkaProperties(properties)) }
+    package var input: String { topics.names.requests }
+    package var properties: [(String, String)] { topics.properties }
 
     /// A producer that may begin.
-    package func producer(_ more: [(String, String)] = []) throws -> TransactionClient {
-        let producer = try TransactionClient(
-            KafkaProperties(properties + more),
-            transactionalID: "\(input).id"
-        )
+    package func producer() throws -> TransactionClient {
+        let producer = try TransactionClient(KafkaProperties(properties), transactionalID: "\(input).id")
         try producer.initTransactions(limit: .noLimit)
         return producer
     }
@@ -55,41 +37,19 @@ package struct TransactionFixture {
         return (consumer, try consumer.metadataOnceAssigned())
     }
 
-    package func topicReader() throws -> TopicReader { try TopicReader(KafkaProperties(properties), topic: output) }
-
-    /// The values on the output's partition, up to its end as a reader of this isolation level sees it.
+    /// The values on the output's first partition, up to its end as a reader of this isolation level sees it.
     package func outputs(_ isolation: String = "read_committed") throws -> [String] {
-        let more = [("isolation.level", isolation), ("enable.partition.eof", "true"), ("fetch.wait.max.ms", "10")]
-        let consumer = try Consumer(KafkaProperties(properties + more), topic: output)
-        try consumer.assign([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
-        var values: [String] = []
-        let isDone = try consumer.poll { event in
-            if case .message(let message) = event {
-                values.append(String(decoding: message.take().value ?? [], as: UTF8.self))
-            }
-            if case .endOfPartition = event { return true }
-            return false
-        }
-        #expect(isDone)
-        return values
+        try topics.values(of: .results, isolation, partitions: 1)
     }
 
-    /// The group's next offset; nil = nothing committed.
-    package func committed() throws -> Int64? {
-        try admin().committedOffsets(
-            ofGroup: KafkaProperties(properties)["group.id"] ?? "",
-            topic: input,
-            partitions: [0],
-            timeoutMilliseconds: .noLimit
-        )
-        .first?.offset
-    }
+    /// The next offset of the first partition; nil = nothing committed.
+    package func committed() throws -> Int64? { try topics.committed(partitions: 1)[0] }
 }
 
 extension TransactionClient {
-    package func produce(_ values: [String], to topic: String, partition: Int32 = 0) throws {
+    package func produce(_ values: [String], to topic: String) throws {
         for value in values {
-            try produce(topic: topic, partition: partition, key: bytes(value), value: bytes(value))
+            try producer.produce(topic: topic, partition: 0, key: bytes(value), value: bytes(value))
         }
     }
 

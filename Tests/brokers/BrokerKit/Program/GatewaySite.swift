@@ -33,10 +33,10 @@ package struct GatewaySite {
         try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
         try Data((Self.secret + "\n").utf8).write(to: URL(filePath: workplace.folder + "/secret"))
         worker = try workplace.start("run", "--instance", "one")
-        guard worker.says("are assigned", seconds: 60) else { throw SiteFault(description: worker.error) }
+        guard worker.says("are assigned", seconds: 60) else { throw ProgramFault(description: worker.error) }
         gateway = try workplace.start("gateway", "--instance", "g1")
         guard gateway.says("serves 127.0.0.1, port \(port)", seconds: 60) else {
-            throw SiteFault(description: gateway.error)
+            throw ProgramFault(description: gateway.error)
         }
     }
 
@@ -54,9 +54,4 @@ package struct GatewaySite {
             ]
         )
     }
-}
-
-/// Why a site did not come up: what its process says.
-package struct SiteFault: Error, CustomStringConvertible {
-    package let description: String
 }

@@ -18,16 +18,12 @@ package enum TopicDump {
         package var isOpen: Bool { committed < all }
     }
 
-    package struct Unread: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Hands each committed record of a topic to `body`, in order per partition, up to the end as it stands when reading
     /// begins.
     ///
     /// - Parameter properties: librdkafka's settings; `group.id` is not joined.
     /// - Returns: each partition's ends.
-    /// - Throws: ``Unread`` where the broker gives nothing for a long time, and what `body` throws.
+    /// - Throws: a ``ClusterFault`` where the broker gives nothing for a long time, and what `body` throws.
     @discardableResult
     package static func read(
         _ topic: String,
@@ -47,7 +43,7 @@ package enum TopicDump {
         var counts: [Int32: Int] = [:]
         var (events, watch) = (0, StandstillWatch<Int>(seconds: 60))
         while !open.isEmpty {
-            if watch.isStill(events) { throw Unread(description: "\(topic): \(open) not read") }
+            if watch.isStill(events) { throw ClusterFault(description: "\(topic): \(open) not read") }
             guard let event = try consumer.poll(timeoutMilliseconds: 1_000) else { continue }
             switch event {
             case .message(let message):
@@ -81,7 +77,7 @@ package enum TopicDump {
     ) throws -> [Int32: Ends] {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)
-        else { throw Unread(description: "cannot write \(path)") }
+        else { throw ClusterFault(description: "cannot write \(path)") }
         defer { try? file.close() }
         var lines: [UInt8] = []
         let ends = try read(topic, properties, partitions: partitions) { record in

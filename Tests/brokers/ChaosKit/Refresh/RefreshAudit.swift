@@ -1,124 +1,54 @@
-/// Checks what the fraud metric promises: each receipt that Apple's double answered and that was acknowledged is accepted
-/// once, or superseded by a newer one; ledger, receipts topic and events have what was accepted, and forgotten keys have
-/// nothing.
+internal import BrokerKit
+internal import Crypto
+internal import Foundation
+internal import JSON
+
+/// Checks what the fraud metric promises: no receipt is lost, and no position passes one whose exchange has not ended;
+/// what was accepted is in ledger, receipts topic and events, and of forgotten keys nothing is.
 package enum RefreshAudit {
+    /// Calls for one receipt, after which its line skips it.
+    private static let mostCalls = 5
+
     /// - Returns: what is wrong, a line each.
     package static func findings(_ evidence: RefreshEvidence) -> [String] {
-        var findings = evidence.strays
-        var accepted: [String] = []
-        for (key, steps) in evidence.steps.sorted(by: { $0.key < $1.key }) {
-            var walk = KeyWalk(key)
-            for step in steps { walk.take(step) }
-            accepted += walk.accepted
-            findings += walk.findings + outcome(of: walk, in: evidence)
+        var findings = evidence.unread
+        let calls = Dictionary(grouping: evidence.calls, by: \.key)
+        for key in Set(evidence.due.keys).union(evidence.found.keys).sorted() {
+            let (due, found) = (evidence.due[key] ?? .init(), evidence.found[key] ?? .init())
+            if due != found { findings.append("\(key) is \(found), and by its results \(due)") }
+            let receipts = evidence.receipts[key] ?? []
+            findings += exchanges(receipts, calls[key] ?? [], evidence.passed[key] ?? 0).map { "\(key): \($0)" }
         }
-        for key in evidence.ledger.keys where evidence.steps[key] == nil { findings.append("\(key) was never sent") }
-        findings += events(evidence.events, accepted)
-        return findings + calls(evidence)
+        let odd = evidence.events.sorted().difference(from: evidence.accepted.sorted())
+        return findings + odd.map { "events: \($0)" }
     }
 
-    private static func outcome(of walk: KeyWalk, in evidence: RefreshEvidence) -> [String] {
-        var findings: [String] = []
-        let key = walk.key
-        let held = evidence.topic[key] ?? .tombstone
-        if walk.isKnown != (evidence.ledger[key] != nil) {
-            findings.append("\(key) is \(walk.isKnown ? "not " : "")in the ledger")
-        }
-        if (evidence.ledger[key] ?? nil) != walk.metric {
-            findings.append("\(key) has another metric in the ledger than the newest accepted one")
-        }
-        if held != walk.held { findings.append("\(key) has another receipt in the topic than the newest accepted one") }
-        if walk.isKnown, walk.metric == nil, evidence.failures[key] == nil {
-            let endings = (evidence.endings[key] ?? ["no call"]).joined(separator: ", ")
-            findings.append("\(key) has no metric, and no call of it failed: \(endings)")
-        }
-        return findings
-    }
-
-    private static func events(_ events: [String], _ accepted: [String]) -> [String] {
-        let (found, due) = (counts(events), counts(accepted))
-        return Set(found.keys).union(due.keys).sorted().compactMap { id in
-            let (one, other) = (found[id] ?? 0, due[id] ?? 0)
-            return one == other ? nil : "\(id) has \(one) events, not \(other)"
-        }
-    }
-
-    private static func counts(_ names: [String]) -> [String: Int] {
-        names.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    }
-
-    private static func calls(_ evidence: RefreshEvidence) -> [String] {
-        var findings: [String] = []
-        let answered = Set(evidence.calls.compactMap(\.answeredReceipt))
-        for (key, steps) in evidence.steps.sorted(by: { $0.key < $1.key }) {
-            for case .receipt(let receipt, _) in steps.map(\.request) where !answered.contains(receipt) {
-                findings.append("\(key) has a receipt that nobody answered")
-            }
-        }
-        let finals = evidence.calls.count(where: \.isFinal)
-        if finals > evidence.mostFinalCalls {
-            findings.append("\(finals) calls were answered, and \(evidence.mostFinalCalls) are the most")
-        }
-        let ended = finals + evidence.calls.count { $0.status == nil }
-        if ended < evidence.exchanges {
-            findings.append("\(ended) calls ended, and there are \(evidence.exchanges) exchanges")
-        }
-        return findings
+    /// A line passes a receipt that has become a request, that Apple answered with nothing that counts, or that failed too
+    /// often.
+    private static func exchanges(_ receipts: [[UInt8]], _ calls: [AppleDouble.Call], _ passed: Int) -> [String] {
+        let (refused, failed) = (calls.count { $0.isFinal && $0.answer == nil }, calls.count { !$0.isFinal })
+        let ended = receipts.count + refused + failed / mostCalls
+        let isAnswered = Set(receipts).isSubset(of: calls.compactMap(\.answer))
+        return (ended < passed ? ["\(ended) exchanges have ended, and the lines have passed \(passed)"] : [])
+            + (isAnswered ? [] : ["it has a receipt that nobody answered"])
     }
 }
 
-/// A key's requests in their order, and what they must have led to.
-private struct KeyWalk {
-    let key: String
-    private(set) var isKnown = false
-    private(set) var metric: RefreshEvidence.Metric?
-    private(set) var held = RefreshEvidence.Held.tombstone
-    /// Request IDs of receipts that moved the metric.
-    private(set) var accepted: [String] = []
-    private(set) var findings: [String] = []
-    private var moved: Set<[UInt8]> = []
-
-    init(_ key: String) { self.key = key }
-
-    mutating func take(_ step: RefreshEvidence.Step) {
-        switch step.request {
-        case .attestation:
-            guard step.isAccepted else { return note(step, "an attestation was refused") }
-            if !step.isDuplicate { (isKnown, held) = (true, .attestation) }
-        case .assertion:
-            if step.isAccepted, step.shown != metric?.createdAt { note(step, "an assertion shows another metric") }
-            if !step.isAccepted, isKnown { note(step, "an assertion was refused") }
-        case .forget:
-            guard step.isAccepted else { return note(step, "a command was refused") }
-            (isKnown, metric, held) = (false, nil, .tombstone)
-        case .receipt(let receipt, let createdAt): take(step, receipt, createdAt)
+extension RefreshSite {
+    /// Files of what the processes have said that have a receipt, a call's token or the DeviceCheck key.
+    package func leaks() throws -> [String] {
+        let pem = String(decoding: key.pem, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("-") }
+        let texts = pem + Set(apple.calls.flatMap { $0.token.split(separator: ".") })
+        // From inside a few of them, since all begin alike, and as Base64 and digits have them.
+        let receipts = apple.calls.prefix(8).flatMap { [$0.receipt, $0.answer ?? []] }.filter { $0.count > 324 }
+        let forms = receipts.map { Array($0[300..<324]) }.flatMap { piece in
+            [piece, Base64.encode(piece), Array(piece.map { String(format: "%02x", $0) }.joined().utf8)]
         }
-    }
-
-    private mutating func take(_ step: RefreshEvidence.Step, _ receipt: [UInt8], _ createdAt: Int64) {
-        guard isKnown else {
-            if step.reason != "unknown-key" { note(step, "the receipt of a forgotten key was not refused") }
-            held = .tombstone
-            return
+        let needles = texts.filter { $0.count > 24 }.map { Data($0.utf8) } + forms.map { Data($0) }
+        let files = try FileManager.default.contentsOfDirectory(atPath: workplace.folder)
+        return files.filter { $0.hasSuffix(".out") || $0.hasSuffix(".err") }.sorted().filter { name in
+            let text = FileManager.default.contents(atPath: "\(workplace.folder)/\(name)") ?? Data()
+            return needles.contains { text.range(of: $0) != nil }
         }
-        guard let value = step.metric else {
-            if step.reason != "receipt:metric" { note(step, "a receipt without a metric was not refused") }
-            return
-        }
-        if step.isAccepted, step.isDuplicate {
-            if createdAt != metric?.createdAt { note(step, "another receipt than the kept one is a duplicate") }
-        } else if step.isAccepted {
-            if createdAt <= metric?.createdAt ?? .min { note(step, "an older receipt was accepted") }
-            if !moved.insert(receipt).inserted { note(step, "a receipt was accepted twice") }
-            metric = RefreshEvidence.Metric(value, createdAt: createdAt)
-            held = .receipt(receipt)
-            accepted.append(step.requestID)
-        } else if step.reason != "receipt:superseded" || metric == nil {
-            note(step, "a receipt was refused that nothing supersedes")
-        }
-    }
-
-    private mutating func note(_ step: RefreshEvidence.Step, _ what: String) {
-        findings.append("\(key), \(step.requestID): \(what) (\(step.reason ?? "accepted"))")
     }
 }

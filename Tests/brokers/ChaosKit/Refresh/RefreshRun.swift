@@ -1,251 +1,149 @@
 package import BrokerKit
-internal import DeviceLab
 internal import Foundation
+internal import TestKit
 
-/// Kills and pauses what takes part in the fraud metric while devices attest, and then checks what is left.
+/// Kills, pauses and restarts what takes part in the fraud metric while devices attest, and then audits what is left.
 package final class RefreshRun {
-    package struct Settings: Sendable {
-        package var seed: UInt64 = 1
-        package var faults = 8
-        /// All of them attest once, a third before the first call.
-        package var devices = 120
-        package var secondsBetweenFaults = 4.0
-        /// Of the double's answers.
-        package var faultShare = 0.15
-        /// So many keys are forgotten before their receipts are exchanged, and so many later.
-        package var forgets = 3
-        package var callsPerSecond = 40
-        package var latency = Duration.milliseconds(300)
+    private static let interval = Duration.seconds(4)
+    /// So many keys are forgotten before their receipts are exchanged, and so many later.
+    private static let forgets = 3
 
-        package init() {}
-    }
-
-    package struct Report: Sendable {
-        /// What is wrong, a line each; empty = passed.
-        package var findings: [String] = []
-        /// What happened, a line each.
-        package var lines: [String] = []
-        package var evidence = RefreshEvidence()
-    }
-
-    private enum Fault: String, CaseIterable {
-        case killWorker = "kill -9 of a worker"
-        case killRefresher = "kill -9 of a refresher"
-        case killApple = "kill -9 of Apple's double"
-        case endRefresher = "SIGTERM of a refresher"
-        case pauseBroker = "broker pause"
-        case killBroker = "kill -9 of a broker"
-        case restartBroker = "broker restart"
-
-        /// Whether exchanges may be made again.
-        var repeatsExchanges: Bool { self == .killRefresher || self == .endRefresher || broker != nil }
-
-        var broker: ChaosFault? {
-            switch self {
-            case .pauseBroker: .pauseBroker
-            case .killBroker: .killBroker
-            case .restartBroker: .restartBroker
-            default: nil
-            }
-        }
-
-        /// A lone broker that is killed may lose the end of a transaction.
-        static func kinds(brokers: Int) -> [Fault] {
-            allCases.filter { brokers > 1 || $0.broker == nil || $0 == .pauseBroker }
-        }
-    }
-
-    /// In flight at most, by design.
-    private static let mostInFlight = 64
-    /// A position is committed every two seconds, and a commit takes a moment.
-    private static let commitSeconds = 3
-    /// How long the coordinator of a group may be away while other brokers take requests.
-    private static let takeoverSeconds = 15
-
-    private let settings: Settings
-    private let cluster: RealCluster
+    /// All of them attest once, a third before the first call.
+    private let devices: Int
     private let site: RefreshSite
     private let traffic: RefreshTraffic
-    private let cast: RefreshCast
+    private let workers: ChaosCrew
+    private let refreshers: ChaosCrew
     private let brokers: ChaosBrokers
-    private let begin = ContinuousClock.now
-    private let print: (String) -> Void
-    private var random: SeededRandom
-    private var forgetting: [(keyID: String, process: ProgramProcess)] = []
-    private var repeats = 0
-    /// Of the double's next start.
-    private var faultShare: Double
+    private let plan: [PlannedFault]
+    private let seed: UInt64
+    private let say: (String) -> Void
+    /// The end of the last outage of Apple's double.
+    private var outage = ContinuousClock.now
 
-    package init(_ cluster: RealCluster, _ name: String, _ settings: Settings, print: @escaping (String) -> Void) throws
-    {
-        (self.cluster, self.settings, self.print) = (cluster, settings, print)
-        var ofSite = RefreshSite.Settings()
-        (ofSite.callsPerSecond, ofSite.latency) = (settings.callsPerSecond, settings.latency)
-        site = try RefreshSite(name, servers: cluster.bootstrapServers, ofSite)
-        traffic = try RefreshTraffic(site, seed: settings.seed)
-        cast = RefreshCast { print($0) }
-        brokers = ChaosBrokers(cluster) { print($0) }
-        random = SeededRandom(seed: settings.seed)
-        faultShare = settings.faultShare
+    /// - Parameter print: takes the run's progress, a line each.
+    package init(_ cluster: RealCluster, faults: Int, seed: UInt64, print: @escaping (String) -> Void) throws {
+        let begin = ContinuousClock.now
+        let say = { (line: String) in print("\((ContinuousClock.now - begin).text)  \(line)") }
+        let site = try RefreshSite("refreshchaos", servers: cluster.bootstrapServers)
+        func crew(_ command: String, _ names: [String]) -> ChaosCrew {
+            let (folder, config) = (site.workplace.folder, site.workplace.config)
+            return ChaosCrew(ChaosSettings(), names, atStart: names.count, in: folder, log: say) { name, streams in
+                try ProgramProcess([command, "--config", config, "--instance", name], streams: streams)
+            }
+        }
+        (self.site, self.say, self.seed, devices) = (site, say, seed, 15 * faults)
+        traffic = try RefreshTraffic(site, seed: seed)
+        (workers, refreshers) = (crew("run", ["w1", "w2"]), crew("refresh-receipts", ["r1", "r2"]))
+        brokers = ChaosBrokers(cluster, log: say)
+        var kinds: [ChaosFault] = [.killWorker, .terminateWorker, .pauseWorkerPastSession, .blackHole, .pauseBroker]
+        // A lone broker that is killed may lose the end of a transaction.
+        if cluster.settings.brokers > 1 { kinds += [.killBroker, .restartBroker] }
+        plan = ChaosPlan.faults(faults, seed: seed, of: kinds)
     }
 
-    package func run() throws -> Report {
+    /// - Returns: what is wrong, a line each, and what the run left behind.
+    package func run() throws -> (findings: [String], evidence: RefreshEvidence) {
         try site.createTopics()
         // These wait for the first refresher: all lines exchange them.
-        try traffic.attest(settings.devices / 3)
-        for name in ["w1", "w2"] { try cast.add(name) { [site] in try site.worker(name) } }
-        try cast.add("apple") { [unowned self] in
-            try site.apple(faults: faultShare, seed: random.next() % 1_000)
-        }
-        for number in 0..<min(settings.forgets, traffic.devices.count) { try forget(traffic.keyID(number)) }
-        for name in ["r1", "r2"] { try cast.add(name) { [site] in try site.refresher(name) } }
-        try doFaults()
+        try traffic.attest(devices / 3)
+        try traffic.flush()
+        try workers.start()
+        for number in 0..<min(Self.forgets, traffic.devices.count) { try forget(number) }
+        try site.apple.serve(faults: 0.15, seed: seed)
+        try refreshers.start()
+        for (index, planned) in plan.enumerated() { try inject(planned, index) }
         try heal()
-        let unsettled = try settle()
-        try cast.finish()
-        return try report(unsettled)
+        var findings = try settle()
+        for crew in [refreshers, workers] { try crew.finish() }
+        let evidence = try RefreshEvidence(site)
+        findings += brokers.findings + workers.findings + refreshers.findings + RefreshAudit.findings(evidence)
+        findings += try site.leaks().map { "\($0) has a secret" }
+        say("\(evidence.calls.count) calls, and \(evidence.events.count) receipts that moved a metric")
+        return (findings, evidence)
     }
-
-    private func say(_ line: String) { print("\((ContinuousClock.now - begin).text)  \(line)") }
 
     // MARK: Faults
 
-    private func doFaults() throws {
-        var round: [Fault] = []
-        let interval = Duration.seconds(settings.secondsBetweenFaults)
-        for index in 0..<settings.faults {
-            let start = ContinuousClock.now
-            while ContinuousClock.now < start + interval {
-                let part = min(1, (ContinuousClock.now - start) / interval)
-                try pace((Double(index) + part) / Double(settings.faults))
-                try tick()
+    private func inject(_ planned: PlannedFault, _ index: Int) throws {
+        let start = ContinuousClock.now
+        while ContinuousClock.now < start + Self.interval {
+            let part = min(1, (ContinuousClock.now - start) / Self.interval)
+            try pace((Double(index) + part) / Double(plan.count))
+            try tick()
+        }
+        if Self.forgets * (index + 1) / plan.count > Self.forgets * index / plan.count {
+            while !isWhole { try tick() }
+            try forget(Int(planned.target % UInt64(traffic.devices.count)))
+        }
+        while true {
+            if let done = try apply(planned) {
+                return say("\(index + 1) of \(plan.count): \(done) (\(site.apple.callCount) calls)")
             }
-            if round.isEmpty { round = Fault.kinds(brokers: cluster.settings.brokers).shuffled(using: &random) }
-            let fault = round.removeLast()
-            while !fits(fault) { try tick() }
-            try apply(fault)
-            if fault.repeatsExchanges { repeats += 1 }
-            say("\(index + 1) of \(settings.faults): \(fault.rawValue) (\(site.relay.callCount) calls)")
-            let due = settings.forgets * (index + 1) / settings.faults
-            if due > settings.forgets * index / settings.faults { try forget() }
+            try tick()
         }
     }
 
     /// Devices attest as the run goes on, and one of the earlier ones asserts.
     private func pace(_ share: Double) throws {
-        let first = settings.devices / 3
-        while traffic.devices.count < first + Int(Double(settings.devices - first) * share) {
+        while traffic.devices.count < devices / 3 + Int(Double(devices - devices / 3) * share) {
             try traffic.attest()
-            try traffic.assert([Int(random.next() % UInt64(traffic.devices.count))])
-        }
-        traffic.poll()
-    }
-
-    private func fits(_ fault: Fault) -> Bool {
-        brokers.isWhole && (fault.broker != nil || targets(of: fault).contains(where: cast.isUp))
-    }
-
-    private func targets(of fault: Fault) -> [String] {
-        switch fault {
-        case .killWorker: ["w1", "w2"]
-        case .killRefresher, .endRefresher: ["r1", "r2"]
-        case .killApple: ["apple"]
-        case .pauseBroker, .killBroker, .restartBroker: []
+            try traffic.assert([traffic.devices.count / 2])
         }
     }
 
-    private func apply(_ fault: Fault) throws {
-        let targets = targets(of: fault).filter(cast.isUp)
-        let (choice, length) = (random.next(), Double(random.next() % 1001) / 1000)
-        if let fault = fault.broker {
-            if let line = try brokers.apply(PlannedFault(fault: fault, target: choice, length: length)) { say(line) }
-            return
+    /// - Returns: a description; nil where the fault has to wait.
+    private func apply(_ planned: PlannedFault) throws -> String? {
+        guard brokers.isWhole else { return nil }
+        if planned.fault.isBrokers { return try brokers.apply(planned) }
+        if planned.fault == .blackHole {
+            let length = Duration.seconds(0.5 + 3 * planned.length)
+            outage = .now + length
+            return "Apple's double answers nothing for \(length.text)"
         }
-        let target = targets[Int(choice % UInt64(targets.count))]
-        let pause = Duration.seconds(3 * length)
-        fault == .endRefresher ? cast.terminate(target, back: pause) : cast.kill(target, back: pause)
+        // A worker that stood still may be fenced, and end.
+        let crews = planned.fault == .pauseWorkerPastSession ? [refreshers] : [workers, refreshers]
+        let done = try crews.compactMap { try $0.apply(planned) }
+        return done.isEmpty ? nil : done.joined(separator: ", ")
     }
+
+    private var isWhole: Bool { workers.isWhole && refreshers.isWhole && brokers.isWhole }
 
     private func tick() throws {
-        try cast.tick()
+        site.apple.fail(ContinuousClock.now < outage)
+        for crew in [workers, refreshers] { try crew.tick() }
         _ = try brokers.tick()
-        for (index, pending) in forgetting.enumerated().reversed() {
-            guard let end = pending.process.end else { continue }
-            forgetting.remove(at: index)
-            // The broker did not answer in time.
-            if end != .exit(0) { try forget(pending.keyID) }
-        }
         usleep(20_000)
     }
 
-    private func forget() throws { try forget(traffic.keyID(Int(random.next() % UInt64(traffic.devices.count)))) }
-
-    private func forget(_ keyID: String) throws {
-        forgetting.append((keyID, try site.workplace.start("forget", "--key-id", keyID)))
-    }
+    private func forget(_ number: Int) throws { try site.workplace.done("forget", "--key-id", traffic.keyID(number)) }
 
     // MARK: Afterwards
 
     /// Waits until every process runs, then ends the double's faults; a restarted refresher has no open breaker.
     private func heal() throws {
         try pace(1)
-        while !cast.isWhole || !brokers.isWhole || !forgetting.isEmpty { try tick() }
+        while !isWhole || ContinuousClock.now < outage { try tick() }
         try traffic.flush()
-        faultShare = 0
-        for name in ["apple", "r1", "r2"] { cast.terminate(name, back: .zero) }
-        repeats += 2
-        while !cast.isWhole { try tick() }
+        try site.apple.serve()
+        _ = try refreshers.leave(tick)
+        try refreshers.come()
         say("all are there, and Apple's double is right")
     }
 
     /// Waits until the workers and the lines have done all they can.
     ///
-    /// - Returns: what is not done after a long time without progress.
+    /// - Returns: what is not done, without progress for long.
     private func settle() throws -> [String] {
         let watch = site.workplace.drainWatch()
-        var (last, changed) = (Progress(), ContinuousClock.now)
-        while true {
+        var isSettled = false
+        _ = try eventually(seconds: 90) {
             for _ in 0..<50 { try tick() }
-            let isDrained = try watch.isDrained()
-            let unread = (try? site.unreadLines()) ?? ["the broker does not say"]
-            let progress = Progress(calls: site.relay.callCount, requests: watch.committed, unread: unread)
-            if progress != last { (last, changed) = (progress, .now) }
-            let quiet = ContinuousClock.now - changed
-            if isDrained, unread.isEmpty, quiet > .seconds(3) { return [] }
-            if quiet > .seconds(90) { return unread + (isDrained ? [] : [watch.obstacle]) }
+            isSettled = (try? site.isSettled(watch)) ?? false
+            return watch.committed + Int64(site.apple.callCount)
+        } until: { _ in
+            isSettled
         }
-    }
-
-    private struct Progress: Equatable {
-        var calls = 0
-        var requests: Int64 = 0
-        var unread: [String] = []
-    }
-
-    private func report(_ unsettled: [String]) throws -> Report {
-        var report = Report()
-        report.evidence = try RefreshEvidence(site)
-        let exchanges = report.evidence.exchanges
-        let seconds = Self.commitSeconds + (cluster.settings.brokers > 1 ? Self.takeoverSeconds : 0)
-        let again = Self.mostInFlight + seconds * settings.callsPerSecond
-        let repeats = repeats + cast.fenced
-        report.evidence.mostFinalCalls = exchanges + repeats * again
-        report.findings = unsettled.map { "not done: \($0)" } + brokers.findings + cast.findings
-        report.findings += RefreshAudit.findings(report.evidence)
-        let secrets = RefreshSecrets(key: site.key, calls: report.evidence.calls)
-        report.findings += try secrets.found(inStreamsOf: site.workplace.folder)
-        let calls = report.evidence.calls
-        let steps = report.evidence.steps.values.flatMap { $0 }
-        let receipts = steps.filter { if case .receipt = $0.request { true } else { false } }
-        let moved = receipts.count { $0.isAccepted && !$0.isDuplicate }
-        let superseded = receipts.count { $0.reason == "receipt:superseded" }
-        report.lines = [
-            "\(calls.count) calls, \(calls.count(where: \.isFinal)) of them answered; \(exchanges) exchanges and \(repeats) repeats",
-            "\(receipts.count) requests: \(moved) moved a metric, \(superseded) superseded, "
-                + "\(receipts.count(where: \.isDuplicate)) of the same second, "
-                + "\(receipts.count { $0.reason == "unknown-key" }) of forgotten keys",
-        ]
-        for line in report.lines + report.findings { say(line) }
-        return report
+        return isSettled ? [] : ["not settled: \(watch.obstacle)"]
     }
 }

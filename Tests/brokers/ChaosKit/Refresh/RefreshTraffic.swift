@@ -3,34 +3,31 @@ internal import AppCheck
 internal import BrokerKit
 internal import Crypto
 package import DeviceLab
-internal import Foundation
 internal import Kafka
 internal import Streams
 internal import TestKit
 
-/// Devices that attest and assert, some of them on one hardware; their requests go to the topic.
+/// Devices that attest and assert, each third one on the same hardware; their requests go to the topic.
 package final class RefreshTraffic {
-    /// The receipts of fresh attestations are older than a day by this, so that all three lines exchange them.
-    package static let ageMilliseconds: Int64 = 25 * 3_600_000
+    /// Receipts of fresh attestations are older than a day, so that all three lines exchange them.
+    private static let ageMilliseconds: Int64 = 25 * 3_600_000
 
     private let site: RefreshSite
     private let producer: Producer
     private let seed: UInt64
-    /// Devices whose number leaves no remainder are one hardware.
-    private let sharing: Int
     package private(set) var devices: [FakeDevice] = []
     private var sent = 0
 
-    package init(_ site: RefreshSite, seed: UInt64 = 1, sharing: Int = 3) throws {
-        (self.site, self.seed, self.sharing) = (site, seed, sharing)
+    package init(_ site: RefreshSite, seed: UInt64 = 1) throws {
+        (self.site, self.seed) = (site, seed)
         producer = try Producer(site.workplace.properties)
     }
 
     package func attest(_ count: Int = 1) throws {
         for _ in 0..<count {
-            let number = devices.count
-            var device = FakeDevice(ca: site.workplace.ca, appID: RefreshSite.appID, seed: seed << 20 + UInt64(number))
-            if number % sharing == 0 { device.hardware = seed }
+            let (ca, number) = (site.workplace.ca, devices.count)
+            var device = FakeDevice(ca: ca, appID: ChaosKeys.appleAppID, seed: seed << 20 + UInt64(number))
+            if number % 3 == 0 { device.hardware = seed }
             devices.append(device)
             let hash = SHA256.hash(Array("challenge \(seed) \(number)".utf8)).bytes
             let time = EvaluationTime(milliseconds: timeOfDay() - Self.ageMilliseconds)
@@ -52,15 +49,12 @@ package final class RefreshTraffic {
         sent += 1
         try producer.produce(
             topic: site.workplace.requests,
-            partition: Partitioner.murmur2.partition(of: key, count: site.settings.partitions),
+            partition: Partitioner.murmur2.partition(of: key, count: site.workplace.partitions),
             key: key,
             value: RequestRecords.value(verb: verb, object: object, keyID: device.keyID, clientDataHash: hash),
             headers: [RecordHeader("request-id", "traffic-\(seed)-\(sent)")]
         )
     }
-
-    /// Lets the producer work without waiting for it.
-    package func poll() { producer.poll(timeoutMilliseconds: 0) }
 
     package func flush() throws { try producer.flush(timeoutMilliseconds: 60_000) }
 

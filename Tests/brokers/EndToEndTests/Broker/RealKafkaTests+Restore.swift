@@ -82,34 +82,4 @@ extension RealKafkaTests {
         try driver.member.close()
         withExtendedLifetime(owner) {}
     }
-
-    @Test func `a ledger that the topic has lost is not kept`() throws {
-        let fixture = try fixture("lost")
-        let ledger = try #require(fixture.names.outputs[.ledger])
-        #expect(try MemberDriver.publish(60, to: fixture.names.requests, fixture.properties).isComplete)
-        let driver = try MemberDriver(.exactlyOnce, fixture.settings("one"))
-        let batch = try driver.records(60)
-        try driver.commit(batch, batch.outputs(.results, .ledger))
-        driver.kept = [0, 1, 2]
-        // As after an unclean election: the topic ends before what is known, and another owner has written since.
-        try RealClusterTrait.cluster?.deleteTopic(ledger)
-        #expect(try fixture.create().lines.contains { $0.hasPrefix("created") })
-        let owner = try LedgerOwner("other", fixture)
-        try owner.write(9, "others")
-        try owner.commit()
-        // Another member comes and leaves: all partitions are assigned again.
-        let second = try MemberDriver(.exactlyOnce, fixture.settings("two"))
-        let isShared = try driver.steps { _ in
-            try second.step(waitMilliseconds: 20)
-            return driver.restored.count >= 2 && !second.restored.isEmpty
-        }
-        #expect(isShared, "\(driver.changes)")
-        try second.member.close()
-        #expect(try driver.steps { _ in driver.restored.count >= 3 }, "\(driver.changes)")
-        #expect(driver.dropped == [0, 1, 2], "\(driver.dropped)")
-        // The last record of a ledger that was read already comes once more.
-        let found = driver.restored.dropFirst().map { words($0)["others"] ?? 0 }.reduce(0, +)
-        #expect((9...12).contains(found), "\(found)")
-        try driver.member.close()
-    }
 }

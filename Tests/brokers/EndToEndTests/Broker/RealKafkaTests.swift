@@ -74,20 +74,38 @@ struct RealKafkaTests {
         }
     }
 
-    /// An abort between two requests that add partitions once ended the process inside librdkafka.
-    @Test func `aborts at any moment after the first record end their transactions, and the process goes on`() throws {
-        let fixture = try RealFixture("aborts")
+    @Test func `a record without a key is the record's fault on a compacted topic`() throws {
+        let fixture = try RealFixture("no-key")
         _ = try fixture.create()
-        #expect(try MemberDriver.publish(30, to: fixture.names.requests, fixture.properties).isComplete)
-        let driver = try MemberDriver(.exactlyOnce, fixture.settings("one"))
-        for round in 0..<15 {
-            let batch = try driver.records(30)
-            driver.fail(batch, batch.outputs(.results, .ledger), after: 1 + round * 4)
-            try driver.member.transaction.abort()
+        let ledger = try #require(fixture.names.outputs[.ledger])
+        let client = try TransactionClient(KafkaProperties(fixture.properties), transactionalID: "no-key")
+        try client.initTransactions(limit: 30_000)
+        try client.begin()
+        try client.producer.produce(topic: ledger, partition: 0, key: nil, value: [1])
+        let fault = #expect(throws: KafkaFault.self) { try client.flush(timeoutMilliseconds: 30_000) }
+        #expect(fault?.isRecordFault == true, "\(fault as Any)")
+        try client.abort(limit: 30_000)
+    }
+
+    @Test func `offsets can be set for a group without members, and for no other group`() throws {
+        let fixture = try RealFixture("set-offsets")
+        _ = try fixture.create()
+        let (admin, topic) = (try Admin(KafkaProperties(fixture.properties)), fixture.names.requests)
+        func set(_ offset: Int64, of partition: Int32) throws {
+            let offsets = [PartitionOffset(partition: partition, offset: offset)]
+            try admin.setOffsets(ofGroup: "set-offsets", topic: topic, offsets)
         }
-        let again = try driver.records(30)
-        try driver.commit(again, again.outputs(.results, .ledger))
-        #expect(try fixture.values(of: .results).count == 30)
-        try driver.member.close()
+        try set(11, of: 0)
+        try set(22, of: 1)
+        #expect(try fixture.committed() == [11, 22, nil])
+        let member = try Consumer(KafkaProperties(fixture.properties), topic: topic)
+        try member.subscribe()
+        _ = try member.metadataOnceAssigned()
+        let fault = #expect(throws: KafkaFault.self) { try set(0, of: 1) }
+        #expect(fault?.name == "UNKNOWN_MEMBER_ID", "\(fault as Any)")
+        #expect(try fixture.committed() == [11, 22, nil])
+        try member.close()
+        try set(0, of: 1)
+        #expect(try fixture.committed() == [11, 0, nil])
     }
 }

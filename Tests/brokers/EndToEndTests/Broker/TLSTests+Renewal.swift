@@ -52,13 +52,14 @@ extension TLSTests {
         let directory = try fixture.configuration(name, .mutual, site.workplace, authority.lines(name))
         let arguments = ["refresh-receipts", "--config", directory, "--instance", "r1"]
         let refresher = try ProgramProcess(arguments, in: site.workplace.folder)
-        let processes = [refresher, try site.worker("one"), try site.apple()]
+        let processes = [refresher, try site.worker("one")]
+        try site.apple.serve()
         let traffic = try RefreshTraffic(site)
         func exchange() throws {
-            let calls = site.relay.callCount
+            let calls = site.apple.callCount
             try traffic.attest(3)
             try traffic.flush()
-            #expect(Deadline.wait(60) { site.relay.callCount >= calls + 3 }, "\(refresher.error)")
+            #expect(Deadline.wait(60) { site.apple.callCount >= calls + 3 }, "\(refresher.error)")
             #expect(try RefreshTests.settles(site, processes), "\(refresher.error)")
         }
         try exchange()

@@ -53,32 +53,4 @@ struct WorldFaultTests {
         #expect(findings[.lost] == 0 && findings[.doubled] == 0 && findings[.outOfOrder] == 0)
         #expect(findings[.verdictDiffers] == 0, "no dead letter: \(findings.lines.joined(separator: "\n"))")
     }
-
-    /// Several times: a lane at work during the exit must not find its libraries unloaded.
-    @Test func `an outage of the only broker is a line at its begin and one at its end, and costs nothing`() throws {
-        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
-        let port = try BrokerPorts.freePort()
-        let workplace = try ProgramWorkplace("outage", topics: .workplace) {
-            $0.members = #""log": {"format": "json"}, "metrics": {"port": \#(port)},"#
-        }
-        try workplace.publish(500)
-        let worker = try workplace.start("run", "--instance", "one")
-        #expect(try workplace.hasOutcomes(500, of: [worker]), "\(worker.error)")
-        try cluster.kill(1)
-        #expect(worker.says(#""event":"broker.lost""#, seconds: 60), "\(worker.error)")
-        try cluster.start(1)
-        #expect(worker.says(#""event":"broker.back""#, seconds: 60), "\(worker.error)")
-        try workplace.publish(500, seed: 2)
-        try workplace.expectOrder(of: worker)
-        let lines = try worker.error.split(separator: "\n").map { line in
-            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
-        }
-        for line in lines {
-            #expect(["time", "level", "event", "message"].allSatisfy { line[$0] is String }, "\(line)")
-            #expect(line["instance"] as? String == "one")
-        }
-        let events = lines.compactMap { $0["event"] as? String }
-        #expect(events.count { $0 == "broker.lost" } == 1 && events.count { $0 == "broker.back" } == 1, "\(events)")
-        #expect(events.last == "stopped")
-    }
 }

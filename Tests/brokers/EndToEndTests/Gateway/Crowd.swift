@@ -6,11 +6,6 @@ import Foundation
 /// Foundation's `Process.run()` reads this process's open files, and copies 256 bytes from each entry: beyond 1,365 files
 /// it reads past the list's end, which may be the end of mapped memory. So a test process that starts others holds few.
 final class Crowd {
-    /// The crowd did not come together: what its process says.
-    struct Missing: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private let process = Process()
     private let (orders, answers) = (Pipe(), Pipe())
 
@@ -32,7 +27,7 @@ final class Crowd {
         process.standardOutput = answers
         try process.run()
         let said = line()
-        guard let number = Int(said) else { throw Missing(description: "the crowd says \(said)") }
+        guard let number = Int(said) else { throw ProgramFault(description: "the crowd says \(said)") }
         self.count = number
     }
 

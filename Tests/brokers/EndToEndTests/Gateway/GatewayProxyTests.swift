@@ -33,21 +33,11 @@ struct GatewayProxyTests {
         }
     }
 
-    /// A call by curl: its status, its headers and its body.
-    private static func curl(_ arguments: String...) -> (status: Int, text: String) { curl(arguments) }
-
-    private static func curl(_ arguments: [String]) -> (status: Int, text: String) {
-        let run = PythonLab.run(["curl", "-s", "-i", "--path-as-is", "--max-time", "40"] + arguments)
-        let text = String(decoding: run.output, as: UTF8.self)
-        let words = text.split(separator: "\r\n", maxSplits: 1).first?.split(separator: " ") ?? []
-        return (words.count > 1 ? Int(words[1]) ?? 0 : 0, text)
-    }
-
     /// Challenge, exchange and identity through a proxy.
     private func check(_ site: GatewaySite, _ proxy: ProgramProcess, at url: String) throws {
         let path = "/v1/projects/lab-project/apps/1%3A123456789012%3Aios%3A0123456789abcdef:generateAppAttestChallenge"
         #expect(
-            Deadline.wait(20) { Self.curl("-X", "POST", url + path + "?key=abc").status == 200 },
+            Deadline.wait(20) { Curl.call("-X", "POST", url + path + "?key=abc").status == 200 },
             "\(proxy.output) \(proxy.error)"
         )
         let clients = try site.clients(devices: 5, records: 60, via: url)
@@ -55,7 +45,7 @@ struct GatewayProxyTests {
         #expect(clients.output.contains("no response went to another caller"), "\(clients.output)")
         // What a client says of its own id is overwritten, and of a verifier's name.
         let body = #"{"app_check_token":"e30.eyJqdGkiOiJ4In0.e30"}"#
-        let answer = Self.curl(
+        let answer = Curl.call(
             "-H",
             "X-Request-Id: mine",
             "-H",
@@ -68,15 +58,15 @@ struct GatewayProxyTests {
             body,
             url + "/v1beta/projects/lab-project:verifyAppCheckToken"
         )
-        #expect(answer.status == 403, "\(answer.text)")
-        let named = Self.curl(
+        #expect(answer.status == 403, "\(answer.body)")
+        let named = Curl.call(
             "-H",
             "X-Verifier-Name: billing",
             "-d",
             body,
             url + "/v1beta/projects/lab-project:verifyAppCheckToken"
         )
-        #expect(named.status == 401, "\(named.text)")
+        #expect(named.status == 401, "\(named.body)")
         let ids = try site.workplace.records(of: site.workplace.requests).compactMap { record in
             record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
         }
@@ -139,7 +129,7 @@ struct GatewayProxyTests {
         defer { nginx.signal(SIGTERM) }
         try check(site, nginx, at: "http://127.0.0.1:\(front)")
         try checkGuard(site, guarded: guarded, once: once)
-        #expect(Self.curl("http://127.0.0.1:\(ports[4])/").status == 503)
+        #expect(Curl.call("http://127.0.0.1:\(ports[4])/").status == 503)
     }
 
     /// A backend that a proxy asks the gateway for.
@@ -148,19 +138,19 @@ struct GatewayProxyTests {
     private func checkGuard(_ site: GatewaySite, guarded: Int, once: Int) throws {
         let token = try #require(try Self.tokens(site).first)
         let page = "http://127.0.0.1:\(guarded)/anything?app=x&consume=1"
-        #expect(Self.curl(page).status == 401)
-        #expect(Self.curl("-H", "X-Firebase-AppCheck: \(token.dropLast(8))AAAAAAAA", page).status == 401)
+        #expect(Curl.call(page).status == 401)
+        #expect(Curl.call("-H", "X-Firebase-AppCheck: \(token.dropLast(8))AAAAAAAA", page).status == 401)
         // What the client says of its app is replaced, and its own parameters are not the proxy's.
         let own = ["-H", "X-Firebase-AppCheck: \(token)", "-H", "X-App-Check-App: mine", "-X", "PUT"]
         for body in [[], ["-d", "a body"]] {
-            let answer = Self.curl(own + body + [page])
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(answer.text.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef"), "\(answer.text)")
+            let answer = Curl.call(own + body + [page])
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(answer.body.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef"), "\(answer.body)")
         }
         try checkNames(token, page)
         for header in ["Idempotency-Key: x", "X-Request-Id: x", "X-Verifier-Name: billing"] {
             let statuses = (0..<3).map { _ in
-                Self.curl(own + ["-H", header, "http://127.0.0.1:\(once)/once?consume=0"]).status
+                Curl.call(own + ["-H", header, "http://127.0.0.1:\(once)/once?consume=0"]).status
             }
             #expect(statuses == (header.hasPrefix("Idem") ? [200, 401, 401] : [401, 401, 401]), "\(header)")
         }
@@ -175,10 +165,10 @@ struct GatewayProxyTests {
         ]
         for headers in attempts {
             let more = headers.flatMap { ["-H", $0] }
-            let answer = Self.curl(["-H", "X-Firebase-AppCheck: \(token)"] + more + [page])
-            let isOwn = answer.text.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef")
-            #expect(answer.status == 200 && isOwn, "\(headers): \(answer.text)")
-            #expect(Self.curl(more + [page]).status == 401, "\(headers), and no token")
+            let answer = Curl.call(["-H", "X-Firebase-AppCheck: \(token)"] + more + [page])
+            let isOwn = answer.body.hasSuffix("the backend of 1:123456789012:ios:0123456789abcdef")
+            #expect(answer.status == 200 && isOwn, "\(headers): \(answer.body)")
+            #expect(Curl.call(more + [page]).status == 401, "\(headers), and no token")
         }
     }
 
@@ -211,7 +201,7 @@ struct GatewayProxyTests {
         try Data((text + "\n").utf8).write(to: URL(filePath: file))
         let caddy = try ProgramProcess(["run", "--config", file], in: site.workplace.folder, program: Self.caddy)
         defer { caddy.signal(SIGTERM) }
-        #expect(Deadline.wait(20) { Self.curl("http://127.0.0.1:\(ports[1])").status == 401 }, "\(caddy.error)")
+        #expect(Deadline.wait(20) { Curl.call("http://127.0.0.1:\(ports[1])").status == 401 }, "\(caddy.error)")
         try checkGuard(site, guarded: ports[1], once: ports[2])
     }
 

@@ -128,7 +128,7 @@ extension LedgerProgramTests {
         let dead = try TransactionClient(workplace.properties, transactionalID: workplace.group + "-requeue")
         try dead.initTransactions(limit: 10_000)
         try dead.begin()
-        try dead.produce(topic: workplace.requests, partition: 0, key: nil, value: [0x7B])
+        try dead.producer.produce(topic: workplace.requests, partition: 0, key: nil, value: [0x7B])
         try dead.flush(timeoutMilliseconds: 10_000)
         try requeue("--reason", "null-value", "--limit", "2", "--yes", expect: "done: 2 letters requeued")
         try requeue("--reason", "null-value", "--yes", expect: "done: 4 letters requeued")

@@ -112,62 +112,13 @@ extension LedgerProgramTests {
         let repeated = try workplace.work(until: 100)
         #expect(repeated.error.contains(": 50 requests: 50 accepted, "), "\(repeated.error)")
     }
-}
-
-// MARK: - Writing
-
-extension LedgerProgramTests {
-    private func record(_ number: Int) -> LedgerRecord {
-        LedgerRecord(
-            partition: Int32(number % 3),
-            key: [1] + SHA256.hash([UInt8(number)]).bytes,
-            value: [UInt8(number)]
-        )
-    }
-
-    @Test func `records written in many transactions are complete, and their ends are known`() throws {
-        let workplace = try ProgramWorkplace("many")
-        let access = try workplace.access
-        let writer = try LedgerWriter(access, transactionRecords: 10)
-        try writer.open()
-        var rest = (0..<35).map(record)[...]
-        let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
-        #expect(ends == [0, 0, 0])
-        try writer.write(from: ends) { rest.popFirst() }
-        #expect(writer.written == 35)
-        var found: [[UInt8]] = []
-        let after = try LedgerReader(access, partitions: workplace.partitions).readSettled {
-            found.append($0.key ?? [])
-        }
-        #expect(Set(found) == Set((0..<35).map { record($0).key }) && found.count == 35)
-        let total = after.reduce(0, +)
-        #expect(total == 47, "35 records, and 3 markers for each of 4 transactions")
-    }
-
-    @Test func `a writer stops when another process writes too, and its uncommitted records are not there`() throws {
-        let workplace = try ProgramWorkplace("crossed")
-        let access = try workplace.access
-        let writer = try LedgerWriter(access, transactionRecords: 10)
-        try writer.open()
-        let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
-        var number = 0
-        let foreign = LedgerRecord(partition: 1, key: [1] + SHA256.hash([200]).bytes, value: [200])
-        let fault = #expect(throws: CommandFault.self) {
-            try writer.write(from: ends) {
-                number += 1
-                if number == 15 { try workplace.putLedger([foreign]) }
-                return number <= 35 ? record(number) : nil
-            }
-        }
-        #expect(fault?.sentence.contains("another process wrote to crossed.ledger, partition 1") == true)
-        #expect(writer.written == 10)
-        let live = try workplace.liveLedgerKeys().values.reduce(0) { $0 + $1.count }
-        #expect(live == 11)
-    }
 
     @Test func `of two commands that write at the same time the later one stops the earlier`() throws {
         let workplace = try ProgramWorkplace("fenced")
         let access = try workplace.access
+        let records = (1...2 as ClosedRange<UInt8>).map {
+            LedgerRecord(partition: Int32($0), key: [99, $0], value: [1])
+        }
         let first = try LedgerWriter(access)
         try first.open()
         let second = try LedgerWriter(access)
@@ -179,7 +130,7 @@ extension LedgerProgramTests {
                     return nil
                 }
                 isFirst = false
-                return record(1)
+                return records[0]
             }
         }
         // Whichever is seen first: that the producer is fenced, or the later command's mark in the ledger.
@@ -187,8 +138,8 @@ extension LedgerProgramTests {
         let reasons = ["another command took over the ledger", "another process wrote to fenced.ledger, partition 1"]
         #expect(reasons.contains(where: sentence.contains), "\(sentence)")
         let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
-        var rest = [record(2)][...]
+        var rest = records[1...]
         try second.write(from: ends) { rest.popFirst() }
-        #expect(try workplace.liveLedgerKeys() == [2: [record(2).key]])
+        #expect(try workplace.liveLedgerKeys() == [2: [records[1].key]])
     }
 }

@@ -44,23 +44,18 @@ private final class Prometheus {
     /// Tries every query of the dashboard.
     ///
     /// - Returns: its exit code, and each query with the number of its series.
-    func queries(_ folder: String) throws -> (code: Int32, queries: [(text: String, series: Int)]) {
-        let (run, output) = (Process(), Pipe())
-        run.executableURL = URL(filePath: "/usr/bin/env")
-        run.arguments = [
+    func queries(_ folder: String) -> (code: Int32, queries: [(text: String, series: Int)]) {
+        let run = PythonLab.run([
             "python3", Self.observability + "/draw-dashboard.py", "--prometheus", address, "--output",
             folder + "/dashboard.html", "--last", "1m", "--scrape-interval", "1", "--list",
-        ]
-        run.standardOutput = output
-        try run.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        run.waitUntilExit()
+        ])
+        let text = String(decoding: run.output, as: UTF8.self)
         let queries = text.split(separator: "\n").compactMap { line -> (String, Int)? in
             let parts = line.split(separator: "\t", maxSplits: 2)
             guard parts.count == 3, let series = Int(parts[0]) else { return nil }
             return (String(parts[2]), series)
         }
-        return (run.terminationStatus, queries)
+        return (run.code, queries)
     }
 }
 
@@ -83,7 +78,7 @@ extension MetricsTests {
         let workplace = try Self.workplace("dashboard", port: ports[0])
         let prometheus = try Prometheus(scraping: Array(ports[0...1]), on: ports[2], in: workplace.folder)
         let gateway = try MeasuredGateway(beside: workplace, metrics: ports[1])
-        #expect(try gateway.late() == "504")
+        #expect(try gateway.late() == 504)
         let worker = try workplace.start("run", "--instance", "one")
         let verbs = [
             "--verbs",
@@ -96,7 +91,7 @@ extension MetricsTests {
                 "simulate",
                 ["--devices", "10", "--records", "60", "--seed", "\(seed)", "--publish"] + verbs
             )
-            #expect(try gateway.load(seed: seed) == "404 400", "\(gateway.process.error)")
+            #expect(try gateway.load(seed: seed) == ["404", "400"], "\(gateway.process.error)")
             #expect(try workplace.drains(seconds: 60) { worker.isRunning }, "\(worker.error)")
             Thread.sleep(forTimeInterval: 1)
         }
@@ -106,8 +101,8 @@ extension MetricsTests {
                 .map(\.text)
         }
         #expect(
-            try Deadline.wait(20) {
-                answer = try prometheus.queries(workplace.folder)
+            Deadline.wait(20) {
+                answer = prometheus.queries(workplace.folder)
                 return answer.code == 0 && unanswered().isEmpty
             },
             "\(unanswered())"

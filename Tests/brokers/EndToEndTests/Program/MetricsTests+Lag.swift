@@ -37,7 +37,7 @@ extension MetricsTests {
         let open = try TransactionClient(workplace.properties, transactionalID: "metrics-unstable-other")
         try open.initTransactions(limit: 30_000)
         try open.begin()
-        try open.produce(topic: topic, partition: 1, key: nil, value: Array("y".utf8), budgetMilliseconds: 30_000)
+        try open.producer.produce(topic: topic, partition: 1, key: nil, value: Array("y".utf8))
         try open.flush(timeoutMilliseconds: 30_000)
         try Self.produce(Producer(workplace.properties), 200, to: topic)
         #expect(Deadline.wait(30) { Self.has(port, Self.gauges(lag: 201, unstable: 201, committed: 3)) })
@@ -82,6 +82,7 @@ extension MetricsTests {
         #expect(Self.get(port, "/status")?.body.contains(#""lastFault":{"at":""#) == true)
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        #expect(worker.errors("broker.back: ") == 1, "\(worker.error)")
         let errors = worker.error.split(separator: "\n").filter { $0.contains(" error ") }
         #expect(errors.count == 1 && errors[0].contains(" broker.lost: "), "\(worker.error)")
     }

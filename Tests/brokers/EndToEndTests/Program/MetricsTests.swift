@@ -19,25 +19,8 @@ struct MetricsTests {
     }
 
     static func get(_ port: Int, _ path: String) -> (status: String, body: String)? {
-        let run = Process()
-        let output = Pipe()
-        run.executableURL = URL(filePath: "/usr/bin/env")
-        let code =
-            #"import sys,urllib.request,urllib.error"# + "\n" + """
-                try:
-                    answer = urllib.request.urlopen(sys.argv[1], timeout=5)
-                except urllib.error.HTTPError as error:
-                    answer = error
-                sys.stdout.write(str(answer.status) + '\\n' + answer.read().decode())
-                """
-        run.arguments = ["python3", "-c", code, "http://127.0.0.1:\(port)\(path)"]
-        run.standardOutput = output
-        run.standardError = FileHandle.nullDevice
-        do { try run.run() } catch { return nil }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        run.waitUntilExit()
-        guard run.terminationStatus == 0, let end = text.firstIndex(of: "\n") else { return nil }
-        return (String(text[..<end]), String(text[text.index(after: end)...]))
+        let answer = Curl.call("http://127.0.0.1:\(port)\(path)")
+        return answer.status == 0 ? nil : (String(answer.status), answer.body)
     }
 
     /// The sum of a family's series.
@@ -78,28 +61,6 @@ struct MetricsTests {
         #expect(status.contains(#""committedOffset":"#) && status.contains(#""state":"running""#), "\(status)")
         worker.signal(SIGTERM)
         #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-    }
-
-    @Test func `a killed worker's last scrape counts no more than it has written`() throws {
-        let port = try Int(BrokerPorts.freePort())
-        let workplace = try Self.workplace("metrics-killed", port: port)
-        for kill in 1...2 as ClosedRange<UInt64> {
-            try workplace.publish(3_000, seed: kill)
-            let before = try workplace.records(of: workplace.topic("results")).count
-            let worker = try workplace.start("run", "--instance", "one")
-            var last = 0
-            _ = Deadline.wait(30) {
-                last = Self.get(port, "/metrics").map { Self.sum("attest_requests_total", $0.body) } ?? last
-                return last > 200 || !worker.isRunning
-            }
-            worker.signal(SIGKILL)
-            #expect(worker.waitForEnd() == .signal(SIGKILL))
-            #expect(last > 0, "\(worker.error)")
-            // What was open is aborted by the next owner of the name; what was committed is there.
-            let after = try workplace.records(of: workplace.topic("results")).count
-            #expect(last <= after - before, "\(last) counted, \(after - before) written")
-        }
-        try workplace.expectOrder(of: workplace.start("run", "--instance", "one"))
     }
 
     @Test func `a port in use is a warning, and the work goes on`() throws {

@@ -25,7 +25,7 @@ extension RunProgramTests {
                 let event = index % 100 == 0 ? MadeEvent.failure("bad-nonce") : MadeEvent()
                 var made = event
                 made.app = app
-                try producer.produce(
+                try producer.producer.produce(
                     topic: workplace.topic("events"),
                     partition: Int32(index) % workplace.partitions,
                     key: nil,

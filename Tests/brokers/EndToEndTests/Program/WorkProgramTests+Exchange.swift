@@ -137,20 +137,4 @@ extension WorkProgramTests {
         #expect(worker.waitForEnd() == .exit(0))
         #expect(try Outcomes(of: workplace).counts == ["accepted": 150])
     }
-
-    @Test func `published traffic sealed with the worker's own keys is accepted, its faults are refused`() throws {
-        let workplace = try ProgramWorkplace("sealed")
-        let verbs = Verb.simulated.map(\.rawValue).joined(separator: ",")
-        let load = ["--verbs", verbs, "--devices", "10", "--publish"]
-        func publish(_ more: String...) throws {
-            try workplace.done("simulate", load + more)
-        }
-        try publish("--records", "150")
-        _ = try workplace.work(until: 150)
-        #expect(try Outcomes(of: workplace).counts == ["accepted": 150])
-        try publish("--records", "300", "--seed", "2", "--faults", "0.5")
-        _ = try workplace.work(until: 450)
-        let counts = try Outcomes(of: workplace).counts
-        #expect(try #require(counts["accepted"]) > 250 && counts.keys.count > 8, "\(counts)")
-    }
 }

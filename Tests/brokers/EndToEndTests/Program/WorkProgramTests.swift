@@ -1,4 +1,5 @@
 import BrokerKit
+import ChaosKit
 import Crypto
 import Foundation
 import Kafka
@@ -94,5 +95,68 @@ struct WorkProgramTests {
     private static func contents(_ records: [KafkaRecord]) -> [String] {
         records.map { "\($0.key as Any) \(SHA256.hash($0.value ?? []).bytes) \($0.value?.count as Any) \($0.headers)" }
             .sorted()
+    }
+
+    @Test func `a record on the wrong partition for its key is a key mismatch`() throws {
+        let workplace = try ProgramWorkplace("misplaced")
+        let records = try workplace.simulated(devices: 20, records: 90)
+        try workplace.put(
+            records.map { record in
+                let own = Partitioner.murmur2.partition(of: record.key ?? [], count: workplace.partitions)
+                var put = PutRecord(key: record.key, value: record.value, headers: record.headers)
+                // Every third record lies one partition too far.
+                if record.offset % 3 == 0 { put.partition = (own + 1) % workplace.partitions }
+                return put
+            }
+        )
+        _ = try workplace.work(until: records.count)
+        let outcomes = try Outcomes(of: workplace)
+        for (place, request) in outcomes.requests {
+            let own = Partitioner.murmur2.partition(of: try #require(request.key), count: workplace.partitions)
+            #expect((outcomes.summaries[place] == "key-mismatch") == (own != place.partition), "\(place)")
+        }
+        #expect(try #require(outcomes.counts["key-mismatch"]) > 10)
+        #expect(try #require(outcomes.counts["accepted"]) > 10)
+    }
+
+    @Test(.kcatTests)
+    func `with crc32 the records of kcat's own partitioner are accepted`() throws {
+        let workplace = try ProgramWorkplace("kcat") { $0.members = #""partitioner": "crc32","# }
+        let records = try workplace.simulated(devices: 20, records: 90)
+        let lines = records.map { Array($0.key ?? []) + [0x09] + ($0.value ?? []) + [0x0A] }
+        try Data(lines.joined()).write(to: URL(filePath: workplace.file("lines")))
+        try workplace.kcat("-P", "-K", "\t", "-l", workplace.file("lines"))
+        _ = try workplace.work(until: records.count)
+        let outcomes = try Outcomes(of: workplace)
+        #expect(outcomes.counts == ["accepted": records.count])
+        let moved = outcomes.requests.values.filter {
+            $0.partition != Partitioner.murmur2.partition(of: $0.key ?? [], count: workplace.partitions)
+        }
+        #expect(!moved.isEmpty, "murmur2 would have refused some of them")
+    }
+
+    @Test func `of two runs with one name one ends with a line that names the remedy, the other does the work`()
+        throws
+    {
+        let workplace = try ProgramWorkplace("namesake") { $0.members = #""batch": {"records": 20},"# }
+        let all = try workplace.simulated(devices: 20, records: 600)
+        let workers = try (0..<2).map { _ in try workplace.start("run", "--instance", "same") }
+        for part in 0..<20 where workers.allSatisfy(\.isRunning) {
+            try workplace.put(Array(all[(part * 30)..<(part * 30 + 30)]))
+            _ = Deadline.wait(2) { !workers.allSatisfy(\.isRunning) }
+        }
+        #expect(Deadline.wait(60) { workers.count(where: \.isRunning) == 1 }, "\(workers.map(\.error))")
+        let ended = try #require(workers.first { !$0.isRunning })
+        #expect(ended.waitForEnd() == .exit(1))
+        let last = ended.error.split(separator: "\n").last.map(String.init) ?? ""
+        #expect(last.contains(" error stopped: the broker ended the work: another process "), "\(ended.error)")
+        #expect(last.contains("namesake-same") && last.contains("--instance"), "\(last)")
+        let rest = all.count - (try workplace.records(of: workplace.requests).count)
+        try workplace.put(Array(all.suffix(rest)))
+        let other = try #require(workers.first { $0.isRunning }, "\(workers.map(\.error))")
+        #expect(try workplace.hasOutcomes(600, of: [other]), "\(other.error)")
+        other.signal(SIGTERM)
+        #expect(other.waitForEnd() == .exit(0), "\(other.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 600])
     }
 }

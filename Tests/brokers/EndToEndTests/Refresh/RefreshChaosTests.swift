@@ -4,42 +4,29 @@ import Foundation
 import Testing
 internal import Threads
 
-/// One broker, or as many as `REFRESH_BROKERS` says.
-private let brokers = ClusterSettings(
-    brokers: ProcessInfo.processInfo.environment["REFRESH_BROKERS"].flatMap { Int($0) } ?? 1
-)
+private let environment = ProcessInfo.processInfo.environment
 
-/// Workers, refreshers and Apple's double are killed while devices attest; a broker stands still, and of three one is
-/// killed or restarted.
+/// Workers and refreshers are killed while devices attest, refreshers and the broker stand still, and Apple's double has
+/// outages; of three brokers one is killed or restarted.
 @Suite(
     "The fraud metric under faults",
     .brokerTests,
-    .cluster(brokers, isLong: true),
+    .cluster(ClusterSettings(brokers: environment["REFRESH_BROKERS"].flatMap { Int($0) } ?? 1), isLong: true),
     .serialized
 )
 struct RefreshChaosTests {
-    /// A few, or as many as `REFRESH_FAULTS` says.
-    private static let faults = ProcessInfo.processInfo.environment["REFRESH_FAULTS"].flatMap { Int($0) }
-
-    private static func run(_ name: String, _ settings: RefreshRun.Settings) throws -> RefreshRun.Report {
+    @Test func `no receipt is lost, what Apple answered counts once, and what was forgotten is gone`() throws {
+        let seed = environment["REFRESH_SEED"].flatMap { UInt64($0) } ?? 1
+        let faults = environment["REFRESH_FAULTS"].flatMap { Int($0) } ?? 8
         let lines = Locked<[String]>([])
         let cluster = try #require(RealClusterTrait.cluster)
-        let report = try RefreshRun(cluster, name, settings) { line in lines.withLock { $0.append(line) } }.run()
-        if !report.findings.isEmpty || faults != nil { print(lines.withLock { $0.joined(separator: "\n") }) }
-        return report
-    }
-
-    @Test func `what Apple answered and was acknowledged counts once, and what was forgotten is gone`() throws {
-        var settings = RefreshRun.Settings()
-        settings.seed = ProcessInfo.processInfo.environment["REFRESH_SEED"].flatMap { UInt64($0) } ?? 1
-        settings.faults = Self.faults ?? settings.faults
-        settings.devices = 15 * settings.faults
-        let report = try Self.run("refreshchaos", settings)
-        #expect(report.findings == [])
+        let run = try RefreshRun(cluster, faults: faults, seed: seed) { line in lines.withLock { $0.append(line) } }
+        let (findings, evidence) = try run.run()
+        if !findings.isEmpty || faults > 8 { print(lines.withLock { $0.joined(separator: "\n") }) }
+        #expect(findings == [])
         // It was a run: metrics moved, answers came too late, and answers had faults.
-        #expect(report.evidence.events.count > settings.devices / 2)
-        #expect(report.evidence.calls.contains { $0.answeredReceipt == nil })
-        let reasons = report.evidence.steps.values.flatMap { $0.compactMap(\.reason) }
-        #expect(reasons.contains("receipt:superseded") && reasons.contains("unknown-key"))
+        #expect(evidence.events.count > evidence.due.count / 2)
+        #expect(evidence.calls.contains { $0.answer == nil })
+        #expect(evidence.outcomes["receipt:superseded"] != nil && evidence.outcomes["unknown-key"] != nil)
     }
 }

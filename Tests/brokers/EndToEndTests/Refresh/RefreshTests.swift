@@ -4,7 +4,7 @@ import Foundation
 import Kafka
 import Testing
 
-/// Workers, a refresher and Apple's double as processes on a real broker.
+/// Workers and a refresher as processes on a real broker.
 @Suite(
     "refresh-receipts on a real broker",
     .brokerTests,
@@ -12,20 +12,15 @@ import Testing
     .serialized
 )
 struct RefreshTests {
-    static func site(_ prefix: String, _ settings: RefreshSite.Settings = .init()) throws -> RefreshSite {
-        try RefreshSite(prefix, servers: #require(RealClusterTrait.cluster).bootstrapServers, settings)
+    static func site(_ prefix: String) throws -> RefreshSite {
+        try RefreshSite(prefix, servers: #require(RealClusterTrait.cluster).bootstrapServers)
     }
 
     /// Waits until the worker has judged all there is, and the lines have nothing to exchange.
     static func settles(_ site: RefreshSite, _ processes: [ProgramProcess]) throws -> Bool {
         let watch = site.workplace.drainWatch()
         return Deadline.wait(60) {
-            guard processes.allSatisfy(\.isRunning) else { return true }
-            // In this order: receipts come with a request's commit, and a line commits an exchange after its request.
-            guard (try? watch.isDrained()) == true, watch.committed > 0, (try? site.unreadLines()) == [] else {
-                return false
-            }
-            return (try? watch.isDrained()) == true
+            !processes.allSatisfy(\.isRunning) || (try? site.isSettled(watch)) == true
         }
     }
 
@@ -34,111 +29,109 @@ struct RefreshTests {
         #expect(process.waitForEnd(seconds: 60) == .exit(0), "\(process.error)")
     }
 
-    @Test func `metrics come to keys, results, events and receipts; a restart calls for nothing again`() throws {
+    /// Stands still until the broker has given its partitions up.
+    private static func pause(_ refresher: ProgramProcess, of site: RefreshSite) throws {
+        let admin = try Admin(site.workplace.properties)
+        refresher.signal(SIGSTOP)
+        #expect(Deadline.wait(60) { site.groups.allSatisfy { (try? admin.group($0))?.isEmpty == true } })
+        refresher.signal(SIGCONT)
+    }
+
+    @Test func `metrics come to keys, results, events and receipts; a pause or a restart calls for nothing again`()
+        throws
+    {
         let site = try Self.site("refreshed")
         try site.createTopics()
+        let port = try Int(BrokerPorts.freePort())
+        try site.workplace.rewrite("worker.json") {
+            $0.replacing("\"anchors\"", with: "\"metrics\": {\"port\": \(port)}, \"anchors\"")
+        }
         let traffic = try RefreshTraffic(site)
-        let (worker, apple) = (try site.worker("one"), try site.apple())
+        try site.apple.serve()
         var refresher = try site.refresher("r1")
+        // Before the worker, whose metrics would have this port.
+        #expect(refresher.says("line late reads"), "\(refresher.error)")
+        let worker = try site.worker("one")
+        func settle() throws {
+            try traffic.flush()
+            #expect(try Self.settles(site, [worker, refresher]), "\(refresher.error)")
+        }
+        func attestOne() throws {
+            let count = site.apple.callCount
+            try traffic.attest()
+            try traffic.flush()
+            #expect(Deadline.wait(60) { site.apple.callCount > count }, "\(refresher.error)")
+            try settle()
+        }
         try traffic.attest(9)
-        try traffic.flush()
-        #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
+        try settle()
         try traffic.assert(0..<9)
-        try traffic.flush()
-        #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
+        try settle()
+        let before = site.apple.calls
+        #expect(before.count >= 9 && before.allSatisfy { $0.answer != nil })
+        var page: String { MetricsTests.get(port, "/metrics")?.body ?? "" }
+        #expect(Deadline.wait(30) { MetricsTests.sum("attest_risk_calls_total", page) == before.count }, "\(page)")
+        #expect(MetricsTests.get(port, "/readyz")?.status == "200")
+
+        try Self.pause(refresher, of: site)
+        try attestOne()
         Self.end(refresher)
         #expect(refresher.error.contains("receipts exchanged"), "\(refresher.error)")
-        let before = site.relay.calls
-        #expect(before.count >= 9 && before.allSatisfy { $0.answeredReceipt != nil })
-
         refresher = try site.refresher("r1")
         #expect(refresher.says("line late reads"), "\(refresher.error)")
-        try traffic.attest()
-        try traffic.flush()
-        #expect(Deadline.wait(60) { site.relay.callCount > before.count }, "\(refresher.error)")
-        #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
+        try attestOne()
         #expect(!refresher.error.contains("has no committed offsets"), "\(refresher.error)")
-        for process in [refresher, worker, apple] { Self.end(process) }
-        let later = Set(site.relay.calls.dropFirst(before.count).map(\.receipt))
-        #expect(later.count == 1 && before.allSatisfy { !later.contains($0.receipt) })
+        for process in [refresher, worker] { Self.end(process) }
+        let later = Set(site.apple.calls.dropFirst(before.count).map(\.receipt))
+        #expect(later.count == 2 && before.allSatisfy { !later.contains($0.receipt) })
+        try expectMetrics(RefreshEvidence(site), of: traffic)
+        #expect(try site.leaks() == [])
+    }
 
-        let evidence = try RefreshEvidence(site)
+    private func expectMetrics(_ evidence: RefreshEvidence, of traffic: RefreshTraffic) {
         #expect(RefreshAudit.findings(evidence) == [])
-        #expect(evidence.exchanges >= 10 && evidence.calls.count == evidence.exchanges)
-        #expect(evidence.ledger.count == 10 && evidence.events.count == 10)
-        let metrics = (0..<10).map { evidence.ledger[traffic.keyID($0)]??.value ?? 0 }
-        let (shared, own) = ((0..<10).filter { $0 % 3 == 0 }, (0..<10).filter { $0 % 3 != 0 })
+        #expect(evidence.calls.count == evidence.passed.values.reduce(0, +), "each line calls for each receipt once")
+        #expect(evidence.found.count == 11 && evidence.events.count == 11 && evidence.shown == 9)
+        let metrics = (0..<11).map { evidence.found[traffic.keyID($0)]?.metric?.value ?? 0 }
+        let (shared, own) = ((0..<11).filter { $0 % 3 == 0 }, (0..<11).filter { $0 % 3 != 0 })
         #expect(own.allSatisfy { metrics[$0] == 1 }, "\(metrics)")
         // Four keys on one device; the last one was attested after the others' calls.
         #expect(metrics[9] == 4 && shared.allSatisfy { (1...4).contains(metrics[$0]) }, "\(metrics)")
-        let shown = evidence.steps.values.flatMap { $0 }.count { $0.request == .assertion && $0.shown != nil }
-        #expect(shown == 9)
-        let secrets = RefreshSecrets(key: site.key, calls: evidence.calls)
-        #expect(try secrets.found(inStreamsOf: site.workplace.folder) == [])
-    }
-
-    @Test func `a key whose metric is above the app's limit is refused, others are not`() throws {
-        var settings = RefreshSite.Settings()
-        settings.risk = #", "above": 2"#
-        settings.mode = "refuse"
-        let site = try Self.site("refusing", settings)
-        try site.createTopics()
-        let traffic = try RefreshTraffic(site, sharing: 1)
-        let (worker, apple, refresher) = (try site.worker("one"), try site.apple(), try site.refresher("r1"))
-        // One after the other: each sees a key more.
-        for _ in 0..<4 {
-            let calls = site.relay.callCount
-            try traffic.attest()
-            try traffic.flush()
-            #expect(Deadline.wait(60) { site.relay.callCount > calls }, "\(refresher.error)")
-            #expect(try Self.settles(site, [worker, apple, refresher]), "\(refresher.error)")
-        }
-        try traffic.assert(0..<4)
-        try traffic.flush()
-        #expect(try Self.settles(site, [worker, apple, refresher]))
-        for process in [refresher, worker, apple] { Self.end(process) }
-        let evidence = try RefreshEvidence(site)
-        let reasons = (0..<4).map { number in
-            evidence.steps[traffic.keyID(number)]?.last { $0.request == .assertion }?.reason
-        }
-        #expect(reasons == [nil, nil, "risk-too-high", "risk-too-high"], "\(evidence.ledger)")
     }
 
     @Test func `--check names missing topics, unequal partitions and a missing key in one line, and sends no receipt`()
         throws
     {
-        let site = try Self.site("refreshchecked")
-        let workplace = site.workplace
         func check(_ site: RefreshSite, _ code: Int32, _ words: String) throws {
-            var check = try site.workplace.start("refresh-receipts", "--check", "--instance", "r1")
+            var (error, output) = ("", "")
             // A topic that was made a moment ago may not be known yet, and its partitions may have no leader.
             let isSaid = try Deadline.wait(15) {
-                if check.waitForEnd() == .exit(code), (check.error + check.output).contains(words) { return true }
-                check = try site.workplace.start("refresh-receipts", "--check", "--instance", "r1")
-                return false
+                let check = try site.workplace.start("refresh-receipts", "--check", "--instance", "r1")
+                let end = check.waitForEnd()
+                (error, output) = (check.errorBesideLab, check.output)
+                return end == .exit(code) && (error + output).contains(words)
             }
-            #expect(isSaid, "\(check.error) \(check.output)")
-            let lines = check.errorBesideLab.split(separator: "\n").count
-            #expect(lines == (code == 0 ? 0 : 1) && check.output.isEmpty == (code != 0), "\(check.error)")
+            let lines = error.split(separator: "\n").count
+            #expect(isSaid && lines == (code == 0 ? 0 : 1) && output.isEmpty == (code != 0), "\(error) \(output)")
         }
+        let site = try Self.site("refreshchecked")
+        let requests = site.workplace.requests
         func create(_ name: String, _ partitions: Int) throws {
             let topic = NewTopic(name: name, partitions: partitions, settings: [])
-            #expect(try Admin(workplace.properties).createTopics([topic]) == [.created])
+            #expect(try Admin(site.workplace.properties).createTopics([topic]) == [.created])
         }
-        try check(site, 1, "no such topic: \(workplace.requests)")
-        try create(workplace.requests, 3)
+        try check(site, 1, "no such topic: \(requests)")
+        try create(requests, 3)
         try check(site, 1, "no such topic: \(site.receipts)")
         try create(site.receipts, 2)
-        try check(site, 1, "\(workplace.requests) has 3 partitions and \(site.receipts) has 2")
+        try check(site, 1, "\(requests) has 3 partitions and \(site.receipts) has 2")
         let other = try Self.site("refreshright")
         try other.createTopics()
-        try check(other, 1, "cannot reach http://127.0.0.1:\(other.relay.port)/v1/attestationData: ")
-        let apple = try other.apple()
+        try check(other, 1, "cannot reach http://127.0.0.1:")
+        try other.apple.serve()
         try check(other, 0, "are in order: 3 partitions; Apple answers, and no receipt was sent")
-        Self.end(apple)
         try FileManager.default.removeItem(atPath: site.keyPath)
         try check(site, 2, "devicecheck.p8")
-        #expect(site.relay.callCount == 0)
-        #expect(other.relay.callCount > 0 && other.relay.calls.allSatisfy { $0.receipt.isEmpty && $0.token.isEmpty })
+        #expect(other.apple.callCount > 0 && other.apple.calls.allSatisfy { $0.receipt.isEmpty && $0.token.isEmpty })
     }
 }

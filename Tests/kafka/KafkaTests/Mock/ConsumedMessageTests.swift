@@ -4,6 +4,7 @@ import KafkaKit
 import Streams
 import TestKit
 import Testing
+import Threads
 
 @Suite("Messages in the library's memory", .waiting)
 struct ConsumedMessageTests {
@@ -50,15 +51,22 @@ struct ConsumedMessageTests {
             try fill(fixture, 1_000)
             let reader = try fixture.reader([0])
             let first = try messages(reader, 500)
-            let (taken, group) = (Box([KafkaRecord?](repeating: nil, count: 1_000)), DispatchGroup())
+            let (taken, group) = (Locked<[KafkaRecord]>([]), DispatchGroup())
             DispatchQueue.global().async(group: group) {
-                DispatchQueue.concurrentPerform(iterations: 500) { taken.set($0, first[$0].take()) }
+                DispatchQueue.concurrentPerform(iterations: 500) { number in
+                    let record = first[number].take()
+                    taken.withLock { $0.append(record) }
+                }
             }
             let second = try messages(reader, 500)
-            DispatchQueue.concurrentPerform(iterations: 500) { taken.set(500 + $0, second[$0].take()) }
+            DispatchQueue.concurrentPerform(iterations: 500) { number in
+                let record = second[number].take()
+                taken.withLock { $0.append(record) }
+            }
             group.wait()
-            check(taken.all.compactMap { $0 })
-            #expect(taken.all.allSatisfy { $0 != nil })
+            let all = taken.withLock { $0 }.sorted { $0.offset < $1.offset }
+            check(all)
+            #expect(all.count == 1_000)
         }
     }
 
@@ -122,16 +130,4 @@ struct ConsumedMessageTests {
             #expect(polled.allSatisfy { $0.take().headers == [header] })
         }
     }
-}
-
-/// An array that several threads fill.
-private final class Box: @unchecked Sendable {
-    private let lock = DispatchQueue(label: "box")
-    private var values: [KafkaRecord?]
-
-    init(_ values: [KafkaRecord?]) { self.values = values }
-
-    func set(_ index: Int, _ value: KafkaRecord) { lock.sync { values[index] = value } }
-
-    var all: [KafkaRecord?] { lock.sync { values } }
 }

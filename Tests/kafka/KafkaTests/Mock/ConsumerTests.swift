@@ -20,23 +20,6 @@ struct ConsumerTests {
         }
     }
 
-    @Test func `a partition's ends are reported`() throws {
-        try withMock(partitions: 2) { fixture in
-            try fixture.fill(perPartition: 7)
-            let reader = try fixture.reader([0, 1], [("enable.partition.eof", "true")])
-            #expect(try reader.watermarks(of: 0, timeoutMilliseconds: .noLimit) == Watermarks(low: 0, high: 7))
-            #expect(try reader.watermarks(of: 1, timeoutMilliseconds: .noLimit) == Watermarks(low: 0, high: 0))
-            var ends: [PartitionOffset] = []
-            let isDone = try reader.poll { event in
-                if case .endOfPartition(let end) = event { ends.append(end) }
-                return ends.count == 2
-            }
-            #expect(isDone)
-            #expect(ends.contains(PartitionOffset(partition: 0, offset: 7)))
-            #expect(ends.contains(PartitionOffset(partition: 1, offset: 0)))
-        }
-    }
-
     @Test func `missing ends are a fault, and the records already fetched stay`() throws {
         try withMock(partitions: 1) { fixture in
             try fixture.fill(perPartition: 50)

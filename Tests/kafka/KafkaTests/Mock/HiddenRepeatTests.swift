@@ -22,7 +22,7 @@ struct HiddenRepeatTests {
         offset: Int64 = 7
     ) throws {
         try producer.begin()
-        try producer.produceRecord("record", partition: 0)
+        try producer.produceRecord("record")
         try producer.flush(timeoutMilliseconds: .noLimit)
         try producer.sendOffsets(
             [PartitionOffset(partition: 0, offset: offset)],
@@ -75,7 +75,7 @@ struct HiddenRepeatTests {
             try transaction(producer, metadata)
             try fixture.cluster.setRoundTrip(1, milliseconds: 3_000)
             try producer.begin()
-            try producer.produceRecord("record", partition: 0)
+            try producer.produceRecord("record")
             var slices = 0
             while true {
                 do {

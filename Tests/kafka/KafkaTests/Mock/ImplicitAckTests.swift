@@ -1,7 +1,6 @@
 import Kafka
 import KafkaKit
 import KafkaPorts
-import Streams
 import TestKit
 import Testing
 
@@ -18,17 +17,15 @@ struct ImplicitAckTests {
     /// The first of two batches in flight is refused once, as by a broker that does not lead the partition yet.
     ///
     /// - Returns: false when the machine was too slow: the second was produced after the first had its answer.
-    private func refuseFirst(
-        _ fixture: MockFixture,
-        _ produce: (String) throws -> Void,
-        _ poll: (Int) -> Void
-    ) throws -> Bool {
+    private func refuseFirst(_ fixture: MockFixture, _ producer: Producer) throws -> Bool {
+        try producer.produceRecord("warm-up", partition: 1)
+        try producer.flush(timeoutMilliseconds: .noLimit)
         try fixture.cluster.setRoundTrip(1, milliseconds: Int32(Self.roundTripMilliseconds))
         fixture.cluster.failRequests(Self.produce, with: [Self.notLeader])
         let stopwatch = Stopwatch()
-        try produce("first")
-        poll(Self.pauseMilliseconds)
-        try produce("second")
+        try producer.produceRecord("first", partition: 0)
+        producer.poll(timeoutMilliseconds: Self.pauseMilliseconds)
+        try producer.produceRecord("second", partition: 0)
         return stopwatch.elapsed < .milliseconds(Self.pauseMilliseconds + Self.roundTripMilliseconds / 2)
     }
 
@@ -45,11 +42,7 @@ struct ImplicitAckTests {
     @Test func `a producer without transactions sends one batch at a time, and loses none`() throws {
         try untilInTime { fixture in
             let producer = try fixture.producer()
-            try producer.produceRecord("warm-up", partition: 1)
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            let isInTime = try refuseFirst(fixture, { try producer.produceRecord($0, partition: 0) }) {
-                producer.poll(timeoutMilliseconds: $0)
-            }
+            let isInTime = try refuseFirst(fixture, producer)
             try producer.flush(timeoutMilliseconds: .noLimit)
             #expect(producer.deliveries == DeliveryCounts(acknowledged: 3))
             #expect(try values(fixture, 2) == ["first", "second"])
@@ -57,47 +50,16 @@ struct ImplicitAckTests {
         }
     }
 
-    @Test func `a record that was acknowledged without an offset counts as failed`() throws {
+    @Test func `a record that was acknowledged without an offset counts as failed, and apart for outputs`() throws {
         try untilInTime { fixture in
             let producer = try fixture.producer([("max.in.flight", "5")])
-            try producer.produceRecord("warm-up", partition: 1)
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            let isInTime = try refuseFirst(fixture, { try producer.produceRecord($0, partition: 0) }) {
-                producer.poll(timeoutMilliseconds: $0)
-            }
-            guard isInTime else { return false }
-            #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: .noLimit) }
+            guard try refuseFirst(fixture, producer) else { return false }
+            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: .noLimit) }
+            #expect(fault?.message.contains("was acknowledged without an offset: it may be lost") == true)
             #expect(producer.deliveries == DeliveryCounts(acknowledged: 2, failed: 1))
+            let summary = producer.summary
+            #expect(summary.withoutOffset == 1 && summary.failed == 0 && summary.unsent == 0)
             #expect(try values(fixture, 1) == ["second"])
-            return true
-        }
-    }
-
-    @Test func `a producer of outputs counts records that were acknowledged without an offset apart`() throws {
-        try untilInTime { fixture in
-            let properties = KafkaProperties(fixture.properties([("max.in.flight", "5")]))
-            let route = OutputRoute(topics: [.results: MockFixture.topic]) { Moment(milliseconds: 0) }
-            let producer = try LibraryProducer(properties, route)
-            func produce(_ value: String, partition: Int32) throws {
-                let record = OutboundRecord(
-                    stream: .results,
-                    partition: partition,
-                    sourceOffset: 0,
-                    sourceTimestamp: 0,
-                    key: nil,
-                    value: bytes(value)
-                )
-                #expect(try producer.produce([record]) == 1)
-            }
-            try produce("warm-up", partition: 1)
-            #expect(try producer.flush(limit: .noLimit))
-            producer.forgetDeliveries()
-            let isInTime = try refuseFirst(fixture, { try produce($0, partition: 0) }) { producer.serve(limit: $0) }
-            guard isInTime else { return false }
-            #expect(try producer.flush(limit: .noLimit), "nothing is in flight")
-            let found = producer.deliveries
-            #expect(found.acknowledged == 1 && found.withoutOffset == 1 && found.failed == 0 && found.unsent == 0)
-            #expect(found.firstFault?.message.hasSuffix("was acknowledged without an offset: it may be lost") == true)
             return true
         }
     }

@@ -4,54 +4,9 @@ import KafkaPorts
 import TestKit
 import Testing
 
-/// Transactions on the mock, which never hides an aborted record and keeps no offsets sent in one.
+/// Refusals of a transaction's client, and a start without a broker.
 @Suite(.waiting)
 struct TransactionTests {
-    @Test func `a record too large for the client is the record's fault, and nothing else is`() throws {
-        try withMock { fixture in
-            let producer = try fixture.transactional([("message.max.bytes", "2000")])
-            try producer.begin()
-            let fault = #expect(throws: KafkaFault.self) {
-                try producer.produceRecord(String(repeating: "x", count: 3_000), partition: 0)
-            }
-            #expect(fault?.isRecordFault == true)
-            for fault in [KafkaFault.invalid("a"), .fatal("b"), .stale("c"), .timedOut("d")] {
-                #expect(!fault.isRecordFault)
-            }
-        }
-    }
-
-    @Test func `a full queue does not spoil the transaction`() throws {
-        try withMock { fixture in
-            let producer = try fixture.transactional([("queue.buffering.max.messages", "1"), ("linger.ms", "500")])
-            try producer.begin()
-            try producer.produceRecord("first", partition: 0)
-            let fault = #expect(throws: KafkaFault.self) {
-                try producer.produceRecord("second", partition: 0, budgetMilliseconds: 0)
-            }
-            #expect(fault?.isQueueFull == true && fault?.requiresAbort == false && fault?.isRetriable == true)
-            try producer.produceRecord("second", partition: 0)
-            try producer.commit(limit: .noLimit)
-            #expect(try fixture.reader([0]).records(2).map(\.value) == [bytes("first"), bytes("second")])
-        }
-    }
-
-    @Test func `a flush that times out reports it and does not spoil the transaction`() throws {
-        try withMock { fixture in
-            let producer = try fixture.transactional()
-            try producer.begin()
-            try producer.produceRecord("first", partition: 0)
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            try fixture.cluster.setBroker(1, isUp: false)
-            try producer.produceRecord("second", partition: 0)
-            let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 200) }
-            #expect(fault?.isRetriable == true)
-            try fixture.cluster.setBroker(1, isUp: true)
-            try producer.commit(limit: .noLimit)
-            #expect(try fixture.reader([0]).records(2).count == 2)
-        }
-    }
-
     @Test func `a consumer that is not a member has no group metadata`() throws {
         try withMock(partitions: 1) { fixture in
             let fault = #expect(throws: KafkaFault.self) { try fixture.reader([0]).groupMetadata() }
@@ -82,8 +37,8 @@ struct TransactionTests {
 
 extension MockFixture {
     /// A producer that may begin.
-    func transactional(_ more: [(String, String)] = []) throws -> TransactionClient {
-        let producer = try TransactionClient(KafkaProperties(properties(more)), transactionalID: "id")
+    func transactional() throws -> TransactionClient {
+        let producer = try TransactionClient(KafkaProperties(properties()), transactionalID: "id")
         try producer.initTransactions(limit: .noLimit)
         return producer
     }
@@ -97,13 +52,7 @@ extension MockFixture {
 }
 
 extension TransactionClient {
-    func produceRecord(_ value: String, partition: Int32, budgetMilliseconds: Int = .noLimit) throws {
-        try produce(
-            topic: MockFixture.topic,
-            partition: partition,
-            key: nil,
-            value: bytes(value),
-            budgetMilliseconds: budgetMilliseconds
-        )
+    func produceRecord(_ value: String) throws {
+        try producer.produce(topic: MockFixture.topic, partition: 0, key: nil, value: bytes(value))
     }
 }

@@ -18,17 +18,12 @@ extension RealCluster {
     }
 }
 
-/// A broker with a quota answers late, and reads nothing more from the connection until it is made up for.
-@Suite(
-    .brokerTests,
-    .cluster(),
-    .serialized
-)
-struct QuotaTests {
+extension RealKafkaTests {
     private static let (quota, outputBytes, batchRecords) = (80_000, 1_000, 250)
     /// A client may be ahead by eleven seconds' bytes: the last of these take about three seconds each.
     private static let batches = 5
 
+    /// A broker with a quota answers late, and reads nothing more from the connection until it is made up for.
     @Test func `commits under a quota are slow, but none is lost`() throws {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let fixture = try RealFixture("quota")
