@@ -127,10 +127,4 @@ struct BisectionTests {
         bisection.forget([1])
         #expect(bisection.limit == nil)
     }
-
-    @Test func `a batch without a refusal starts no search`() {
-        var bisection = Bisection()
-        bisection.committed(Self.positions(100))
-        #expect(bisection.limit == nil)
-    }
 }

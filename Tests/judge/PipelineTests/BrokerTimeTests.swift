@@ -60,12 +60,6 @@ struct BrokerTimeTests {
         #expect(untold.mintTime(at: Self.now(10, ahead: 0)) >= Self.start + 10 - Self.minute)
     }
 
-    @Test func `today's rule, the worker's own time, would be later than the brokers'`() {
-        let time = Self.known(age: 0, ahead: 8 * Self.second, writes: .told)
-        let now = Self.now(10, ahead: 8 * Self.second)
-        #expect(now.wall > Self.start + 10 && time.mintTime(at: now) <= Self.start + 10)
-    }
-
     @Test(
         arguments: [
             (0, 3 * hour, .none, true), (0, 70 * second, .none, true), (0, 59 * second, .none, false),

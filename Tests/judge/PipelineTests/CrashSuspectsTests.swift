@@ -10,22 +10,15 @@ struct CrashSuspectsTests {
         WorkItem(place: RecordPlace(partition: partition, offset: offset), timestamp: 100 + offset)
     }
 
+    private static func record(_ offset: Int64) -> InboundRecord {
+        InboundRecord(topic: "t", partition: 0, offset: offset, timestamp: 100 + offset, key: nil, value: nil)
+    }
+
     /// Work as a slot showed it when the process crashed.
     private static func crash(_ offsets: [Int64], alone: Bool) throws -> Work {
         let slot = WorkSlot()
         let seen = slot.during(.verifying, alone: alone) { () -> Work? in
-            for offset in offsets {
-                slot.note(
-                    InboundRecord(
-                        topic: "t",
-                        partition: 0,
-                        offset: offset,
-                        timestamp: 100 + offset,
-                        key: nil,
-                        value: nil
-                    )
-                )
-            }
+            for offset in offsets { slot.note(record(offset)) }
             if offsets.count > 1 { slot.noteAll() }
             return slot.snapshot()
         }
@@ -68,9 +61,7 @@ struct CrashSuspectsTests {
     }
 
     @Test func `a round is split around its suspects, and stays whole without one`() throws {
-        let records = (0..<6 as Range<Int64>).map {
-            InboundRecord(topic: "t", partition: 0, offset: $0, timestamp: 100 + $0, key: nil, value: nil)
-        }
+        let records = (0..<6 as Range<Int64>).map(Self.record)
         func pieces(_ suspected: [Int64]) -> [[Int64]]? {
             let counts = suspected.map { (Self.item($0), CrashSuspects.Count(total: 1)) }
             return CrashSuspects(Dictionary(uniqueKeysWithValues: counts)).split(records.map { .uncopied(of: $0) })?

@@ -1,6 +1,7 @@
 import AppAttest
 import Crypto
 import DeviceLab
+import TestKit
 import Testing
 
 @testable import Pipeline
@@ -9,22 +10,11 @@ import Testing
 struct KeyChangesTests {
     private static func key(_ number: Int) -> KeyID { KeyID(SHA256.hash(Array("\(number)".utf8))) }
 
-    private static func record(_ counter: UInt32) -> KeyRecord {
-        KeyRecord(
-            publicKey: nil,
-            counter: counter,
-            app: nil,
-            appleAppID: "T.a",
-            environment: .production,
-            registeredAt: EvaluationTime(milliseconds: 0)
-        )
-    }
-
     @Test(arguments: [1, 31, 32, 33, 64, 65, 1000])
     func `every key has its last record, in the order of the first changes`(count: Int) {
         var changes = KeyChanges()
         for round in 0..<3 as Range<UInt32> {
-            for number in 0..<count { changes.set(Self.key(number), Self.record(round * 10_000 + UInt32(number))) }
+            for number in 0..<count { changes.set(Self.key(number), .sample(counter: round * 10_000 + UInt32(number))) }
         }
         #expect(changes.count == count)
         #expect(changes[Self.key(count)] == nil)

@@ -2,6 +2,7 @@ import AppAttest
 import Crypto
 import DeviceLab
 import Pipeline
+import TestKit
 import Testing
 
 @Suite("Key ledger")
@@ -137,14 +138,8 @@ struct ManyNamesTests {
         var ledger = KeyLedger()
         for number in 0..<70_000 as Range<UInt64> {
             var random = SeededRandom(seed: number)
-            let record = KeyRecord(
-                publicKey: nil,
-                counter: 0,
-                app: "app \(number)",
-                appleAppID: "T.\(number)",
-                environment: .production,
-                registeredAt: EvaluationTime(milliseconds: 0)
-            )
+            var record = KeyRecord.sample(app: "app \(number)")
+            record.appleAppID = "T.\(number)"
             ledger.set(KeyID(SHA256.hash(random.bytes(8))), record)
         }
         var random = SeededRandom(seed: 69_999)

@@ -19,12 +19,7 @@ struct OrdinaryRecordTests {
         seed: 5
     )
     private static let hash = SHA256.hash([1]).bytes
-    private static let value = RequestRecords.value(
-        verb: .verifyAssertion,
-        object: device.assertion(clientDataHash: hash, counter: 1),
-        keyID: device.keyID,
-        clientDataHash: hash
-    )
+    private static let value = RequestRecords.assertion(of: device, counter: 1)
     private static let exchange = Array(
         (#"{"path":"v1beta/projects/contract-test-1/apps/1:123456789012:ios:0123456789abcdef"#
             + #":exchangeAppAttestAssertion","body":{"artifact":""# + text([1] + device.keyID.bytes + hash + hash)

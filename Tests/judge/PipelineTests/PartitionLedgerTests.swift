@@ -2,6 +2,7 @@ import AppAttest
 import Crypto
 import Pipeline
 import Streams
+import TestKit
 import Testing
 
 @Suite("A partition's ledger")
@@ -14,15 +15,10 @@ struct PartitionLedgerTests {
     }
 
     private static func record(_ counter: UInt32) -> KeyRecord {
-        KeyRecord(
-            publicKey: P256PublicKey(uncheckedX: digest(1), y: digest(2)),
-            counter: counter,
-            app: "a",
-            appleAppID: "T.a",
-            environment: .production,
-            registeredAt: time(5),
-            lastRequest: LastRequest(id: ExactText(String(repeating: "x", count: 60)), valueDigest: digest(3))
-        )
+        let publicKey = P256PublicKey(uncheckedX: digest(1), y: digest(2))
+        var record = KeyRecord.sample(publicKey, counter: counter, app: "a", registeredAt: 5)
+        record.lastRequest = LastRequest(id: ExactText(String(repeating: "x", count: 60)), valueDigest: digest(3))
+        return record
     }
 
     @Test func `a record of the topic that was delivered late does not lower a counter`() {

@@ -68,22 +68,9 @@ struct RiskVersionTests {
         #expect(ledger[Self.id]?.risk == nil && ledger[Self.id] == Self.plain)
     }
 
-    private static func attestation(of device: FakeDevice, at time: Int64, challenge: UInt8) -> ExchangeRequest {
-        let hash = [UInt8](repeating: challenge, count: 32)
-        let value = RequestRecords.value(
-            verb: .verifyAttestation,
-            object: device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: time)),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
-    }
-
     private static func receipt(of device: FakeDevice, at time: Int64) -> ExchangeRequest {
-        let hash = [UInt8](repeating: 7, count: 32)
         let time = EvaluationTime(milliseconds: time)
-        return .receipt(device.receipt(.receipt, clientDataHash: hash, at: time), of: device)
+        return .receipt(device.receipt(.receipt, clientDataHash: ExchangeKit.clientDataHash, at: time), of: device)
     }
 
     /// A worker that serves no receipts is to a group what one of a version before is.
@@ -97,13 +84,15 @@ struct RiskVersionTests {
         without.registry = try ExchangeKit.settings().registry
         without.hasReceipts = false
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        #expect(try rig.send(Self.attestation(of: device, at: rig.time - 5_000, challenge: 1)).verdict == "accepted")
+        #expect(try rig.send(.verifyAttestation(of: device, at: rig.time - 5_000)).verdict == "accepted")
         #expect(try rig.send(Self.receipt(of: device, at: rig.time - 4_000)).verdict == "accepted")
         let metric = try #require(rig.key(device)?.risk)
         try rig.restart(without)
         let visit = try rig.send(Self.receipt(of: device, at: rig.time - 3_000))
         #expect(visit.reason == "unknown-method" && visit.code == 400)
-        let again = try rig.send(Self.attestation(of: device, at: rig.time - 2_000, challenge: 2))
+        let again = try rig.send(
+            .verifyAttestation(of: device, hash: [UInt8](repeating: 2, count: 32), at: rig.time - 2_000)
+        )
         #expect(again.verdict == "accepted")
         for answers in [visit, again] { #expect(answers.outputs.allSatisfy { $0.stream != .receipts }) }
         #expect(rig.key(device)?.risk == metric)

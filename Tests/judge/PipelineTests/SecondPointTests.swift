@@ -2,6 +2,7 @@ import AppAttest
 import Crypto
 import DeviceLab
 import Pipeline
+import TestKit
 import Testing
 
 @Suite("Second points of keys in use")
@@ -15,20 +16,9 @@ struct SecondPointTests {
         P256SecondPoint(x: digest(number + 2_000_000), y: digest(number + 3_000_000))
     }
 
-    private static func record(_ publicKey: P256PublicKey?, counter: UInt32 = 0) -> KeyRecord {
-        KeyRecord(
-            publicKey: publicKey,
-            counter: counter,
-            app: nil,
-            appleAppID: "T.a",
-            environment: .production,
-            registeredAt: EvaluationTime(milliseconds: 0)
-        )
-    }
-
     private static func ledger(_ count: Int) -> KeyLedger {
         var ledger = KeyLedger()
-        for number in 0..<count { ledger.set(key(number), record(publicKey(number))) }
+        for number in 0..<count { ledger.set(key(number), .sample(publicKey(number))) }
         return ledger
     }
 
@@ -43,7 +33,7 @@ struct SecondPointTests {
         for number in stride(from: 0, to: 5_000, by: 3) {
             ledger.setSecond(Self.point(number), of: Self.key(number), publicKey: Self.publicKey(number))
         }
-        for number in 0..<5_000 { ledger.set(Self.key(number), Self.record(Self.publicKey(number), counter: 7)) }
+        for number in 0..<5_000 { ledger.set(Self.key(number), .sample(Self.publicKey(number), counter: 7)) }
         #expect(ledger.secondCount == 1_667)
         for number in 0..<5_000 {
             let found = Self.second(in: ledger, of: number)
@@ -57,12 +47,12 @@ struct SecondPointTests {
             ledger.setSecond(Self.point(number), of: Self.key(number), publicKey: Self.publicKey(number))
         }
         ledger.remove(Self.key(0))
-        ledger.set(Self.key(1), Self.record(Self.publicKey(9)))
-        ledger.set(Self.key(2), Self.record(nil))
+        ledger.set(Self.key(1), .sample(Self.publicKey(9)))
+        ledger.set(Self.key(2), .sample())
         #expect(ledger.secondCount == 0)
         // The same keys come back: their points have to be computed again.
         for number in 0..<3 {
-            ledger.set(Self.key(number), Self.record(Self.publicKey(number)))
+            ledger.set(Self.key(number), .sample(Self.publicKey(number)))
             #expect(Self.second(in: ledger, of: number) == nil)
         }
     }
@@ -86,7 +76,7 @@ struct SecondPointTests {
             switch Int.random(in: 0..<3, using: &random) {
             case 0:
                 ledger.remove(Self.key(number))
-                ledger.set(Self.key(number), Self.record(Self.publicKey(number)))
+                ledger.set(Self.key(number), .sample(Self.publicKey(number)))
                 kept.remove(number)
             default:
                 ledger.setSecond(Self.point(number), of: Self.key(number), publicKey: Self.publicKey(number))

@@ -1,5 +1,6 @@
 import AppAttest
 import Crypto
+import TestKit
 import Testing
 
 @testable import Pipeline
@@ -10,14 +11,7 @@ struct UnseenCountersCodecTests {
 
     /// A key's record in the ledger topic, with these bytes as its last field.
     private static func value(_ field: [UInt8]) -> [UInt8] {
-        var record = KeyRecord(
-            publicKey: P256PublicKey(uncheckedX: id.digest, y: id.digest),
-            counter: 300,
-            app: nil,
-            appleAppID: "T.b",
-            environment: .production,
-            registeredAt: EvaluationTime(milliseconds: 5)
-        )
+        var record = KeyRecord.sample(P256PublicKey(uncheckedX: id.digest, y: id.digest), counter: 300)
         record.unseen = 7
         let written = LedgerCodec.encode(.key(id, record)).value ?? []
         #expect(written.suffix(2) == [0x0E, 0x07])
@@ -27,14 +21,6 @@ struct UnseenCountersCodecTests {
     private static func decoded(_ value: [UInt8]) throws -> KeyRecord? {
         guard case .key(id, let record) = try LedgerCodec.decode(key: [1] + id.bytes, value: value) else { return nil }
         return record
-    }
-
-    @Test(arguments: [[0x0E, 0x20], [0x0E, 0x40], [0x0E, 0xF6]] as [[UInt8]])
-    func `unseen counters that are not a number are refused, by the fast decoder too`(field: [UInt8]) throws {
-        let value = Self.value(field)
-        let fault = #expect(throws: LedgerCodec.Fault.self) { try Self.decoded(value) }
-        #expect(fault?.reason == "field 14 is not a number")
-        #expect(PlainKeyRecord(value.span, in: 0..<value.count) == nil)
     }
 
     @Test(arguments: [([0x0E, 0x01], 1), ([0x0E, 0x18, 0x40], 64), ([0x0E, 0x18, 0xFF], 255)] as [([UInt8], UInt8)])

@@ -13,50 +13,42 @@ struct WorkSlotTests {
         WorkItem(place: RecordPlace(partition: 3, offset: offset), timestamp: 7_000 + offset)
     }
 
+    /// A slot's work as another thread sees it after so many records.
+    ///
+    /// - Parameter alone: whether they are the batch's only ones, and are processed together.
+    private func seen(_ slot: WorkSlot, _ stage: WorkStage, of count: Int, alone: Bool = false) throws -> Work {
+        let seen = slot.during(stage, alone: alone) { () -> Work? in
+            for offset in 0..<count { slot.note(record(Int64(offset))) }
+            if alone { slot.noteAll() }
+            return slot.snapshot()
+        }
+        return try #require(seen)
+    }
+
     @Test func `only the record in work is named, not the ones before it`() throws {
         let slot = WorkSlot()
         #expect(slot.snapshot() == nil)
-        let seen = slot.during(.decoding, alone: false) { () -> Work? in
-            for offset in 0..<5 { slot.note(record(Int64(offset))) }
-            return slot.snapshot()
-        }
-        let work = try #require(seen)
+        let work = try seen(slot, .decoding, of: 5)
         #expect(work.items == [item(4)])
         #expect(work.stage == .decoding && !work.isAlone)
         #expect(slot.snapshot() == nil, "the work has ended")
     }
 
     @Test func `if records are processed together, all of the grain are named`() throws {
-        let slot = WorkSlot()
-        let seen = slot.during(.verifying, alone: true) { () -> Work? in
-            for offset in 0..<3 { slot.note(record(Int64(offset))) }
-            slot.noteAll()
-            return slot.snapshot()
-        }
-        let work = try #require(seen)
+        let work = try seen(WorkSlot(), .verifying, of: 3, alone: true)
         #expect(work.items == [item(0), item(1), item(2)])
         #expect(work.isAlone)
     }
 
     @Test(arguments: [63, 64, 65, 1_000])
     func `work longer than a grain names its latest record`(count: Int) throws {
-        let slot = WorkSlot()
-        let seen = slot.during(.admitting, alone: false) { () -> Work? in
-            for offset in 0..<count { slot.note(record(Int64(offset))) }
-            return slot.snapshot()
-        }
-        #expect(try #require(seen).items == [item(Int64(count - 1))])
+        #expect(try seen(WorkSlot(), .admitting, of: count).items == [item(Int64(count - 1))])
     }
 
     @Test func `each grain has its own number, and drops the records before it`() throws {
         let slot = WorkSlot()
-        let first = slot.during(.decoding, alone: false) { () -> Work? in
-            slot.note(record(1))
-            return slot.snapshot()
-        }
-        let second = slot.during(.encoding, alone: false) { slot.snapshot() }
-        #expect(try #require(first).number != #require(second).number)
-        #expect(second?.items == [])
+        let (first, second) = (try seen(slot, .decoding, of: 1), try seen(slot, .encoding, of: 0))
+        #expect(first.number != second.number && second.items == [])
     }
 
     @Test(

@@ -21,13 +21,7 @@ internal import Testing
         for environment in Environment.allCases {
             let device = Lab.device(shape, environment: environment, ca: signing.ca)
             let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon)
-            let verdict = try Lab.verifier(signing.ca).prepareAttestation(
-                object,
-                clientDataHash: Lab.clientDataHash,
-                keyID: device.keyID,
-                expectations: device.expectations,
-                at: Lab.noon
-            ).verified(by: signing.engine)
+            let verdict = try Lab.verifier(signing.ca).attestation(object, of: device, by: signing.engine)
             #expect(reason(verdict) == nil)
             let evidence = try verdict.get()
             #expect(evidence.publicKey == device.publicKey)
@@ -46,13 +40,8 @@ internal import Testing
         let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
         for fault in AttestationFault.allCases where fault.applies(to: shape) {
             let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault)
-            let verdict = verifier.prepareAttestation(
-                object,
-                clientDataHash: Lab.clientDataHash,
-                keyID: device.keyID,
-                expectations: fault.neededExpectations(device.expectations, for: device),
-                at: Lab.noon
-            ).verified(by: engine)
+            let expectations = fault.neededExpectations(device.expectations, for: device)
+            let verdict = verifier.attestation(object, of: device, expectations, by: engine)
             #expect(reason(verdict) == fault.expected.code, "\(fault.name)")
         }
     }
@@ -65,24 +54,11 @@ internal import Testing
             var expectations = device.expectations
             expectations.environments = Set(Environment.allCases)
             let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault)
-            let verdict = verifier.prepareAttestation(
-                object,
-                clientDataHash: Lab.clientDataHash,
-                keyID: device.keyID,
-                expectations: expectations,
-                at: Lab.noon
-            ).verified(by: OpenSSLEngine())
-            #expect(reason(verdict) == nil, "\(fault.name)")
+            #expect(reason(verifier.attestation(object, of: device, expectations)) == nil, "\(fault.name)")
         }
         for fault in AssertionFault.allCases where fault.needsPolicy {
             let object = device.assert(clientDataHash: Lab.clientDataHash, fault: fault)
-            let verdict = verifier.prepareAssertion(
-                object,
-                clientDataHash: Lab.clientDataHash,
-                key: device.publicKey,
-                expectations: device.expectations
-            ).verified(by: OpenSSLEngine())
-            #expect(reason(verdict) == nil, "\(fault.name)")
+            #expect(reason(verifier.assertion(object, of: device)) == nil, "\(fault.name)")
         }
     }
 
@@ -91,12 +67,8 @@ internal import Testing
         var device = Lab.device(shape, ca: signing.ca)
         let verifier = try Lab.verifier(signing.ca)
         for counter in UInt32(1)...3 {
-            let verdict = verifier.prepareAssertion(
-                device.assert(clientDataHash: Lab.clientDataHash),
-                clientDataHash: Lab.clientDataHash,
-                key: device.publicKey,
-                expectations: device.expectations
-            ).verified(by: signing.engine)
+            let object = device.assert(clientDataHash: Lab.clientDataHash)
+            let verdict = verifier.assertion(object, of: device, by: signing.engine)
             #expect(reason(verdict) == nil)
             let evidence = try verdict.get()
             #expect(evidence.counter == counter)
@@ -110,13 +82,7 @@ internal import Testing
             #expect(evidence.ignoresExtensions == (!counts && shape.hasCategory))
         }
         let largest = device.assertion(clientDataHash: Lab.clientDataHash, counter: .max)
-        let verdict = verifier.prepareAssertion(
-            largest,
-            clientDataHash: Lab.clientDataHash,
-            key: device.publicKey,
-            expectations: device.expectations
-        ).verified(by: signing.engine)
-        #expect(try verdict.get().counter == .max)
+        #expect(try verifier.assertion(largest, of: device, by: signing.engine).get().counter == .max)
     }
 
     @Test(arguments: DeviceShape.allCases, Signing.allCases)
@@ -125,12 +91,8 @@ internal import Testing
         let (verifier, engine) = (try Lab.verifier(signing.ca), signing.engine)
         for fault in AssertionFault.allCases where fault.applies(to: shape) {
             let object = device.assert(clientDataHash: Lab.clientDataHash, fault: fault)
-            let verdict = verifier.prepareAssertion(
-                object,
-                clientDataHash: Lab.clientDataHash,
-                key: device.publicKey,
-                expectations: fault.neededExpectations(device.expectations, for: device)
-            ).verified(by: engine)
+            let expectations = fault.neededExpectations(device.expectations, for: device)
+            let verdict = verifier.assertion(object, of: device, expectations, by: engine)
             #expect(reason(verdict) == fault.expected.code, "\(fault.name)")
         }
     }

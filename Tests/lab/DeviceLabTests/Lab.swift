@@ -23,6 +23,42 @@ enum Lab {
     static func verifier(_ ca: LabCA = ca) throws -> ObjectVerifier { ObjectVerifier(anchors: try ca.anchors()) }
 }
 
+extension ObjectVerifier {
+    /// The verdict on a device's attestation at noon.
+    ///
+    /// - Parameter expectations: nil = those that accept the device.
+    func attestation(
+        _ object: [UInt8],
+        of device: FakeDevice,
+        hash: [UInt8] = Lab.clientDataHash,
+        _ expectations: Expectations? = nil,
+        by engine: any SignatureEngine = OpenSSLEngine()
+    ) -> Result<AttestationEvidence, Refusal> {
+        prepareAttestation(
+            object,
+            clientDataHash: hash,
+            keyID: device.keyID,
+            expectations: expectations ?? device.expectations,
+            at: Lab.noon
+        ).verified(by: engine)
+    }
+
+    func assertion(
+        _ object: [UInt8],
+        of device: FakeDevice,
+        hash: [UInt8] = Lab.clientDataHash,
+        _ expectations: Expectations? = nil,
+        by engine: any SignatureEngine = OpenSSLEngine()
+    ) -> Result<AssertionEvidence, Refusal> {
+        prepareAssertion(
+            object,
+            clientDataHash: hash,
+            key: device.publicKey,
+            expectations: expectations ?? device.expectations
+        ).verified(by: engine)
+    }
+}
+
 /// A verdict's reason; nil = accepted.
 func reason<Evidence>(_ result: Result<Evidence, Refusal>) -> String? {
     switch result {

@@ -77,14 +77,8 @@ internal import Testing
             receiptPEM: [Lab.ca.receiptAnchorPEM]
         )
         let device = Lab.device(.ios27_0_1)
-        let verdict = ObjectVerifier(anchors: anchors).prepareAttestation(
-            device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon),
-            clientDataHash: Lab.clientDataHash,
-            keyID: device.keyID,
-            expectations: device.expectations,
-            at: Lab.noon
-        ).verified(by: OpenSSLEngine())
-        #expect(reason(verdict) == nil)
+        let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon)
+        #expect(reason(ObjectVerifier(anchors: anchors).attestation(object, of: device)) == nil)
         let text = String(decoding: Lab.ca.attestationAnchorsPEM, as: UTF8.self)
         #expect(text.split(separator: "\n").count { $0 == "-----BEGIN CERTIFICATE-----" } == 3)
         #expect(text.split(separator: "\n").allSatisfy { $0.utf8.count <= 64 })

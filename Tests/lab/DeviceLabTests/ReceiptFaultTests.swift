@@ -18,13 +18,7 @@ internal import Testing
             func verdict(_ policy: ReceiptPolicy) -> Result<AttestationEvidence, Refusal> {
                 var expectations = device.expectations
                 expectations.receipt = policy
-                return verifier.prepareAttestation(
-                    object,
-                    clientDataHash: Lab.clientDataHash,
-                    keyID: device.keyID,
-                    expectations: expectations,
-                    at: Lab.noon
-                ).verified(by: engine)
+                return verifier.attestation(object, of: device, expectations, by: engine)
             }
             #expect(reason(verdict(.require)) == Refusal.receipt(fault.expected).code, "\(fault.name)")
             #expect(reason(verdict(.ignore)) == nil, "\(fault.name)")

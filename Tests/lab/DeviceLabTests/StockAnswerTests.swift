@@ -6,8 +6,8 @@ import Testing
 
 /// Answers, read as strictly as the SDK reads them.
 @Suite struct StockAnswerTests {
-    /// How a client reads an answer to its call of that kind.
-    private func outcome(_ kind: StockCall.Kind, _ body: String) throws -> StockReply {
+    /// A client that waits for the answer to its call of that kind.
+    private func waiting(_ kind: StockCall.Kind) throws -> (client: StockClient, call: StockCall) {
         let isHandshake = kind == .challengeForAttestation || kind == .attestation
         var client = isHandshake ? StockServer.client() : StockServer.registered()
         var reply = client.want(limitedUse: true, at: Lab.noon)
@@ -15,6 +15,12 @@ import Testing
             reply = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
         }
         #expect(reply.call?.kind == kind)
+        return (client, try #require(reply.call))
+    }
+
+    /// How a client reads an answer to its call of that kind.
+    private func outcome(_ kind: StockCall.Kind, _ body: String) throws -> StockReply {
+        var client = try waiting(kind).client
         return client.answer(status: 200, body: Array(body.utf8), at: Lab.noon)
     }
 
@@ -143,13 +149,8 @@ import Testing
 
     @Test(arguments: StockCall.Kind.allCases)
     func `damaged answers never trap`(_ kind: StockCall.Kind) throws {
-        let isHandshake = kind == .challengeForAttestation || kind == .attestation
-        var ready = isHandshake ? StockServer.client() : StockServer.registered()
-        var reply = ready.want(limitedUse: true, at: Lab.noon)
-        if reply.call?.kind != kind {
-            reply = ready.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
-        }
-        let good = StockServer.success(try #require(reply.call))
+        let (ready, call) = try waiting(kind)
+        let good = StockServer.success(call)
         for place in good.indices {
             var (cut, broken) = (ready, ready)
             guard case .unreadable = cut.answer(status: 200, body: Array(good[..<place]), at: Lab.noon).outcomes.first

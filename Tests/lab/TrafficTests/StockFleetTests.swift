@@ -7,26 +7,12 @@ import Traffic
     private let link = MemoryLink()
 
     private func fleet(_ devices: Int, _ wishes: [StockMember.Wish]) throws -> StockFleet {
-        let members = StockFleet.members(
-            try TrafficLab.apps(2),
-            ca: TrafficLab.ca,
-            devices: devices,
-            seed: 3,
-            wishes: wishes
-        )
-        return StockFleet(members, link: link, prefix: "fleet")
-    }
-
-    /// Lets the clients go on, a millisecond a step.
-    private func serve(_ fleet: StockFleet, steps: Int, from time: EvaluationTime = TrafficLab.noon) throws {
-        for step in 0..<steps where !fleet.isDone {
-            try fleet.step(at: EvaluationTime(milliseconds: time.milliseconds + Int64(step)), milliseconds: 0)
-        }
+        TrafficLab.fleet(try TrafficLab.apps(2), devices, wishes, link)
     }
 
     @Test func `each client gets its tokens, and each limited-use token is used up by its second check`() throws {
         let fleet = try fleet(5, [.session, .refresh, .limitedUse])
-        try serve(fleet, steps: 100)
+        try fleet.serve(steps: 100)
         #expect(fleet.isDone && !fleet.isWaiting)
         let tally = fleet.tally
         #expect([tally.sessions, tally.refreshed, tally.limitedUse, tally.consumed] == [5, 5, 5, 5])
@@ -42,30 +28,30 @@ import Traffic
     @Test func `nothing is sent while the link is not ready`() throws {
         let fleet = try fleet(3, [.session])
         link.isReady = false
-        try serve(fleet, steps: 10)
+        try fleet.serve(steps: 10)
         #expect(link.sent.isEmpty && !fleet.isDone)
         link.isReady = true
-        try serve(fleet, steps: 10)
+        try fleet.serve(steps: 10)
         #expect(fleet.isDone && fleet.tally.sessions == 3)
     }
 
     @Test func `no more calls are made than the limit says`() throws {
         let fleet = try fleet(3, [.session, .limitedUse])
         fleet.limit = 7
-        try serve(fleet, steps: 100)
+        try fleet.serve(steps: 100)
         #expect(fleet.isDone && link.sent.count == 7 && fleet.answers == 7)
     }
 
     @Test func `a call without an answer is given up after a minute, and the wish is asked for again`() throws {
         let fleet = try fleet(1, [.session])
         link.answers = false
-        try serve(fleet, steps: 10)
+        try fleet.serve(steps: 10)
         #expect(link.sent.count == 1 && fleet.isWaiting)
         link.answers = true
         let noon = TrafficLab.noon.milliseconds
-        try serve(fleet, steps: 1, from: EvaluationTime(milliseconds: noon + 60_000))
+        try fleet.serve(steps: 1, from: EvaluationTime(milliseconds: noon + 60_000))
         #expect(link.forgotten == [])
-        try serve(fleet, steps: 10, from: EvaluationTime(milliseconds: noon + 60_001))
+        try fleet.serve(steps: 10, from: EvaluationTime(milliseconds: noon + 60_001))
         #expect(link.forgotten == ["fleet-0"] && fleet.tally.lost == 1)
         #expect(fleet.isDone && fleet.tally.sessions == 1)
     }

@@ -22,16 +22,10 @@ struct WebCallTests {
     }
 
     /// The calls of one member of each kind of resource, until its wishes are fulfilled.
-    private func calls(_ app: SimulatedApp, devices: Int = 2) throws -> [StockMember.Call] {
+    private func calls(_ app: SimulatedApp) throws -> [StockMember.Call] {
         let link = RecordingLink()
-        let members = StockFleet.members([app], ca: TrafficLab.ca, devices: devices, seed: 3, wishes: [.limitedUse])
-        let fleet = StockFleet(members, link: link, prefix: "web")
-        for step in 0..<40 where !fleet.isDone {
-            try fleet.step(
-                at: EvaluationTime(milliseconds: TrafficLab.noon.milliseconds + Int64(step)),
-                milliseconds: 0
-            )
-        }
+        let fleet = TrafficLab.fleet([app], 2, [.limitedUse], link)
+        try fleet.serve(steps: 40)
         #expect(fleet.isDone)
         return link.calls
     }
@@ -83,44 +77,20 @@ struct WebCallTests {
     @Test func `a broken connection is tried again after a second, and counted by its cause`() throws {
         let link = RecordingLink()
         link.loses = true
-        let members = StockFleet.members(
-            [try Self.app()],
-            ca: TrafficLab.ca,
-            devices: 1,
-            seed: 3,
-            wishes: [.session]
-        )
-        let fleet = StockFleet(members, link: link, prefix: "web")
+        let fleet = TrafficLab.fleet([try Self.app()], 1, [.session], link)
         let noon = TrafficLab.noon.milliseconds
-        func step(_ milliseconds: Int64) throws {
-            try fleet.step(at: EvaluationTime(milliseconds: noon + milliseconds), milliseconds: 0)
-        }
-        try step(0)
-        try step(999)
+        for time in [0, 999] as [Int64] { try fleet.serve(steps: 1, from: EvaluationTime(milliseconds: noon + time)) }
         #expect(fleet.tally.calls == 1 && fleet.tally.broken == ["away": 1] && fleet.answers == 0)
         #expect(fleet.silentUntil == EvaluationTime(milliseconds: noon + 1000))
         link.loses = false
-        for turn in 0..<10 { try step(1000 + Int64(turn)) }
+        try fleet.serve(steps: 10, from: EvaluationTime(milliseconds: noon + 1000))
         #expect(fleet.isDone && fleet.tally.sessions == 1 && fleet.tally.lost == 1)
     }
 
     @Test func `backends that check no tokens make no calls, and the limited-use tokens count`() throws {
         let link = RecordingLink()
-        let members = StockFleet.members(
-            [try Self.app()],
-            ca: TrafficLab.ca,
-            devices: 2,
-            seed: 3,
-            wishes: [.limitedUse],
-            checksTokens: false
-        )
-        let fleet = StockFleet(members, link: link, prefix: "web")
-        for step in 0..<20 where !fleet.isDone {
-            try fleet.step(
-                at: EvaluationTime(milliseconds: TrafficLab.noon.milliseconds + Int64(step)),
-                milliseconds: 0
-            )
-        }
+        let fleet = TrafficLab.fleet([try Self.app()], 2, [.limitedUse], link, checksTokens: false)
+        try fleet.serve(steps: 20)
         #expect(fleet.isDone && fleet.tally.limitedUse == 2 && fleet.tally.consumed == 0)
         #expect(link.calls.allSatisfy { $0.verb != "verifyAppCheckToken" } && link.calls.count == 4)
     }

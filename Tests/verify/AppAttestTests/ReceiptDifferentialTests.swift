@@ -1,4 +1,5 @@
 import Crypto
+import DeviceLab
 import TestKit
 import Testing
 
@@ -86,12 +87,12 @@ import Testing
     @Test(arguments: samples) func `a receipt that OpenSSL refuses is refused here`(_ vector: RealVector) throws {
         let verifier = ReceiptVerifier(roots: Self.roots)
         let bytes = vector.objectBytes
-        var random = SeededBytes(seed: UInt64(bytes.count))
+        var random = SeededRandom(seed: UInt64(bytes.count))
         var accepted = 0
         for _ in 0..<250 {
             var changed = bytes
-            let index = random.next(below: changed.count)
-            switch random.next(below: 4) {
+            let index = Int.random(in: changed.indices, using: &random)
+            switch Int.random(in: 0..<4, using: &random) {
             case 0: changed[index] = UInt8(truncatingIfNeeded: random.next())
             case 1: changed.remove(at: index)
             case 2: changed.insert(UInt8(truncatingIfNeeded: random.next()), at: index)
@@ -135,20 +136,4 @@ import Testing
         }
         #expect(outcomes == [true, false])
     }
-}
-
-/// A small generator with a seed: the same bytes in every run.
-private struct SeededBytes {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        let mixed = (state ^ state >> 33) &* 0xFF51_AFD7_ED55_8CCD
-        return mixed ^ mixed >> 29
-    }
-
-    /// A number in `0 ..< bound`.
-    mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

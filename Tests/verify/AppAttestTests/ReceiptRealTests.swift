@@ -14,6 +14,17 @@ extension RealVector {
         expectations.maxAgeSeconds = 300
         return expectations
     }
+
+    func preparedReceipt(
+        by verifier: ObjectVerifier,
+        after milliseconds: Int64 = 0,
+        _ change: (inout ReceiptExpectations) throws -> Void = { _ in }
+    ) throws -> Prepared<ReceiptVerdict> {
+        var expectations = try receiptExpectations()
+        try change(&expectations)
+        let time = EvaluationTime(milliseconds: validAtTime.milliseconds + milliseconds)
+        return verifier.prepareReceipt(objectBytes, expectations: expectations, at: time)
+    }
 }
 
 extension Prepared<ReceiptVerdict> {
@@ -26,11 +37,7 @@ extension Prepared<ReceiptVerdict> {
 @Suite(.enabled(if: Vectors.arePresent, Vectors.absence)) struct ReceiptRealTests {
     @Test(arguments: Vectors.real(.receipt))
     func `Apple's receipts get their known verdicts`(_ vector: RealVector) throws {
-        let prepared = try Vectors.appleVerifier().prepareReceipt(
-            vector.objectBytes,
-            expectations: vector.receiptExpectations(),
-            at: vector.validAtTime
-        )
+        let prepared = try vector.preparedReceipt(by: Vectors.appleVerifier())
         #expect(try prepared.receiptCode() == vector.expected)
         let verdict = try prepared.verified(by: OpenSSLEngine()).get()
         #expect(verdict.type?.rawValue == vector.receiptType)
@@ -52,10 +59,7 @@ extension Prepared<ReceiptVerdict> {
     func `each wrong expectation gives its reason`(_ vector: RealVector) throws {
         let verifier = try Vectors.appleVerifier()
         func code(_ time: Int64 = 0, _ change: (inout ReceiptExpectations) throws -> Void = { _ in }) throws -> String {
-            var expectations = try vector.receiptExpectations()
-            try change(&expectations)
-            let time = EvaluationTime(milliseconds: vector.validAtTime.milliseconds + time)
-            return try verifier.prepareReceipt(vector.objectBytes, expectations: expectations, at: time).receiptCode()
+            try vector.preparedReceipt(by: verifier, after: time, change).receiptCode()
         }
         #expect(try code() == "valid")
         #expect(try code { $0.type = vector.receiptType == "ATTEST" ? .receipt : .attest } == "receipt:type")
@@ -92,21 +96,12 @@ extension Prepared<ReceiptVerdict> {
             }
         )
         let count = Int(attestation[start + 1]) << 8 | Int(attestation[start + 2])
-        var expectations = try vector.receiptExpectations()
-        expectations.leaf = Array(attestation[(start + 3)..<(start + 3 + count)])
-        let prepared = try Vectors.appleVerifier().prepareReceipt(
-            vector.objectBytes,
-            expectations: expectations,
-            at: vector.validAtTime
-        )
+        var leaf = Array(attestation[(start + 3)..<(start + 3 + count)])
+        let prepared = try vector.preparedReceipt(by: Vectors.appleVerifier()) { $0.leaf = leaf }
         #expect(try prepared.receiptCode() == vector.expected)
         if vector.expected == "valid" {
-            expectations.leaf?[count - 1] ^= 1
-            let other = try Vectors.appleVerifier().prepareReceipt(
-                vector.objectBytes,
-                expectations: expectations,
-                at: vector.validAtTime
-            )
+            leaf[count - 1] ^= 1
+            let other = try vector.preparedReceipt(by: Vectors.appleVerifier()) { $0.leaf = leaf }
             #expect(try other.receiptCode() == "receipt:key-mismatch")
         }
     }
@@ -116,11 +111,7 @@ extension Prepared<ReceiptVerdict> {
             let anchors = try TrustAnchors(attestationPEM: [Vectors.appleAttestationRoot], receiptPEM: roots)
             let verifier = ObjectVerifier(anchors: anchors)
             for vector in Vectors.real(.receipt) {
-                let prepared = try verifier.prepareReceipt(
-                    vector.objectBytes,
-                    expectations: vector.receiptExpectations(),
-                    at: vector.validAtTime
-                )
+                let prepared = try vector.preparedReceipt(by: verifier)
                 #expect(prepared.checks.isEmpty)
                 #expect(try prepared.receiptCode() == "receipt:chain")
             }
@@ -130,12 +121,7 @@ extension Prepared<ReceiptVerdict> {
     @Test func `a verifier with cached signers gives the same verdicts as one without`() throws {
         let warm = try Vectors.appleVerifier()
         for vector in Vectors.real(.receipt) + Vectors.real(.receipt).reversed() {
-            let prepared = try warm.prepareReceipt(
-                vector.objectBytes,
-                expectations: vector.receiptExpectations(),
-                at: vector.validAtTime
-            )
-            #expect(try prepared.receiptCode() == vector.expected)
+            #expect(try vector.preparedReceipt(by: warm).receiptCode() == vector.expected)
         }
     }
 }

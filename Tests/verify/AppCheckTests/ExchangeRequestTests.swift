@@ -3,7 +3,7 @@ import AppCheck
 import JSON
 import Testing
 
-/// The four verbs of App Check: what a request must look like.
+/// The verbs: what a request must look like.
 @Suite struct ExchangeRequestTests {
     private static let exchanges: [Verb] = [
         .generateAppAttestChallenge, .exchangeAppAttestAttestation, .exchangeAppAttestAssertion,
@@ -22,6 +22,9 @@ import Testing
         case .exchangeDebugToken: [("debugToken", "\"6f1b0c39-3e0c-4c58-8f2e-0b6a4d0f1c11\""), ("limitedUse", "true")]
         case .verifyAppCheckToken:
             [("appCheckToken", "\"e30.\(Samples.payload("{\"jti\":\"t-1\"}")).c2ln\"")]
+        case .verifyAttestation:
+            [Samples.assertionBody[0], ("attestationStatement", "\"AQID\""), ("clientData", "\"BAUG\"")]
+        case .verifyAssertion: Samples.assertionBody
         default: []
         }
     }
@@ -30,7 +33,7 @@ import Testing
         try Samples.decoder().decode(Samples.request(path: Samples.path(verb), body: Samples.body(members)))
     }
 
-    @Test(arguments: exchanges)
+    @Test(arguments: exchanges + [.verifyAttestation, .verifyAssertion])
     func `every name of an app resolves to the same app, with every verb`(_ verb: Verb) throws {
         for (resource, name) in [
             ("v1/projects/123456789012/apps/\(Samples.appID)", Samples.appID),
@@ -136,7 +139,8 @@ import Testing
     }
 
     @Test(
-        arguments: [Verb.exchangeAppAttestAttestation, .exchangeAppAttestAssertion],
+        arguments: [.exchangeAppAttestAttestation, .exchangeAppAttestAssertion, .verifyAttestation, .verifyAssertion]
+            as [Verb],
         ["null", "true", "0", "[]", "{}", "\"*\"", "\"A\"", "\"QQ=\"", "\" QQ==\"", "\"+_8=\"", nil]
     )
     func `a missing member, a wrong type or invalid base64 is malformed`(_ verb: Verb, _ value: String?) throws {
@@ -178,7 +182,11 @@ import Testing
             (.exchangeAppAttestAttestation, "limited_use", "limitedUse"),
             (.exchangeAppAttestAssertion, "limited_use", "limitedUse"),
             (.exchangeAppAttestAssertion, "challenge", "artifact"),
-            (.verifyAppCheckToken, "app_check_token", "appCheckToken"),
+            (.verifyAppCheckToken, "app_check_token", "appCheckToken"), (.verifyAssertion, "key_id", "keyId"),
+            (.verifyAssertion, "assertion", "key\\u0049d"), (.verifyAssertion, "client_data_hash", "clientDataHash"),
+            (.verifyAssertion, "client_data", "clientData"),
+            (.verifyAttestation, "attestation_statement", "attestationStatement"),
+            (.verifyAttestation, "client_data", "clientData"),
         ] as [(Verb, String, String)]
     )
     func `two spellings or two copies of one member are malformed, unknown members are ignored`(
@@ -187,7 +195,9 @@ import Testing
         _ second: String
     ) throws {
         let good = Self.members(verb) + (first == "limited_use" ? [("limitedUse", "true")] : [])
-        #expect(try Self.decode(verb, good + [("x", "[null]"), ("Challenge", "1")]).request != nil)
+        let unknown = [("x", "[null]"), ("y", "{\"z\":1,\"z\":1}"), ("Challenge", "1")]
+        #expect(try Self.decode(verb, good + unknown).request != nil)
+        #expect(try Self.decode(verb, good + [("x", "1"), ("x", "1")]).refusal == .malformedRequest)
         for name in [first, second] {
             #expect(try Self.decode(verb, good + [(name, "\"AQID\"")]).refusal == .malformedRequest)
         }

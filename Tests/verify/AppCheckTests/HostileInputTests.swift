@@ -4,30 +4,8 @@ import JSON
 import Testing
 
 @Suite struct HostileInputTests {
-    @Test func `a request cut at any byte is not a request`() throws {
-        let decoder = try Samples.decoder()
-        let value = Array(Samples.request(path: "/" + Samples.path).utf8)
-        #expect(decoder.decode(value).request != nil)
-        for end in value.indices {
-            #expect(decoder.decode(Array(value[..<end])).deadLetter == .notJSON)
-        }
-    }
-
-    @Test(arguments: [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF])
-    func `no overwritten byte of a request traps`(_ byte: UInt8) throws {
-        let decoder = try Samples.decoder()
-        let value = Array(Samples.request().utf8)
-        var requests = 0
-        for place in value.indices {
-            var mutated = value
-            mutated[place] = byte
-            if decoder.decode(mutated).request != nil { requests += 1 }
-        }
-        #expect(requests < value.count)
-    }
-
     @Test(arguments: Verb.allCases)
-    func `an exchange cut at any byte, or with any byte overwritten, never traps`(_ verb: Verb) throws {
+    func `a request cut at any byte, or with any byte overwritten, never traps`(_ verb: Verb) throws {
         let decoder = try Samples.wholeDecoder()
         let members = ExchangeRequestTests.members(verb)
         guard !members.isEmpty else { return }
@@ -35,7 +13,7 @@ import Testing
         #expect(decoder.decode(value).request != nil)
         for place in value.indices {
             #expect(decoder.decode(Array(value[..<place])).deadLetter == .notJSON)
-            for byte in [0, 0x22, 0x2C, 0x5C, 0x7B, 0x80] as [UInt8] where value[place] != byte {
+            for byte in [0, 0x22, 0x2C, 0x3A, 0x5C, 0x7B, 0x7D, 0x80, 0xFF] as [UInt8] where value[place] != byte {
                 var damaged = value
                 damaged[place] = byte
                 // A token's other parts are not read yet, and another secret is refused later.

@@ -5,27 +5,6 @@ import Testing
 
 @Suite struct RequestDecoderTests {
     @Test(
-        arguments: [
-            "v1/projects/123456789012/apps/\(Samples.appID)", "/v1/projects/123456789012/apps/\(Samples.appID)",
-            "v1beta/projects/contract-test-1/apps/\(Samples.appID)", "v1/oauthClients/\(Samples.oauthClient)",
-            "/v1beta/oauthClients/\(Samples.oauthClient)",
-        ]
-    )
-    func `an app is found by each of its names, with either version, with and without the leading slash`(
-        _ resource: String
-    ) throws {
-        let path = resource + ":verifyAssertion"
-        let request = try #require(try Samples.decoder().decode(Samples.request(path: path)).request)
-        #expect(request.app == 1)
-        #expect(request.appID.map { resource.hasSuffix($0.shown) } == true)
-        #expect(request.isBeta == resource.contains("v1beta/"))
-        #expect(request.path.shown == path)
-        #expect(request.verb == .verifyAssertion)
-        #expect(request.keyID == Samples.keyID)
-        #expect(request.body == .object(.assertion([1, 2, 3]), .clientDataHash([4, 5, 6])))
-    }
-
-    @Test(
         arguments: ["keyId", "key_id"],
         ["attestationStatement", "attestation_statement"]
     )

@@ -2,11 +2,6 @@ import Crypto
 import TestKit
 import Testing
 
-/// What this machine can run.
-private let usable = BatchArithmetic.allCases.filter {
-    $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil
-}
-
 /// The engines of our own against OpenSSL, over edges and single faults.
 struct BatchEngineTests {
     static func engine(_ arithmetic: BatchArithmetic, crossCheck: Int = 0) -> BatchEngine {

@@ -2,11 +2,6 @@ import Crypto
 import Dispatch
 import Testing
 
-/// What this machine can run.
-private let usable = BatchArithmetic.allCases.filter {
-    $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil
-}
-
 /// P-384 with tables against OpenSSL, over edges and single faults.
 struct P384BatchTests {
     /// Tables of two lab keys, G and −G.

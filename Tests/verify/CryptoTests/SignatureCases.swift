@@ -2,6 +2,11 @@ import Crypto
 import TestKit
 import Testing
 
+/// What this machine can run.
+let usable = BatchArithmetic.allCases.filter {
+    $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil
+}
+
 /// Signatures for comparing engines, made from a seed.
 struct SignatureCases {
     let seed: UInt8

@@ -23,12 +23,6 @@ struct SignatureTests {
         )
     }
 
-    private static func flipped(_ digest: Digest, bit: Int) throws -> Digest {
-        var bytes = digest.bytes
-        bytes[bit / 8] ^= 0x80 >> UInt8(bit % 8)
-        return try #require(Digest(bytes))
-    }
-
     @Test func `a P-256 signature fails with any bit of r, s or the digest flipped`() throws {
         let sample = try Self.sample("ecdsa_secp256r1_sha256_test")
         let key = try #require(P256PublicKey(x963: sample.point))
@@ -36,9 +30,9 @@ struct SignatureTests {
         let engine = OpenSSLEngine()
         #expect(engine.isValid(.p256(key: key, digest: sample.digest, signature: signature)))
         for bit in 0..<256 {
-            let digest = try Self.flipped(sample.digest, bit: bit)
-            let r = try P256Signature(r: Self.flipped(signature.r, bit: bit), s: signature.s)
-            let s = try P256Signature(r: signature.r, s: Self.flipped(signature.s, bit: bit))
+            let digest = SignatureCases.flipped(sample.digest, bit: bit)
+            let r = P256Signature(r: SignatureCases.flipped(signature.r, bit: bit), s: signature.s)
+            let s = P256Signature(r: signature.r, s: SignatureCases.flipped(signature.s, bit: bit))
             #expect(!engine.isValid(.p256(key: key, digest: digest, signature: signature)))
             #expect(!engine.isValid(.p256(key: key, digest: sample.digest, signature: r)))
             #expect(!engine.isValid(.p256(key: key, digest: sample.digest, signature: s)))
@@ -52,7 +46,7 @@ struct SignatureTests {
         let signature = try #require(P256Signature(strictDER: sample.der))
         let engine = OpenSSLEngine()
         for bit in stride(from: 0, to: 256, by: 7) {
-            let y = try Self.flipped(key.y, bit: bit)
+            let y = SignatureCases.flipped(key.y, bit: bit)
             let point = [0x04] + key.x.bytes + y.bytes
             #expect(P256PublicKey(x963: point) == nil)
             let off = P256PublicKey(uncheckedX: key.x, y: y)
@@ -101,7 +95,7 @@ struct SignatureTests {
             let der = Array(sample.der.prefix(count))
             #expect(!engine.isValid(.p384(key: key, digest: sample.digest, signature: der)))
         }
-        let digest = try Self.flipped(sample.digest, bit: 100)
+        let digest = SignatureCases.flipped(sample.digest, bit: 100)
         #expect(!engine.isValid(.p384(key: key, digest: digest, signature: sample.der)))
         for index in stride(from: 1, to: 97, by: 5) {
             var point = sample.point
@@ -113,7 +107,7 @@ struct SignatureTests {
     @Test func `lanes share an issuer's key`() throws {
         let sample = try Self.sample("ecdsa_secp384r1_sha256_test")
         let key = try #require(P384PublicKey(x963: sample.point))
-        let wrong = try Self.flipped(sample.digest, bit: 3)
+        let wrong = SignatureCases.flipped(sample.digest, bit: 3)
         let checks: [SignatureCheck] = (0..<8).map {
             .p384(key: key, digest: $0.isMultiple(of: 2) ? sample.digest : wrong, signature: sample.der)
         }

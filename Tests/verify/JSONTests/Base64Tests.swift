@@ -49,15 +49,11 @@ import Testing
 
     @Test(arguments: 0..<10)
     func `Foundation decodes every accepted random text to the same bytes`(_ seed: Int) {
-        var state = UInt64(seed) &+ 99
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var dice = Dice(UInt64(seed) &+ 99)
         let alphabet = Array("ABCDwxyz0189+/=".utf8)
         var taken = 0
         for _ in 0..<2000 {
-            let text = (0..<next(9)).map { _ in alphabet[next(alphabet.count)] }
+            let text = (0..<dice(9)).map { _ in alphabet[dice(alphabet.count)] }
             let theirs = Data(base64Encoded: Data(text)).map(Array.init)
             guard let bytes = Base64.decode(text) else { continue }
             taken += 1

@@ -3,18 +3,6 @@ import Testing
 
 /// Base64 is decoded from the text as it is written: the same as from what its escapes stand for.
 @Suite struct EscapedBase64Tests {
-    /// A generator of its own, so that a seed gives the same texts everywhere.
-    private struct Dice {
-        private var state: UInt64
-
-        init(_ seed: Int) { state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-        mutating func callAsFunction(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
-    }
-
     /// By way of the text without its escapes; nil too where the parser refuses the text.
     private static func slowly(_ text: [UInt8]) -> [UInt8]? {
         let document = try? JSONDocument(parsing: [0x22] + text + [0x22])
@@ -40,7 +28,7 @@ import Testing
 
     @Test(arguments: 0..<16)
     func `random and damaged texts decode as they do without their escapes`(seed: Int) {
-        var dice = Dice(seed)
+        var dice = Dice(UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1)
         var (decoded, refused) = (0, 0)
         for _ in 0..<1_500 {
             let bytes = (0..<dice(24)).map { _ in UInt8(dice(3) == 0 ? 0xFF : dice(256)) }
@@ -88,7 +76,7 @@ import Testing
     func `padding and signs may be escaped`(plain: String) {
         for style in 1...4 {
             for seed in 0..<20 {
-                var dice = Dice(seed)
+                var dice = Dice(UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1)
                 let text = plain.utf8.flatMap { Self.written($0, style, &dice) }
                 #expect(Base64.decode(escaped: text.span) == Base64.decode(Array(plain.utf8)))
             }
@@ -99,5 +87,17 @@ import Testing
         let node = try JSONDocument(parsing: Array("{\"a\":\"\\/\\u002b\\u0038\\u003D\",\"b\":\"\\n\"}".utf8)).root
         #expect(node["a"]?.base64Bytes == [0xFF, 0xEF])
         #expect(node["b"]?.stringBytes == [0x0A] && node["b"]?.base64Bytes == nil)
+    }
+}
+
+/// A generator of its own, so that a seed gives the same texts everywhere.
+struct Dice {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func callAsFunction(_ bound: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % bound
     }
 }

@@ -59,12 +59,9 @@ private func text(_ writer: JSONWriter) -> String { String(decoding: writer.byte
 
     @Test(arguments: 0..<40)
     func `quotes and backslashes are escaped wherever they cluster`(_ count: Int) {
-        var state = UInt64(count) &+ 7
+        var dice = Dice(UInt64(count) &+ 7)
         for _ in 0..<200 {
-            let content = (0..<count).map { _ -> UInt8 in
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                return Array("\"\\,:ab\n".utf8)[Int(state >> 33) % 7]
-            }
+            let content = (0..<count).map { _ in Array("\"\\,:ab\n".utf8)[dice(7)] }
             let escaped = content.flatMap { byte -> [UInt8] in
                 switch byte {
                 case UInt8(ascii: "\n"): Array("\\n".utf8)

@@ -158,11 +158,7 @@ import Testing
 
     @Test(arguments: 1...16)
     func `any mixture of escapes and other characters is accepted exactly where each of them is right`(seed: UInt64) {
-        var state = seed
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var next = Dice(seed)
         let parts = Self.escapes.map { Array($0.written.utf8) } + [Array("\\ud7ff".utf8), Array("A".utf8)]
         let kinds = Array("\\\\\\/u0189:@AFGafgnrtbdDcC\"~ ".utf8) + [0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]
         var accepted = 0

@@ -5,15 +5,23 @@ package import Pipeline
 package import Streams
 
 /// Lanes and loop thread in one, under a seed: jobs finish in an order that the seed chooses, on one real thread.
+///
+/// With several lanes' scratches a job is cut into small grains, each on a lane and in an order that the seed chooses.
 package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
     package let isEngineStopped = false
     // Confined to the test's thread.
     private var random: SeededRandom
-    private let scratch: LaneScratch
+    private let scratches: [LaneScratch]
+    private let isShuffled: Bool
     private var jobs: [() -> Void] = []
 
     package init(scratch: LaneScratch, seed: UInt64) {
-        self.scratch = scratch
+        (scratches, isShuffled) = ([scratch], false)
+        random = SeededRandom(seed: seed)
+    }
+
+    package init(shuffling scratches: [LaneScratch], seed: UInt64) {
+        (self.scratches, isShuffled) = (scratches, true)
         random = SeededRandom(seed: seed)
     }
 
@@ -24,12 +32,15 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
         _ body: @escaping @Sendable (Range<Int>, LaneScratch) -> [Output],
         completion: @escaping @Sendable ([Output]) -> Void
     ) {
-        jobs.append { [scratch] in
-            var outputs: [Output] = []
-            for start in stride(from: 0, to: count, by: grain) {
-                outputs += body(start..<min(start + grain, count), scratch)
+        jobs.append { [self] in
+            let size = scratches.count == 1 ? grain : 1 + Int.random(in: 0..<6, using: &random)
+            let starts = Array(stride(from: 0, to: count, by: size))
+            var outputs: [Int: [Output]] = [:]
+            for start in isShuffled ? starts.shuffled(using: &random) : starts {
+                let lane = scratches.count == 1 ? 0 : Int.random(in: 0..<scratches.count, using: &random)
+                outputs[start] = body(start..<min(start + size, count), scratches[lane])
             }
-            completion(outputs)
+            completion(starts.flatMap { outputs[$0] ?? [] })
         }
     }
 

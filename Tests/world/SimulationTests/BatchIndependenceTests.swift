@@ -35,12 +35,7 @@ struct BatchIndependenceTests {
         let hash = [UInt8](repeating: 7, count: 1_500)
         var limits = RequestLimits()
         limits.clientDataHashBytes = 2_048
-        let assertion = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: device.assertion(clientDataHash: hash, counter: 1),
-            keyID: device.keyID,
-            clientDataHash: hash
-        )
+        let assertion = RequestRecords.assertion(of: device, counter: 1, hash: hash)
         let found = try Self.outcomes(
             [RequestRecords.attestation(of: device, fault: .nonceOfOtherClientData), assertion],
             key: device.keyID.recordKey,
@@ -55,19 +50,8 @@ struct BatchIndependenceTests {
         let hash = [UInt8](repeating: 7, count: 1_500)
         var limits = RequestLimits()
         limits.clientDataHashBytes = 2_048
-        let time = EvaluationTime(milliseconds: RequestRecords.time - 1000)
-        let attestation = RequestRecords.value(
-            verb: .verifyAttestation,
-            object: device.attest(clientDataHash: hash, at: time),
-            keyID: device.keyID,
-            clientDataHash: hash
-        )
-        let assertion = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: device.assertion(clientDataHash: hash, counter: 1),
-            keyID: device.keyID,
-            clientDataHash: hash
-        )
+        let attestation = RequestRecords.attestation(of: device, hash: hash)
+        let assertion = RequestRecords.assertion(of: device, counter: 1, hash: hash)
         let found = try Self.outcomes([attestation, assertion], key: device.keyID.recordKey, limits: limits)
         #expect(found.alone == [0: "accepted", 1: "accepted"])
     }

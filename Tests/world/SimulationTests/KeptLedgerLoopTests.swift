@@ -10,22 +10,6 @@ import Testing
 struct KeptLedgerLoopTests {
     private static let traffic = Result { try FleetTraffic(.imitated) }
 
-    /// Assigns a partition, takes it back, and assigns it again when the test says so.
-    private final class ReturningStreams: RequestSource {
-        private var changes: [MemoryMember.Change] = [.assigned([0]), .revoked([0])]
-        let memory = MemoryMember()
-        var member: (any GroupMember)? { memory }
-        var ended = false
-
-        func comeBack() { changes.append(.assigned([0])) }
-
-        func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
-            var round = PollRound()
-            if changes.isEmpty { round.ended = ended } else { round.events = [memory.event(changes.removeFirst())] }
-            return round
-        }
-    }
-
     @Test(arguments: [(away: 0 as Int64, isKept: true), (away: 1, isKept: false)])
     func `a ledger of a partition that was away for more than a quarter of an hour is read again`(
         away: Int64,
@@ -33,21 +17,25 @@ struct KeptLedgerLoopTests {
     ) throws {
         let traffic = try Self.traffic.get()
         let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (streams, clock) = (ReturningStreams(), MovedClock(1_000))
+        let (memory, clock) = (MemoryMember(), MovedClock(1_000))
+        var changes: [MemoryMember.Change] = [.assigned([0]), .revoked([0])]
+        let source = PolledSource(memory) { [memory] round, _, _ in
+            if !changes.isEmpty { round.events = [memory.event(changes.removeFirst())] }
+        }
         let loop = lanes.loop(
-            StreamRoles(source: streams, transaction: MemoryTransaction(), hasLedgers: true),
+            StreamRoles(source: source, transaction: MemoryTransaction(), hasLedgers: true),
             traffic.settings,
             wallClock: { RequestRecords.now },
             uptime: { clock.milliseconds }
         )
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(streams.memory.kept == [[]])
+        #expect(memory.kept == [[]])
         #expect(loop.keptLedgers == 1)
         clock.milliseconds += KeptLedgers.milliseconds + away
         _ = try loop.tick(waitMilliseconds: 0)
         #expect(loop.keptLedgers == (isKept ? 1 : 0), "the loop forgets it, whatever the group does")
-        streams.comeBack()
+        changes.append(.assigned([0]))
         for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(streams.memory.kept == [[], isKept ? [0] : []])
+        #expect(memory.kept == [[], isKept ? [0] : []])
     }
 }

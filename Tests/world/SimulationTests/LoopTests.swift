@@ -150,22 +150,13 @@ struct LoopTests {
         let registry = try Registry(apps: one.apps + [other])
         let device = Self.device()
         let key = device.keyID.recordKey
-        let path = "v1/projects/123456789012/apps/1:123456789012:ios:ffffffffffffffff"
+        let resource = "projects/123456789012/apps/\(other.appID)"
         let hash = [UInt8](repeating: 2, count: 32)
-        let foreign = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: device.assertion(clientDataHash: hash, counter: 8),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: path
-        )
-        let attestation = RequestRecords.value(
-            verb: .verifyAttestation,
-            object: device.attest(clientDataHash: hash, at: RequestRecords.now),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: path
-        )
+        func value(_ verb: Verb, _ object: [UInt8]) -> [UInt8] {
+            ExchangeRequest.plain(verb, object, of: device, hash: hash, resource: resource).value
+        }
+        let foreign = value(.verifyAssertion, device.assertion(clientDataHash: hash, counter: 8))
+        let attestation = value(.verifyAttestation, device.attest(clientDataHash: hash, at: RequestRecords.now))
         let run = try Self.run(
             [
                 (RequestRecords.attestation(of: device), key, nil), (foreign, key, nil), (attestation, key, nil),

@@ -100,19 +100,8 @@ struct RestoreTests {
 
     private static func key(_ number: UInt32) -> KeyID { KeyID(SHA256.hash([UInt8(truncatingIfNeeded: number)])) }
 
-    private static func record(_ counter: UInt32) -> KeyRecord {
-        KeyRecord(
-            publicKey: nil,
-            counter: counter,
-            app: nil,
-            appleAppID: "T.a",
-            environment: .production,
-            registeredAt: EvaluationTime(milliseconds: 0)
-        )
-    }
-
     private static let topic = (1...6 as ClosedRange<UInt32>).map { number in
-        let (key, value) = LedgerCodec.encode(.key(key(number), record(number)))
+        let (key, value) = LedgerCodec.encode(.key(key(number), .sample(counter: number)))
         return StoredRecord(partition: 0, key: key, value: value)
     }
 
@@ -187,7 +176,7 @@ struct RestoreTests {
         arguments: 1...20 as ClosedRange<UInt64>
     )
     func `what is read of a partition that has started does not take its counters back`(seed: UInt64) throws {
-        let (key, value) = LedgerCodec.encode(.key(Self.key(6), Self.record(3)))
+        let (key, value) = LedgerCodec.encode(.key(Self.key(6), .sample(counter: 3)))
         let streams = ScriptedStreams(
             polls: [.change(.assigned([0, 1]))],
             topic: Self.topic + [StoredRecord(partition: 0, key: key, value: value)]

@@ -1,10 +1,12 @@
 import Foundation
+import RiskKit
 import SimulationKit
 import Testing
 
 /// A line of `Seeds.txt`: a seed that once failed stays in the landing, however few seeds a campaign runs.
 private struct OnceFailed: Sendable {
-    let delivery: SimulationPlan.Delivery
+    /// nil = of refreshers.
+    let delivery: SimulationPlan.Delivery?
     /// What is among the requests.
     let mixture: Mixture
     let seed: UInt64
@@ -21,6 +23,7 @@ private struct OnceFailed: Sendable {
         switch campaign.first {
         case "exactly-once": delivery = .exactlyOnce
         case "at-least-once": delivery = .atLeastOnce
+        case "refreshers" where campaign.count == 1: delivery = nil
         default: throw Malformed(line: line)
         }
         let named = campaign.dropFirst().joined(separator: "+")
@@ -32,12 +35,15 @@ private struct OnceFailed: Sendable {
         showed = String(fields[2])
     }
 
-    func campaign(_ traffic: FleetTraffic, _ receipts: FleetTraffic) throws -> FleetCampaign {
-        switch mixture {
-        case .plain, .commands:
-            try FleetCampaign(traffic, delivery: delivery, commands: mixture == .commands ? 0.25 : 0)
-        case .receipts: try .receipts(receipts, delivery: delivery)
-        }
+    func complaints(_ traffic: FleetTraffic, _ receipts: FleetTraffic) throws -> [String] {
+        guard let delivery else { return try RefreshFleet(.rough(seed: seed)).run() }
+        let campaign =
+            switch mixture {
+            case .plain, .commands:
+                try FleetCampaign(traffic, delivery: delivery, commands: mixture == .commands ? 0.25 : 0)
+            case .receipts: try FleetCampaign.receipts(receipts, delivery: delivery)
+            }
+        return try campaign.run(seed).complaints
     }
 
     static func read(_ text: String) throws -> [OnceFailed] {
@@ -60,8 +66,7 @@ struct SeedsTests {
         let seeds = try Self.listed.get()
         #expect(!seeds.isEmpty)
         for line in seeds {
-            let campaign = try line.campaign(try Self.traffic.get(), try Self.receipts.get())
-            let complaints = try campaign.run(line.seed).complaints
+            let complaints = try line.complaints(try Self.traffic.get(), try Self.receipts.get())
             #expect(complaints.isEmpty, "seed \(line.seed), which showed: \(line.showed): \(complaints.prefix(5))")
         }
     }
@@ -73,7 +78,7 @@ struct SeedsTests {
         )
         let wrong = [
             "exactly-once\t7", "exactly-once\tseven\tx", "twice\t7\tx", "exactly-once+\t7\tx",
-            "exactly-once+plain\t7\tx", "exactly-once\t7\t",
+            "exactly-once+plain\t7\tx", "exactly-once\t7\t", "refreshers+commands\t7\tx",
         ]
         let receipts = try #require(try OnceFailed.read("exactly-once+receipts\t7\tA receipt stayed").first)
         #expect(receipts.delivery == .exactlyOnce && receipts.mixture == .receipts)

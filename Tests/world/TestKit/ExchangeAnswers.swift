@@ -32,6 +32,7 @@ package struct ExchangeAnswers: Sendable {
     }
 
     package var replies: [OutboundRecord] { outputs.filter { $0.stream == .replies } }
+    package var receipts: [OutboundRecord] { outputs.filter { $0.stream == .receipts } }
     package var verdict: String? { result?["verdict"]?.string }
     package var reason: String? { result?["reason"]?.string }
     package var code: Int64? { result?["status"]?["code"]?.integer }

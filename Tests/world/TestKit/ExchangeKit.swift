@@ -20,6 +20,8 @@ package enum ExchangeKit {
     /// Another project, by number.
     package static let otherProject = "210987654321"
     package static let start: Int64 = 1_795_000_000_250
+    /// The hash that a backend gives with `verifyAttestation` and `verifyAssertion`.
+    package static let clientDataHash = [UInt8](repeating: 7, count: 32)
 
     package static let model = DeviceModel(ca: ca, appID: appleAppID)
     package static let rsa = try? SigningKey.generate(.rsa)
@@ -48,8 +50,11 @@ package enum ExchangeKit {
     package static func secretBytes(_ seed: UInt8) -> [UInt8] { SHA256.hash([seed, 77]).bytes }
 
     /// Keys named after their seeds, the first one active.
-    package static func ring<Key: SecretKey>(_ seeds: [UInt8]) throws -> SecretRing<Key> {
-        try SecretRing(seeds.map { NamedSecret(id: "key-\($0)", secret: Secret(secretBytes($0))) })
+    package static func ring<Key: SecretKey>(_ seeds: [UInt8], absent: [String] = []) throws -> SecretRing<Key> {
+        try SecretRing(
+            seeds.map { NamedSecret(id: "key-\($0)", secret: Secret(secretBytes($0))) },
+            absent: absent
+        )
     }
 
     package static func keys(
@@ -100,6 +105,10 @@ package enum ExchangeKit {
         settings.exchange.partitions = Int(partitions)
         settings.exchange.randomBytes = { [UInt8](repeating: 0, count: $0) }
         return settings
+    }
+
+    package static func settings(sealing seeds: [UInt8]) throws -> PipelineSettings {
+        try settings(keys: keys(sealing: seeds))
     }
 
     /// Stands for murmur2.

@@ -54,9 +54,10 @@ package enum RequestRecords {
     package static func attestation(
         of device: FakeDevice,
         challenge: UInt8 = 1,
+        hash: [UInt8]? = nil,
         fault: AttestationFault? = nil
     ) -> [UInt8] {
-        let hash = [UInt8](repeating: challenge, count: 32)
+        let hash = hash ?? [UInt8](repeating: challenge, count: 32)
         let object = device.attest(
             clientDataHash: hash,
             at: EvaluationTime(milliseconds: time - 1000),
@@ -65,8 +66,13 @@ package enum RequestRecords {
         return value(verb: .verifyAttestation, object: object, keyID: device.keyID, clientDataHash: hash)
     }
 
-    package static func assertion(of device: FakeDevice, counter: UInt32, fault: AssertionFault? = nil) -> [UInt8] {
-        let hash = SHA256.hash([UInt8(truncatingIfNeeded: counter)]).bytes
+    package static func assertion(
+        of device: FakeDevice,
+        counter: UInt32,
+        hash: [UInt8]? = nil,
+        fault: AssertionFault? = nil
+    ) -> [UInt8] {
+        let hash = hash ?? SHA256.hash([UInt8(truncatingIfNeeded: counter)]).bytes
         let object = device.assertion(clientDataHash: hash, counter: counter, fault: fault)
         return value(verb: .verifyAssertion, object: object, keyID: device.keyID, clientDataHash: hash)
     }

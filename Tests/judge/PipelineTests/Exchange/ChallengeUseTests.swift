@@ -45,9 +45,7 @@ import Testing
     }
 
     @Test func `within one batch a challenge is also used only once`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try ExchangeRig.registered()
         let challenge = try rig.challenge()
         let requests = (0..<3).map { _ in
             ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
@@ -56,19 +54,12 @@ import Testing
     }
 
     @Test func `a refused request does not consume its challenge`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try ExchangeRig.registered()
         let challenge = try rig.challenge()
-        let bad = ExchangeRequest.assertion(
-            of: &device,
-            artifact: artifact,
-            challenge: challenge,
-            fault: .byOtherKey
-        )
-        #expect(try rig.send(bad).reason == "signature-invalid")
-        let good = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
-        #expect(try rig.send(good).verdict == "accepted")
+        let answers = try [AssertionFault.byOtherKey, nil].map { fault in
+            try rig.send(.assertion(of: &device, artifact: artifact, challenge: challenge, fault: fault))
+        }
+        #expect(answers.map(\.summary) == ["signature-invalid", "accepted"])
     }
 
     @Test(arguments: ["bit", "short", "long", "other app", "unknown key", "bare bytes"])
@@ -141,20 +132,12 @@ import Testing
     }
 
     @Test func `an assertion signs artifact and challenge, in this order`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try ExchangeRig.registered()
         let challenge = try rig.challenge()
-        for hashed in [challenge, artifact, challenge + artifact] {
-            let wrong = ExchangeRequest.assertion(
-                of: &device,
-                artifact: artifact,
-                challenge: challenge,
-                hashed: hashed
-            )
-            #expect(try rig.send(wrong).reason == "signature-invalid")
+        let signed = [challenge, artifact, challenge + artifact, artifact + challenge]
+        let answers = try signed.map { hashed in
+            try rig.send(.assertion(of: &device, artifact: artifact, challenge: challenge, hashed: hashed))
         }
-        let right = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
-        #expect(try rig.send(right).verdict == "accepted")
+        #expect(answers.map(\.summary) == Array(repeating: "signature-invalid", count: 3) + ["accepted"])
     }
 }

@@ -27,26 +27,13 @@ struct CounterWindowTests {
             var requests: [ExchangeRequest] = []
             for index in 0..<count {
                 if exchanges {
-                    let challenge = try rig.challenge()
-                    requests.append(.assertion(of: &device, artifact: artifact, challenge: challenge))
+                    requests.append(try rig.assertion(of: &device, artifact))
                 } else {
-                    requests.append(CounterWindowTests.assertion(of: device, UInt32(index + 1)))
+                    requests.append(.verifyAssertion(of: device, counter: UInt32(index + 1)))
                 }
             }
             self.requests = requests
         }
-    }
-
-    private static func assertion(of device: FakeDevice, _ counter: UInt32) -> ExchangeRequest {
-        let hash = [UInt8](repeating: UInt8(truncatingIfNeeded: counter), count: 32)
-        let value = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: device.assertion(clientDataHash: hash, counter: counter),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
     }
 
     /// Sixteen calls in the order in which they arrived.
@@ -149,8 +136,7 @@ struct CounterWindowTests {
     @Test func `a key that is forgotten and attests again opens none of the counters beyond the window`() throws {
         let burst = try Burst(12, window: 8)
         #expect(try burst.rig.send(Array(burst.requests[..<10])).allSatisfy { $0.verdict == "accepted" })
-        let command = OperatorCommand.sample(.forget, .key(burst.device.keyID), at: burst.rig.time)
-        #expect(try burst.rig.send(.command(command, burst.rig.settings.exchange.keys)).verdict == "accepted")
+        #expect(try burst.rig.send(burst.rig.command(.forget, burst.device)).verdict == "accepted")
         #expect(burst.rig.key(burst.device) == nil)
         _ = try burst.rig.register(burst.device)
         #expect(try burst.rig.send(burst.requests[10]).verdict == "accepted")

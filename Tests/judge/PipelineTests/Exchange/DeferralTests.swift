@@ -30,15 +30,11 @@ import Testing
     @Test(arguments: Missing.allCases)
     func `without an active key of a kind exchanges are deferred, with no change and no event`(missing: Missing) throws
     {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let (first, second) = (try rig.challenge(), try rig.challenge())
-        let fresh = FakeDevice(ExchangeKit.model, seed: 4)
+        var (rig, device, artifact) = try ExchangeRig.registered()
         let (record, writes) = (rig.key(device), rig.streams.ledger.count)
         let requests = [
-            ExchangeRequest.attestation(of: fresh, challenge: first).with(id: "a"),
-            ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: second).with(id: "b"),
+            try rig.attestation(of: FakeDevice(ExchangeKit.model, seed: 4)).with(id: "a"),
+            try rig.assertion(of: &device, artifact).with(id: "b"),
         ]
         // A new worker: a running one would refuse to drop the sealing keys.
         let without = try ExchangeRig(ExchangeKit.settings(keys: Self.keys(without: missing)))
@@ -53,9 +49,7 @@ import Testing
     }
 
     @Test func `without a signing key a token cannot be distinguished from a forgery: its check is deferred`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try ExchangeRig.registered()
         let token = try #require(rig.refresh(&device, artifact, limitedUse: true).tokenText)
         let check = ExchangeRequest.verification(of: token).with(id: "v")
         let full = rig.settings
@@ -74,11 +68,9 @@ import Testing
     func `a duplicate whose token cannot be minted is deferred, not accepted without one`(missing: Missing) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let challenge = try rig.challenge()
-        let attested = ExchangeRequest.attestation(of: device, challenge: challenge).with(id: "a")
+        let attested = try rig.attestation(of: device).with(id: "a")
         let artifact = try #require(rig.send(attested).artifact)
-        let asserted = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: try rig.challenge())
-            .with(id: "b")
+        let asserted = try rig.assertion(of: &device, artifact).with(id: "b")
         let full = rig.settings
         #expect(try rig.replace(ExchangeKit.settings(keys: Self.keys(without: missing))) == nil)
         #expect(try Self.isDeferred(rig.send(attested)))
@@ -93,9 +85,8 @@ import Testing
 
     @Test func `an app that signs with ES256 needs no RS256 key`() throws {
         let keys = try ExchangeKit.keys(tokens: [ExchangeKit.es256()])
-        let rig = try ExchangeRig(ExchangeKit.settings(keys: keys) { $0.tokens.algorithm = .es256 })
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        let settings = try ExchangeKit.settings(keys: keys) { $0.tokens.algorithm = .es256 }
+        var (rig, device, artifact) = try ExchangeRig.registered(settings)
         let token = try #require(rig.refresh(&device, artifact).token)
         #expect(token.header["alg"]?.string == "ES256")
         #expect(token.isSigned(by: keys.tokens))
@@ -107,7 +98,7 @@ import Testing
         let challenge = try live.challenge()
         let attested = ExchangeRequest.attestation(of: device, challenge: challenge)
         let artifact = try #require(live.send(attested).artifact)
-        let asserted = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: try live.challenge())
+        let asserted = try live.assertion(of: &device, artifact)
         let forged = ExchangeRequest.assertion(
             of: &device,
             artifact: artifact,

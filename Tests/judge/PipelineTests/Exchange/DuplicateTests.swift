@@ -10,11 +10,8 @@ import Testing
 
 @Suite struct DuplicateTests {
     @Test func `a repeated assertion gets the same token with its remaining life, and changes nothing`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let challenge = try rig.challenge()
-        let request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge).with(id: "r1")
+        var (rig, device, artifact) = try ExchangeRig.registered()
+        let request = try rig.assertion(of: &device, artifact).with(id: "r1")
         let first = try rig.send(request)
         let (record, writes) = (rig.key(device), rig.streams.ledger.count)
         // By then the challenge has expired.
@@ -34,8 +31,7 @@ import Testing
     @Test func `a repeated attestation gets token and artifact again`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge(), limitedUse: true)
-            .with(id: "r1")
+        let request = try rig.attestation(of: device, limitedUse: true).with(id: "r1")
         let first = try rig.send(request)
         let writes = rig.streams.ledger.count
         rig.time += 100_000
@@ -52,7 +48,7 @@ import Testing
     @Test func `within one batch the second copy is the duplicate`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(id: "r1")
+        let request = try rig.attestation(of: device).with(id: "r1")
         let answers = try rig.send([request, request])
         #expect(answers.map(\.isDuplicate) == [false, true])
         #expect(answers[0].tokenText == answers[1].tokenText)
@@ -62,7 +58,7 @@ import Testing
     @Test func `a duplicate survives the worker, and a rotated signing key changes only its signature`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(id: "r1")
+        let request = try rig.attestation(of: device).with(id: "r1")
         let first = try #require(rig.send(request).token)
         let keys = try ExchangeKit.keys(tokens: [
             ExchangeKit.rs256(state: .published), ExchangeKit.rs256("N3w_Kd", key: ExchangeKit.otherRSA),
@@ -78,25 +74,14 @@ import Testing
     }
 
     @Test func `another id or another value is another request`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let challenge = try rig.challenge()
-        let request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge).with(id: "r1")
+        var (rig, device, artifact) = try ExchangeRig.registered()
+        let request = try rig.assertion(of: &device, artifact).with(id: "r1")
         #expect(try rig.send(request).verdict == "accepted")
         #expect(try rig.send(request.with(id: "r2")).reason == "challenge-consumed")
         var other = request
         other.value += [UInt8(ascii: " ")]
         #expect(try rig.send(other).reason == "challenge-consumed")
         #expect(rig.key(device)?.counter == 1)
-    }
-
-    @Test func `tokens of two requests have different ids`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let ids = try (0..<4).map { _ in try rig.refresh(&device, artifact).token?.id }
-        #expect(Set(ids.compactMap(\.self)).count == 4)
     }
 
     @Test func `a lost attestation answer is requested again with a new challenge, and the counter stays`() throws {
@@ -111,8 +96,7 @@ import Testing
 
         var device = FakeDevice(ExchangeKit.model, seed: 3)
         let artifact = try rig.register(device)
-        let challenge = try rig.challenge()
-        let old = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        let old = try rig.assertion(of: &device, artifact)
         for _ in 0..<3 { #expect(try rig.refresh(&device, artifact).verdict == "accepted") }
         let registeredAt = rig.key(device)?.registeredAt
         rig.time += 1000
@@ -139,28 +123,20 @@ import Testing
     }
 
     @Test func `the artifact of a duplicate is sealed under the current key, which is in use from then on`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(id: "r1")
+        let request = try rig.attestation(of: device).with(id: "r1")
         let first = try rig.send(request)
-        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5, 1]))) == nil)
+        #expect(try rig.replace(ExchangeKit.settings(sealing: [5, 1])) == nil)
         let again = try rig.send(request)
         #expect(again.isDuplicate && again.artifact != first.artifact)
-        let lacking = try ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1]))
+        let lacking = try ExchangeKit.settings(sealing: [1])
         #expect(try rig.replace(lacking)?.ids == [SealingKeyID(of: "key-5").value])
     }
 
     @Test func `an id that is equal only by Unicode equivalence is another id`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let challenge = try rig.challenge()
-        let request = ExchangeRequest.assertion(
-            of: &device,
-            artifact: artifact,
-            challenge: challenge,
-            limitedUse: true
-        )
+        var (rig, device, artifact) = try ExchangeRig.registered()
+        let request = try rig.assertion(of: &device, artifact, limitedUse: true)
         #expect(try rig.send(request.with(id: "caf\u{E9}")).verdict == "accepted")
         // Taken for a duplicate it would get a second token, since a token's id is made of bytes.
         let other = try rig.send(request.with(id: "cafe\u{301}"))

@@ -11,65 +11,12 @@ import Testing
 /// Bans that end, through the real loop and restarts with the compacted ledger.
 @Suite("Bans with an end")
 struct EndingBanTests {
-    private struct Bench {
-        let rig: ExchangeRig
-        var device: FakeDevice
-        let artifact: [UInt8]
-        let keys: KeyRings
-        private var commands: UInt8 = 0
-
-        init() throws {
-            keys = try ExchangeKit.keys()
-            rig = try ExchangeRig(ExchangeKit.settings(keys: keys))
-            device = FakeDevice(ExchangeKit.model, seed: 3)
-            artifact = try rig.register(device)
-        }
-
-        mutating func command(
-            _ verb: OperatorCommand.Action = .ban,
-            _ subject: OperatorCommand.Subject? = nil,
-            until: Int64? = nil
-        ) throws -> ExchangeRequest {
-            commands += 1
-            let subject = subject ?? .key(device.keyID)
-            let isKey = if case .key = subject { true } else { false }
-            let partition: Int32? = isKey ? nil : 0
-            let command = OperatorCommand.sample(
-                verb,
-                subject,
-                at: rig.time,
-                seed: commands,
-                on: partition,
-                until: until.map { rig.time + $0 }
-            )
-            return try .command(command, keys)
-        }
-
-        /// The verdict on a fresh assertion of the device.
-        mutating func refresh() throws -> String? { try rig.refresh(&device, artifact).summary }
-
-        /// One whose record the broker has stamped then, whatever the worker's clock says.
-        mutating func refresh(at time: Int64) throws -> String? {
-            let challenge = try rig.challenge()
-            return try rig.send(.assertion(of: &device, artifact: artifact, challenge: challenge).at(time)).summary
-        }
-
-        var ban: Ban? { rig.loop.ledgers[0]?.bans[BanID.key(device.keyID)] }
-        /// The last record of the ban on the ledger topic; nil in it = a tombstone.
-        var written: [UInt8]?? {
-            let key = LedgerCodec.encode(.banLifted(BanID.key(device.keyID))).key
-            return rig.streams.ledger.last { $0.key == key }.map(\.value)
-        }
-    }
-
-    private static let fid = OperatorCommand.Subject.installation(BanID.installation("fid-1"))
-
     @Test(arguments: [(59_999, "banned"), (60_000, "accepted"), (60_001, "accepted")] as [(Int64, String)])
     func `a ban counts before its end and not from it on, by the records' times`(
         after: Int64,
         expected: String
     ) throws {
-        var bench = try Bench()
+        var bench = try BanBench()
         let start = bench.rig.time
         #expect(try bench.rig.send(bench.command(until: 60_000)).summary == "accepted")
         #expect(try bench.refresh() == "banned")
@@ -77,7 +24,7 @@ struct EndingBanTests {
     }
 
     @Test func `the worker's clock ends no ban, and a record from before the end does not bring it back`() throws {
-        var bench = try Bench()
+        var bench = try BanBench()
         let start = bench.rig.time
         _ = try bench.rig.send(bench.command(until: 60_000))
         // The clock is far beyond the end; the record in the backlog is not.
@@ -91,21 +38,17 @@ struct EndingBanTests {
     }
 
     @Test func `within one batch exactly the requests before the end are refused`() throws {
-        var bench = try Bench()
+        var bench = try BanBench()
         let start = bench.rig.time
-        let challenges = try (0..<4).map { _ in try bench.rig.challenge() }
         var requests = [try bench.command(until: 10)]
-        for (number, challenge) in challenges.enumerated() {
-            let request = ExchangeRequest.assertion(of: &bench.device, artifact: bench.artifact, challenge: challenge)
-            requests.append(request.at(start + Int64(number) * 5))
-        }
+        for number in 0..<4 { requests.append(try bench.assertion().at(start + Int64(number) * 5)) }
         let answers = try bench.rig.send(requests).map(\.summary)
         #expect(answers == ["accepted", "banned", "banned", "accepted", "accepted"])
     }
 
     @Test func `an installation's ban ends too`() throws {
-        var bench = try Bench()
-        _ = try bench.rig.send(bench.command(.ban, Self.fid, until: 60_000))
+        var bench = try BanBench()
+        _ = try bench.rig.send(bench.command(.ban, BanBench.fid, on: 0, until: 60_000))
         let asked = ExchangeRequest.challenge().carrying("fid-1")
         #expect(try bench.rig.send(asked).summary == "banned")
         bench.rig.time += 60_000
@@ -113,7 +56,7 @@ struct EndingBanTests {
     }
 
     @Test func `an ended ban is removed from memory and topic, and no restart brings it back`() throws {
-        var bench = try Bench()
+        var bench = try BanBench()
         _ = try bench.rig.send(bench.command(until: 60_000))
         try bench.rig.restart()
         #expect(bench.ban?.until == EvaluationTime(milliseconds: bench.rig.time + 60_000))
@@ -128,7 +71,7 @@ struct EndingBanTests {
     }
 
     @Test func `the last ban says when it ends, and when it began stays`() throws {
-        var bench = try Bench()
+        var bench = try BanBench()
         let start = bench.rig.time
         _ = try bench.rig.send(bench.command(until: 60_000))
         let first = try #require(bench.ban)
@@ -149,7 +92,7 @@ struct EndingBanTests {
     }
 
     @Test func `a ban after the end of another is a new one, also in the batch that forgets the old one`() throws {
-        var bench = try Bench()
+        var bench = try BanBench()
         _ = try bench.rig.send(bench.command(until: 60_000))
         bench.rig.time += 120_000
         #expect(try bench.rig.send(bench.command(until: 60_000)).summary == "accepted")
@@ -187,7 +130,7 @@ struct EndingBanTests {
     // MARK: What is told
 
     @Test func `what a command has done is told once, when it has, with its record and its key and no secret`() throws {
-        var bench = try Bench()
+        var bench = try BanBench()
         let ban = try bench.command(until: 60_000)
         _ = try bench.rig.send(ban)
         #expect(bench.rig.acts.count == 1)
@@ -204,7 +147,7 @@ struct EndingBanTests {
         #expect(bench.rig.acts.count == 1)
         _ = try bench.rig.send([try bench.command(.unban), try bench.command(.forget)])
         #expect(bench.rig.acts.map(\.command.action) == [.ban, .unban, .forget])
-        _ = try bench.rig.send(bench.command(.ban, Self.fid))
+        _ = try bench.rig.send(bench.command(.ban, BanBench.fid, on: 0))
         let installation = try #require(bench.rig.acts.last)
         #expect("\(installation)".hasPrefix("ban of installation ") && !"\(installation)".contains("fid-1"))
     }

@@ -16,7 +16,7 @@ import Testing
     @Test func `a success has exactly the members of the contract`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings { $0.rollout = Rollout(mode: .shadow, parts: 10_000_000) })
         var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(id: "r-1")
+        let request = try rig.attestation(of: device).with(id: "r-1")
         let attested = try rig.send(request)
         #expect(
             Self.members(attested) == [
@@ -49,8 +49,7 @@ import Testing
     @Test func `a failure has its reason, also if the request was refused for its shape`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        let challenge = try rig.challenge()
-        let bad = try rig.send(.attestation(of: device, challenge: challenge, limitedUse: true, fault: .nonceFlipped))
+        let bad = try rig.send(rig.attestation(of: device, limitedUse: true, fault: .nonceFlipped))
         #expect(
             Self.members(bad) == [
                 "event", "app", "method", "reason", "requestId", "limitedUse", "device", "platform", "osVersion",
@@ -71,7 +70,7 @@ import Testing
     func `an answer of 503 is not a failure of the device`(reason: String) throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        var request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge())
+        var request = try rig.attestation(of: device)
         switch reason {
         case "key-mismatch": request.key = Array("elsewhere".utf8)
         case "too-old": request.timestamp = rig.time - 97 * 3_600_000
@@ -87,7 +86,7 @@ import Testing
         let header = [RecordHeader("installation-id", "i-1")]
         func device(_ seed: UInt64, _ headers: [RecordHeader]) throws -> String? {
             let device = FakeDevice(ExchangeKit.model, seed: seed)
-            let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge(), fault: .nonceFlipped)
+            let request = try rig.attestation(of: device, fault: .nonceFlipped)
             return try rig.send(request.with(headers: headers)).event?["device"]?.string
         }
         let installed = try device(3, header)
@@ -136,18 +135,8 @@ import Testing
         let challenge = try rig.challenge()
         let attested = ExchangeRequest.attestation(of: device, challenge: challenge).with(id: "r1")
         #expect(try rig.send(attested).event != nil)
-        let hash = [UInt8](repeating: 1, count: 32)
-        let object = device.assertion(clientDataHash: hash, counter: 1)
-        let path = "v1/" + ExchangeKit.resource
-        let plain = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: object,
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: path
-        )
         let answers = try rig.send([
-            attested, .challenge(), ExchangeRequest(plain, key: device.keyID.recordKey),
+            attested, .challenge(), .verifyAssertion(of: device, counter: 1),
             .attestation(of: device, challenge: challenge, resource: "projects/x/apps/y"),
             ExchangeRequest(Array("no JSON".utf8)),
         ])
@@ -159,7 +148,7 @@ import Testing
         let rig = try ExchangeRig(ExchangeKit.settings(partitions: 4), partitions: 4)
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let trace = [RecordHeader("traceparent", "00-1-2-01"), RecordHeader("tracestate", "a=b")]
-        let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge()).with(headers: trace)
+        let request = try rig.attestation(of: device).with(headers: trace)
         let answers = try rig.send(request)
         let home = ExchangeKit.partition(of: device.keyID.recordKey, 4)
         for output in answers.outputs {

@@ -12,28 +12,32 @@ import Testing
 @Suite struct ForgettingTests {
     private struct Bench {
         let rig: ExchangeRig
-        var devices: [(device: FakeDevice, artifact: [UInt8])] = []
+        private var devices: [(device: FakeDevice, artifact: [UInt8])]
 
         init(devices count: UInt64) throws {
             let keys = try ExchangeKit.keys(tokens: [ExchangeKit.es256()])
             rig = try ExchangeRig(ExchangeKit.settings(keys: keys) { $0.tokens.algorithm = .es256 })
-            for seed in 0..<count {
-                let device = FakeDevice(ExchangeKit.model, seed: seed)
-                devices.append((device, try rig.register(device)))
-            }
+            devices = try rig.register(0..<count)
+        }
+
+        mutating func use(_ challenge: [UInt8], by index: Int = 0, limitedUse: Bool = false) -> ExchangeRequest {
+            .assertion(
+                of: &devices[index].device,
+                artifact: devices[index].artifact,
+                challenge: challenge,
+                limitedUse: limitedUse
+            )
+        }
+
+        /// The first device attests again.
+        func attestation(_ challenge: [UInt8]) -> ExchangeRequest {
+            .attestation(of: devices[0].device, challenge: challenge)
         }
 
         /// A limited-use token for every device, consumed immediately. Returns the requests that used the challenge.
         mutating func round() throws -> [ExchangeRequest] {
             let challenge = try rig.challenge()
-            let requests = devices.indices.map { index in
-                ExchangeRequest.assertion(
-                    of: &devices[index].device,
-                    artifact: devices[index].artifact,
-                    challenge: challenge,
-                    limitedUse: true
-                )
-            }
+            let requests = devices.indices.map { use(challenge, by: $0, limitedUse: true) }
             let answers = try rig.send(requests)
             #expect(answers.allSatisfy { $0.verdict == "accepted" })
             let uses = try rig.send(answers.compactMap(\.tokenText).map { .verification(of: $0) })
@@ -82,21 +86,17 @@ import Testing
         var bench = try Bench(devices: 1)
         let rig = bench.rig
         let challenge = try rig.challenge()
-        let artifact = bench.devices[0].artifact
-        func use() -> ExchangeRequest {
-            .assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge)
-        }
-        #expect(try rig.send(use()).verdict == "accepted")
+        #expect(try rig.send(bench.use(challenge)).verdict == "accepted")
         let early = rig.time
         rig.time += 400_000
         _ = try rig.challenge()
         #expect(rig.loop.ledgers[0]?.consumedCount == 0)
         #expect(Self.count(rig, LedgerTypes.streamTime) == 1)
         // A broker's clock that went back; by its time the challenge would still be valid.
-        #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
+        #expect(try rig.send(bench.use(challenge).at(early + 1)).reason == "challenge-expired")
         try rig.restart()
         #expect(rig.loop.ledgers[0]?.streamTime.milliseconds == rig.time)
-        #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
+        #expect(try rig.send(bench.use(challenge).at(early + 1)).reason == "challenge-expired")
     }
 
     @Test func `also with at-least-once a forgotten challenge stays forgotten, whatever the last batch had`() throws {
@@ -104,11 +104,7 @@ import Testing
         let rig = bench.rig
         rig.streams.isAtomic = false
         let challenge = try rig.challenge()
-        let artifact = bench.devices[0].artifact
-        func use() -> ExchangeRequest {
-            .assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge)
-        }
-        #expect(try rig.send(use()).verdict == "accepted")
+        #expect(try rig.send(bench.use(challenge)).verdict == "accepted")
         let early = rig.time
         rig.time += 400_000
         _ = try rig.challenge()
@@ -117,7 +113,7 @@ import Testing
         _ = try rig.send(ExchangeRequest(Array("no JSON".utf8)))
         try rig.restart()
         #expect(rig.loop.ledgers[0]?.streamTime.milliseconds == rig.time)
-        #expect(try rig.send(use().at(early + 1)).reason == "challenge-expired")
+        #expect(try rig.send(bench.use(challenge).at(early + 1)).reason == "challenge-expired")
     }
 
     @Test func `with at-least-once the topic's applied offset never goes back while old records are replayed`() throws {
@@ -143,12 +139,7 @@ import Testing
         let rig = bench.rig
         rig.streams.isAtomic = false
         let challenge = try rig.challenge()
-        let artifact = bench.devices[0].artifact
-        func use() -> ExchangeRequest {
-            .assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge)
-        }
-        let attested = ExchangeRequest.attestation(of: bench.devices[0].device, challenge: challenge)
-        let request = (isAssertion ? use() : attested).with(id: "r1")
+        let request = (isAssertion ? bench.use(challenge) : bench.attestation(challenge)).with(id: "r1")
         let written = rig.streams.ledger.count
         #expect(try rig.send(request).verdict == "accepted")
         // Keys are written first.
@@ -157,22 +148,16 @@ import Testing
         try rig.restart()
         #expect(rig.loop.ledgers[0]?.challenges.count == 1)
         #expect(try rig.send(request).isDuplicate)
-        #expect(try rig.send(use()).reason == "challenge-consumed")
+        #expect(try rig.send(bench.use(challenge)).reason == "challenge-consumed")
     }
 
     @Test func `an id is forgotten only after it has expired`() throws {
         var bench = try Bench(devices: 1)
-        let artifact = bench.devices[0].artifact
         let challenge = try bench.rig.challenge()
-        func use() throws -> String? {
-            try bench.rig.send(.assertion(of: &bench.devices[0].device, artifact: artifact, challenge: challenge))
-                .summary
+        for (later, summary) in [(0, "accepted"), (299_999, "challenge-consumed"), (1, "challenge-expired")] {
+            bench.rig.time += Int64(later)
+            #expect(try bench.rig.send(bench.use(challenge)).summary == summary)
         }
-        #expect(try use() == "accepted")
-        bench.rig.time += 299_999
-        #expect(try use() == "challenge-consumed")
-        bench.rig.time += 1
-        #expect(try use() == "challenge-expired")
     }
 
     @Test func `a record from the future does not expire any challenge`() throws {

@@ -24,8 +24,10 @@ struct ForgottenKeyTests {
         return try rig.send(.command(command, rig.settings.exchange.keys)).summary
     }
 
-    private static func rig(_ policy: UnknownKeyPolicy) throws -> ExchangeRig {
-        try ExchangeRig(ExchangeKit.settings { $0.unknownKeys = policy })
+    private static func registered(
+        _ policy: UnknownKeyPolicy
+    ) throws -> (rig: ExchangeRig, device: FakeDevice, artifact: [UInt8]) {
+        try ExchangeRig.registered(ExchangeKit.settings { $0.unknownKeys = policy })
     }
 
     /// The ledger's records that hold these bytes.
@@ -34,9 +36,7 @@ struct ForgottenKeyTests {
     }
 
     @Test func `a forgotten key is unknown, and the compacted topic has no trace of it`() throws {
-        let rig = try Self.rig(.refuse)
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try Self.registered(.refuse)
         #expect(try rig.refresh(&device, artifact).summary == "accepted")
         let (id, point) = (device.keyID.bytes, device.publicKey.x.bytes)
         #expect(Self.traces(id, rig) == 1 && Self.traces(point, rig) == 1)
@@ -52,11 +52,8 @@ struct ForgottenKeyTests {
     }
 
     @Test func `its last request is no duplicate any more, and its challenges stay used`() throws {
-        let rig = try Self.rig(.restore)
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let challenge = try rig.challenge()
-        let last = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge).with(id: "r1")
+        var (rig, device, artifact) = try Self.registered(.restore)
+        let last = try rig.assertion(of: &device, artifact).with(id: "r1")
         #expect(try rig.send(last).summary == "accepted")
         _ = try Self.send(.forget, device, to: rig, seed: 1)
         #expect(try rig.send(last).summary == "challenge-consumed", "nothing is accepted twice")
@@ -64,9 +61,7 @@ struct ForgottenKeyTests {
     }
 
     @Test func `the device's own artifact brings the key back where apps.json restores, as a new record`() throws {
-        let rig = try Self.rig(.restore)
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try Self.registered(.restore)
         _ = try Self.send(.forget, device, to: rig, seed: 1)
         let restored = try rig.refresh(&device, artifact)
         #expect(restored.result?["evidence"]?["restored"]?.bool == true)
@@ -86,17 +81,10 @@ struct ForgottenKeyTests {
     func `a forgotten key that attests again starts from counter 0, also for a reader of the whole topic`(
         inOneBatch: Bool
     ) throws {
-        let rig = try Self.rig(.refuse)
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try Self.registered(.refuse)
         for _ in 0..<3 { _ = try rig.refresh(&device, artifact) }
         #expect(rig.key(device)?.counter == 3)
-        let challenge = try rig.challenge()
-        let command = OperatorCommand.sample(.forget, .key(device.keyID), at: rig.time)
-        let requests = [
-            try ExchangeRequest.command(command, rig.settings.exchange.keys),
-            .attestation(of: device, challenge: challenge),
-        ]
+        let requests = [try rig.command(.forget, device), try rig.attestation(of: device)]
         let answers = inOneBatch ? try rig.send(requests) : try requests.map { try rig.send($0) }
         #expect(answers.map(\.summary) == ["accepted", "accepted"])
         #expect(rig.key(device)?.counter == 0)
@@ -111,15 +99,10 @@ struct ForgottenKeyTests {
     }
 
     @Test func `in one batch the key is known before the command, and unknown after it`() throws {
-        let rig = try Self.rig(.refuse)
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let challenges = try (0..<2).map { _ in try rig.challenge() }
-        let command = OperatorCommand.sample(.forget, .key(device.keyID), at: rig.time)
-        let requests: [ExchangeRequest] = [
-            .assertion(of: &device, artifact: artifact, challenge: challenges[0]),
-            try .command(command, rig.settings.exchange.keys),
-            .assertion(of: &device, artifact: artifact, challenge: challenges[1]),
+        var (rig, device, artifact) = try Self.registered(.refuse)
+        let requests = [
+            try rig.assertion(of: &device, artifact), try rig.command(.forget, device),
+            try rig.assertion(of: &device, artifact),
         ]
         #expect(try rig.send(requests).map(\.summary) == ["accepted", "accepted", "unknown-key"])
     }

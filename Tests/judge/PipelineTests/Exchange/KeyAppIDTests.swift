@@ -28,10 +28,10 @@ import Testing
         let artifact = try rig.register(own)
         let foreign = try rig.refresh(&other, artifact)
         #expect(foreign.summary == "app-id-mismatch" && foreign.code == 403 && foreign.token == nil)
-        #expect(try rig.send(Self.verify(other, counter: 5)).summary == "app-id-mismatch")
+        #expect(try rig.send(.verifyAssertion(of: other, counter: 5)).summary == "app-id-mismatch")
         #expect(rig.key(own)?.counter == 0)
         #expect(try rig.refresh(&own, artifact).summary == "accepted")
-        #expect(try rig.send(Self.verify(own, counter: 5)).summary == "accepted")
+        #expect(try rig.send(.verifyAssertion(of: own, counter: 5)).summary == "accepted")
         #expect(rig.key(own)?.counter == 5)
     }
 
@@ -44,17 +44,5 @@ import Testing
         #expect(try fresh.refresh(&other, artifact).summary == "app-id-mismatch")
         #expect(fresh.key(own) == nil)
         #expect(try fresh.refresh(&own, artifact).summary == "accepted")
-    }
-
-    private static func verify(_ device: FakeDevice, counter: UInt32) -> ExchangeRequest {
-        let hash = SHA256.hash([UInt8(counter)]).bytes
-        let value = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: device.assertion(clientDataHash: hash, counter: counter),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
     }
 }

@@ -35,23 +35,11 @@ import Testing
     ) throws {
         let steps = try Self.steps()
         let rig = try ExchangeRig(ExchangeKit.settings(keys: steps[0]), seed: seed)
-        var devices: [(device: FakeDevice, artifact: [UInt8])] = try (0..<6).map { index in
-            let device = FakeDevice(ExchangeKit.model, seed: UInt64(index))
-            return (device, try rig.register(device))
-        }
+        var devices = try rig.register(0..<6)
         var (kids, artifacts, tokens): ([String], [[UInt8]], [String]) = ([], devices.map(\.artifact), [])
         for round in 0..<12 {
-            let challenges = try devices.indices.map { _ in try rig.challenge() }
-            var requests = devices.indices.map { index in
-                ExchangeRequest.assertion(
-                    of: &devices[index].device,
-                    artifact: devices[index].artifact,
-                    challenge: challenges[index],
-                    limitedUse: true
-                )
-            }
-            let fresh = FakeDevice(ExchangeKit.model, seed: UInt64(100 + round))
-            requests.append(.attestation(of: fresh, challenge: challenges[0]))
+            var requests = try rig.assertions(of: &devices, limitedUse: true)
+            requests.append(try rig.attestation(of: FakeDevice(ExchangeKit.model, seed: UInt64(100 + round))))
             requests += tokens.map { .verification(of: $0) }
             let before = rig.streams.outputs.count
             let half = requests.count / 2
@@ -81,47 +69,43 @@ import Testing
     }
 
     @Test func `an artifact sealed years and keys ago still restores its key`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let later = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [9, 8, 7, 1])))
+        var (_, device, artifact) = try ExchangeRig.registered(ExchangeKit.settings(sealing: [1]))
+        let later = try ExchangeRig(ExchangeKit.settings(sealing: [9, 8, 7, 1]))
         later.time += 5 * 365 * 86_400_000
         #expect(try later.refresh(&device, artifact).result?["evidence"]?["restored"]?.bool == true)
     }
 
     @Test func `settings that lack a sealing key in use are refused, and the old settings stay`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let missing = try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
+        var (rig, device, artifact) = try ExchangeRig.registered(ExchangeKit.settings(sealing: [1]))
+        let missing = try rig.replace(ExchangeKit.settings(sealing: [5]))
         #expect(missing?.ids == [SealingKeyID(of: "key-1").value])
         #expect(missing?.description.contains("sealingKeys of worker.json") == true)
         #expect(try rig.refresh(&device, artifact).verdict == "accepted")
-        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5, 1]))) == nil)
+        #expect(try rig.replace(ExchangeKit.settings(sealing: [5, 1])) == nil)
     }
 
     @Test func `a worker that lacks a sealing key in use does not start, one that has it does`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         #expect(throws: MissingSealingKeys.self) {
-            try rig.restart(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
+            try rig.restart(ExchangeKit.settings(sealing: [5]))
         }
-        try rig.restart(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5, 1])))
+        try rig.restart(ExchangeKit.settings(sealing: [5, 1]))
         #expect(try rig.send(.challenge()).verdict == "accepted")
     }
 
     @Test func `a key that sealed nothing may be removed`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1, 5])))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1, 5]))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
-        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1]))) == nil)
+        #expect(try rig.replace(ExchangeKit.settings(sealing: [1])) == nil)
     }
 
     @Test func `settings that arrive while a ledger is read wait until it is complete`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [1])))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
-        try rig.restartReplacing(with: ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5])))
+        try rig.restartReplacing(with: ExchangeKit.settings(sealing: [5]))
         // Refused immediately, instead of accepted and fatal later.
         #expect(try rig.send(.challenge()).verdict == "accepted")
-        #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [5]))) != nil)
+        #expect(try rig.replace(ExchangeKit.settings(sealing: [5])) != nil)
     }
 }

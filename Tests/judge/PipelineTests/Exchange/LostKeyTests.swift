@@ -11,9 +11,7 @@ import Testing
 @Suite struct LostKeyTests {
     /// A device's artifact from a worker whose ledger was lost.
     private static func orphan(_ seed: UInt64 = 3) throws -> (device: FakeDevice, artifact: [UInt8]) {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: seed)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try ExchangeRig.registered(seed: seed)
         for _ in 0..<3 { _ = try rig.refresh(&device, artifact) }
         return (device, artifact)
     }
@@ -42,14 +40,7 @@ import Testing
     @Test func `a lost key whose assertion is refused stays lost, and no event reports it as restored`() throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
-        let challenge = try rig.challenge()
-        let bad = ExchangeRequest.assertion(
-            of: &device,
-            artifact: artifact,
-            challenge: challenge,
-            fault: .signatureFlipped
-        )
-        let answers = try rig.send(bad)
+        let answers = try rig.send(rig.assertion(of: &device, artifact, fault: .signatureFlipped))
         #expect(answers.reason == "signature-invalid")
         #expect(rig.key(device) == nil)
         #expect(answers.eventName == "AppAttestFailure" && answers.event?["restored"] == nil)
@@ -73,8 +64,7 @@ import Testing
     @Test func `on a partition that is not the key's no key is restored`() throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings(partitions: 2), partitions: 2)
-        let challenge = try rig.challenge()
-        var request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        var request = try rig.assertion(of: &device, artifact)
         let home = ExchangeKit.partition(of: device.keyID.recordKey, 2)
         request.partition = 1 - home
         let answers = try rig.send(request)
@@ -102,14 +92,8 @@ import Testing
         }
         let rig = try ExchangeRig(settings)
         let resource = fault == "other app" ? ExchangeKit.otherResource : ExchangeKit.resource
-        let challenge = try rig.challenge(resource)
         if fault == "key ID" { artifact[5] ^= 1 }
-        var request = ExchangeRequest.assertion(
-            of: &device,
-            artifact: artifact,
-            challenge: challenge,
-            resource: resource
-        )
+        var request = try rig.assertion(of: &device, artifact, resource: resource)
         if fault == "key ID", let claimed = KeyID(artifact[1..<33].span) { request.key = claimed.recordKey }
         let answers = try rig.send(request)
         // What a file may still bring must not cost a device its key.
@@ -122,15 +106,8 @@ import Testing
     }
 
     @Test func `a key attested for one app does not belong to another`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
-        _ = try rig.register(device)
-        let challenge = try rig.challenge(ExchangeKit.otherResource)
-        let other = ExchangeRequest.attestation(
-            of: device,
-            challenge: challenge,
-            resource: ExchangeKit.otherResource
-        )
+        let (rig, device, _) = try ExchangeRig.registered()
+        let other = try rig.attestation(of: device, resource: ExchangeKit.otherResource)
         #expect(try rig.send(other).reason == "key-already-bound")
         #expect(rig.key(device)?.app == ExchangeKit.name)
     }
@@ -152,10 +129,8 @@ import Testing
         let rig = try ExchangeRig(settings([own, other]))
         var known = device(own)
         _ = try rig.register(known)
-        let again = ExchangeRequest.attestation(of: device(other), challenge: try rig.challenge(), at: rig.time)
-        #expect(try rig.send(again).reason == "key-already-bound")
-        let same = ExchangeRequest.attestation(of: known, challenge: try rig.challenge(), at: rig.time)
-        #expect(try rig.send(same).verdict == "accepted")
+        let again = try [device(other), known].map { try rig.send(rig.attestation(of: $0, at: rig.time)).summary }
+        #expect(again == ["key-already-bound", "accepted"])
         #expect(try rig.replace(settings([other])) == nil)
         #expect(try rig.send(Self.verification(of: &known)).reason == "key-already-bound")
         #expect(rig.key(known)?.counter == 0)
@@ -164,23 +139,15 @@ import Testing
     }
 
     private static func verification(of device: inout FakeDevice) -> ExchangeRequest {
-        let hash = [UInt8](repeating: 4, count: 32)
-        let value = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: device.assert(clientDataHash: hash),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
+        device.counter += 1
+        return .verifyAssertion(of: device, counter: device.counter)
     }
 
     @Test(arguments: [1, 10_000])
     func `a restored key serves the assertion after it, in the same batch or the next`(most: Int) throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
-        let challenge = try rig.challenge()
-        let back = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        let back = try rig.assertion(of: &device, artifact)
         let behind = Self.verification(of: &device)
         let answers = most == 1 ? try [rig.send(back), rig.send(behind)] : try rig.send([back, behind])
         #expect(answers.map(\.verdict) == ["accepted", "accepted"])
@@ -190,9 +157,8 @@ import Testing
     @Test func `an assertion before the one that restores its key has an unknown key`() throws {
         var (device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings())
-        let challenge = try rig.challenge()
         let before = Self.verification(of: &device)
-        let back = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
+        let back = try rig.assertion(of: &device, artifact)
         #expect(try rig.send([before, back]).map { $0.reason ?? $0.verdict } == ["unknown-key", "accepted"])
     }
 }

@@ -50,14 +50,6 @@ import Testing
         #expect(try rig.send(ExchangeRequest.verification(of: text).at(rig.time - 1_500)).verdict == "accepted")
     }
 
-    @Test(arguments: [(8_000, "accepted"), (10_000, "accepted"), (11_000, "token-invalid")] as [(Int64, String)])
-    func `an iat ahead of the record is accepted up to ten seconds`(ahead: Int64, expected: String) throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let text = try Self.token(rig, recordBehind: 0).0
-        let moment = rig.time / 1000 * 1000 - ahead
-        #expect(try rig.send(ExchangeRequest.verification(of: text).at(moment)).summary == expected)
-    }
-
     @Test(arguments: [8_000, 45_000, 600_000] as [Int64])
     func `iat is the brokers' time where these tell when they append what a worker writes, and ttl is not longer`(
         ahead: Int64

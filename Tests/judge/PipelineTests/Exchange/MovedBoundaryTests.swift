@@ -9,26 +9,17 @@ import Testing
 
 /// Signed bytes cut at another place: verifyAttestation and verifyAssertion take the hash as bytes.
 @Suite struct MovedBoundaryTests {
-    private static func send(
-        _ verb: Verb,
-        _ object: [UInt8],
-        of device: FakeDevice,
-        hash: [UInt8],
-        _ rig: ExchangeRig
-    ) throws -> ExchangeAnswers {
-        let value = RequestRecords.value(
-            verb: verb,
-            object: object,
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return try rig.send(ExchangeRequest(value, key: device.keyID.recordKey))
-    }
-
-    private static let hash = [UInt8](repeating: 9, count: 32)
-    private static let time = EvaluationTime(milliseconds: ExchangeKit.start - 1000)
     private static let shapes: [DeviceShape] = [.ios27_0, .ios27_0_1, .macos27_0, .macos27_2]
+
+    private static func device(_ shape: DeviceShape, seed: UInt64 = 4, category: UInt32? = nil) -> FakeDevice {
+        FakeDevice(
+            ca: ExchangeKit.ca,
+            appID: ExchangeKit.appleAppID,
+            shape: shape,
+            seed: seed,
+            category: category
+        )
+    }
 
     @Test(arguments: shapes, [ClientDataHashLength.standard, .any])
     func `category 3 hidden in the hash is refused`(shape: DeviceShape, length: ClientDataHashLength) throws {
@@ -37,33 +28,21 @@ import Testing
             $0.expectations.categories = EntryPolicy(allow: [4, 6])
         }
         let rig = try ExchangeRig(settings)
-        let (ca, appID) = (ExchangeKit.ca, ExchangeKit.appleAppID)
-        let bad = FakeDevice(ca: ca, appID: appID, shape: shape, seed: 4, category: 3)
-        let moved = bad.extensionMap + Self.hash
+        let bad = Self.device(shape, category: 3)
+        let (hash, moved) = (ExchangeKit.clientDataHash, bad.extensionMap + ExchangeKit.clientDataHash)
         let isListed = length == .standard
-        let plain = bad.attest(clientDataHash: Self.hash, at: Self.time)
-        #expect(
-            try Self.send(.verifyAttestation, plain, of: bad, hash: Self.hash, rig).summary == "category-not-allowed"
-        )
-        let hidden = bad.attest(clientDataHash: Self.hash, at: Self.time, fault: .mapMoved)
+        #expect(try rig.send(.verifyAttestation(of: bad)).summary == "category-not-allowed")
+        let time = EvaluationTime(milliseconds: ExchangeKit.start - 1000)
+        let hidden = bad.attest(clientDataHash: hash, at: time, fault: .mapMoved)
         let reason = shape.setsEDFlag ? "malformed-attestation" : "receipt:client-hash-mismatch"
         #expect(
-            try Self.send(.verifyAttestation, hidden, of: bad, hash: moved, rig).summary
+            try rig.send(.plain(.verifyAttestation, hidden, of: bad, hash: moved)).summary
                 == (isListed ? "malformed-request" : reason)
         )
         // The same build's assertions, with a key that is in the ledger.
-        let good = FakeDevice(ca: ca, appID: appID, shape: shape, seed: 4)
-        #expect(
-            try Self.send(
-                .verifyAttestation,
-                good.attest(clientDataHash: Self.hash, at: Self.time),
-                of: good,
-                hash: Self.hash,
-                rig
-            ).summary == "accepted"
-        )
-        let assertion = bad.assertion(clientDataHash: Self.hash, counter: 1, fault: .mapMoved)
-        let answers = try Self.send(.verifyAssertion, assertion, of: bad, hash: moved, rig)
+        #expect(try rig.send(.verifyAttestation(of: Self.device(shape))).summary == "accepted")
+        let assertion = bad.assertion(clientDataHash: hash, counter: 1, fault: .mapMoved)
+        let answers = try rig.send(.plain(.verifyAssertion, assertion, of: bad, hash: moved))
         // An app that takes any hash from devices that set no flag has to ask for the category to have it.
         let open = shape.setsEDFlag ? "malformed-assertion" : "accepted"
         #expect(answers.summary == (isListed ? "malformed-request" : open))
@@ -76,14 +55,13 @@ import Testing
 
     @Test(arguments: [DeviceShape.ios27_0, .ios27_0_1, .macos27_2])
     func `a refusal by category or bundle version says what was presented`(shape: DeviceShape) throws {
-        let device = FakeDevice(ca: ExchangeKit.ca, appID: ExchangeKit.appleAppID, shape: shape, seed: 4, category: 3)
-        let object = device.attest(clientDataHash: Self.hash, at: Self.time)
+        let device = Self.device(shape, category: 3)
         for reason in ["category-not-allowed", "bundle-version-not-allowed"] {
             let rig = try Self.rig {
                 if reason.hasPrefix("category") { $0.categories = EntryPolicy(allow: [4, 6]) }
                 $0.bundleVersions = EntryPolicy(allow: ["x"])
             }
-            let answers = try Self.send(.verifyAttestation, object, of: device, hash: Self.hash, rig)
+            let answers = try rig.send(.verifyAttestation(of: device))
             let evidence = try #require(answers.result?["evidence"])
             guard shape.hasBundleVersion || reason.hasPrefix("category") else { continue }
             #expect(answers.summary == reason)
@@ -94,20 +72,17 @@ import Testing
     }
 
     @Test func `an entry of a map that does not count is presented, and marked`() throws {
-        let (ca, appID) = (ExchangeKit.ca, ExchangeKit.appleAppID)
         for shape in [DeviceShape.ios27_0, .ios26_3] {
             let rig = try Self.rig {
                 $0.categories = EntryPolicy(allow: [4], whenMissing: shape == .ios27_0 ? .refuse : .accept)
             }
-            let device = FakeDevice(ca: ca, appID: appID, shape: shape, seed: 4)
-            let object = device.attest(clientDataHash: Self.hash, at: Self.time)
-            #expect(try Self.send(.verifyAttestation, object, of: device, hash: Self.hash, rig).summary == "accepted")
+            let device = Self.device(shape)
+            #expect(try rig.send(.verifyAttestation(of: device)).summary == "accepted")
             let strict = try ExchangeKit.settings {
                 $0.expectations.categories = EntryPolicy(allow: [4], whenMissing: .refuse)
             }
             #expect(try rig.replace(strict) == nil)
-            let assertion = device.assertion(clientDataHash: Self.hash, counter: 1)
-            let answers = try Self.send(.verifyAssertion, assertion, of: device, hash: Self.hash, rig)
+            let answers = try rig.send(.verifyAssertion(of: device, counter: 1))
             let evidence = answers.result?["evidence"]
             #expect(answers.summary == "category-missing" && (evidence == nil) == (shape == .ios26_3))
             #expect(evidence?["presentedCategory"]?.integer == (shape == .ios27_0 ? 4 : nil))
@@ -117,19 +92,12 @@ import Testing
 
     @Test func `evidence says that a map was ignored`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings())
-        let (ca, appID) = (ExchangeKit.ca, ExchangeKit.appleAppID)
         for (seed, shape) in [DeviceShape.ios27_0, .ios27_0_1, .ios26_3].enumerated() {
-            let device = FakeDevice(ca: ca, appID: appID, shape: shape, seed: UInt64(seed) + 10)
-            func evidence(_ verb: Verb, _ object: [UInt8]) throws -> JSONNode? {
-                try Self.send(verb, object, of: device, hash: Self.hash, rig).result?["evidence"]
-            }
-            let attested = try evidence(.verifyAttestation, device.attest(clientDataHash: Self.hash, at: Self.time))
+            let device = Self.device(shape, seed: UInt64(seed) + 10)
+            let attested = try rig.send(.verifyAttestation(of: device)).result?["evidence"]
             #expect(attested?["extensionsIgnored"] == nil)
             #expect((attested?["validationCategory"]?.integer == 4) == shape.hasCategory)
-            let asserted = try evidence(
-                .verifyAssertion,
-                device.assertion(clientDataHash: Self.hash, counter: 1)
-            )
+            let asserted = try rig.send(.verifyAssertion(of: device, counter: 1)).result?["evidence"]
             #expect((asserted?["extensionsIgnored"]?.bool == true) == (shape == .ios27_0))
             #expect((asserted?["validationCategory"]?.integer == 4) == (shape == .ios27_0_1))
         }

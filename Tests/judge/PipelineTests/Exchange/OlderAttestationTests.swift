@@ -30,16 +30,7 @@ import Testing
 
     /// verifyAttestation of an attestation that was issued so many milliseconds later than the others.
     private static func request(_ number: UInt8, after milliseconds: Int64) -> ExchangeRequest {
-        let hash = [UInt8](repeating: number, count: 32)
-        let time = EvaluationTime(milliseconds: issued + milliseconds)
-        let value = RequestRecords.value(
-            verb: .verifyAttestation,
-            object: device.attest(clientDataHash: hash, at: time),
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
+        .verifyAttestation(of: device, hash: [UInt8](repeating: number, count: 32), at: issued + milliseconds)
     }
 
     @Test(arguments: Mode.allCases)
@@ -66,9 +57,7 @@ import Testing
     }
 
     @Test func `an exchange of an older attestation is refused, valid challenge or not`() throws {
-        var settings = try ExchangeKit.settings()
-        settings.exchange.challenges.mode = .external
-        let rig = try ExchangeRig(settings)
+        let rig = try Mode.external.rig()
         let old = ExchangeRequest.attestation(of: Self.device, challenge: [1])
         #expect(try rig.send(old).summary == "accepted")
         #expect(try rig.send(Self.request(2, after: 9500)).summary == "accepted")
@@ -89,20 +78,8 @@ import Testing
 
     @Test func `a key without an issue time in the ledger is attested again, and is bound from then on`() throws {
         let rig = try Mode.live.rig()
-        var ledger = KeyLedger()
-        ledger.set(
-            Self.device.keyID,
-            KeyRecord(
-                publicKey: Self.device.publicKey,
-                counter: 7,
-                app: nil,
-                appleAppID: ExchangeKit.appleAppID,
-                environment: .production,
-                registeredAt: EvaluationTime(milliseconds: 0)
-            )
-        )
-        let encoded = try #require(ledger[Self.device.keyID])
-        let (key, value) = LedgerCodec.encode(.key(Self.device.keyID, encoded))
+        let record = KeyRecord.sample(Self.device.publicKey, counter: 7)
+        let (key, value) = LedgerCodec.encode(.key(Self.device.keyID, record))
         rig.streams.addLedger(key: key, value: value)
         try rig.restart()
         #expect(try rig.send(Self.request(2, after: 5000)).summary == "accepted")

@@ -45,9 +45,7 @@ import Testing
         let attested = try rig.send(Self.asking(.attestation(of: device, challenge: challenge)))
         #expect(try Self.text(Self.reply(attested)) == attested.text(.tokens))
         let artifact = try #require(attested.artifact)
-        let assertion = Self.asking(
-            .assertion(of: &device, artifact: artifact, challenge: try rig.challenge()).with(id: "once")
-        )
+        let assertion = Self.asking(try rig.assertion(of: &device, artifact).with(id: "once"))
         for isDuplicate in [false, true] {
             let answers = try rig.send(assertion)
             #expect(answers.verdict == "accepted" && answers.isDuplicate == isDuplicate)
@@ -58,7 +56,7 @@ import Testing
     @Test func `a reply to a token's verification is its response`() throws {
         let rig = try Self.rig()
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        let request = ExchangeRequest.attestation(of: device, challenge: try rig.challenge(), limitedUse: true)
+        let request = try rig.attestation(of: device, limitedUse: true)
         let token = try #require(rig.send(request).tokenText)
         let bodies = try ["{}", #"{"alreadyConsumed":true}"#].map { expected in
             let body = try Self.text(Self.reply(rig.send(Self.asking(.verification(of: token)))))
@@ -70,10 +68,8 @@ import Testing
 
     @Test func `a reply to a refused request is Google's error, with the result's status`() throws {
         let rig = try Self.rig()
-        let shapeless = ExchangeRequest.value(
-            "v1/\(ExchangeKit.resource):exchangeAppAttestAttestation",
-            body: Array("{}".utf8)
-        )
+        let path = "v1/\(ExchangeKit.resource):exchangeAppAttestAttestation"
+        let shapeless = ExchangeRequest.value(path, body: Array("{}".utf8))
         let answers = try rig.send(Self.asking(ExchangeRequest(shapeless)))
         let reply = try Self.reply(answers)
         #expect(
@@ -90,15 +86,8 @@ import Testing
 
     @Test func `a reply to a backend's own verb has the reason, and an exchange's has none`() throws {
         let rig = try Self.rig()
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let hash = [UInt8](repeating: 1, count: 32)
-        func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
-        let key = String(decoding: device.keyID.recordKey, as: UTF8.self)
-        let body = """
-            {"keyId":"\(key)","clientDataHash":"\(text(hash))","assertion":"\(text(device.assert(clientDataHash: hash)))"}
-            """
-        let value = ExchangeRequest.value("v1/\(ExchangeKit.resource):verifyAssertion", body: Array(body.utf8))
-        let told = try rig.send(Self.asking(ExchangeRequest(value, key: device.keyID.recordKey)))
+        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let told = try rig.send(Self.asking(.verifyAssertion(of: device, counter: 1)))
         let reason = try #require(told.reason)
         #expect(reason == "unknown-key")
         let head = #"{"error":{"code":403,"message":"App attestation failed.","status":"PERMISSION_DENIED""#

@@ -60,20 +60,12 @@ import Testing
     }
 
     @Test func `requests sealed with an absent sealing or challenge key are deferred, others are refused`() throws {
-        let live = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try live.register(device)
-        let asserted = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: try live.challenge())
+        var (live, device, artifact) = try ExchangeRig.registered()
+        let asserted = try live.assertion(of: &device, artifact)
         func summary(sealing: String, challenge: String) throws -> String? {
-            var keys = try ExchangeKit.keys(sealing: [5], challenges: [6])
-            keys.sealing = try SecretRing(
-                [NamedSecret(id: "key-5", secret: Secret(ExchangeKit.secretBytes(5)))],
-                absent: [sealing]
-            )
-            keys.challenges = try SecretRing(
-                [NamedSecret(id: "key-6", secret: Secret(ExchangeKit.secretBytes(6)))],
-                absent: [challenge]
-            )
+            var keys = try ExchangeKit.keys()
+            keys.sealing = try ExchangeKit.ring([5], absent: [sealing])
+            keys.challenges = try ExchangeKit.ring([6], absent: [challenge])
             var settings = try ExchangeKit.settings(keys: keys)
             settings.exchange.mints = false
             return try ExchangeRig(settings, isLive: false).send(asserted).summary

@@ -11,7 +11,6 @@ import Testing
 /// Keys whose risk metric is too high: refused last of all, and nothing moves.
 @Suite("Risk policy")
 struct RiskPolicyTests {
-    private static let hash = [UInt8](repeating: 7, count: 32)
     private static let day: Int64 = 86_400_000
 
     private static func settings(_ mode: RiskPolicy.Mode, above: UInt16?) throws -> PipelineSettings {
@@ -32,42 +31,28 @@ struct RiskPolicyTests {
             rig = try ExchangeRig(settings(mode, above: above))
             artifact = try rig.register(device)
             made = rig.time
-            let answers = try rig.send(ExchangeRequest.receipt(receipt(of: device, metric, at: made), of: device))
+            let answers = try rig.send(receipt(metric, of: device, at: made))
             #expect(answers.verdict == "accepted")
             #expect((answers.event?["riskAbove"] != nil) == above.map { metric > Int($0) } ?? false)
         }
 
         /// The two verbs' assertions and the two verbs' attestations again.
         func requests() throws -> [ExchangeRequest] {
-            let challenges = try (0..<2).map { _ in try rig.challenge() }
             var asserting = device
-            let exchange = ExchangeRequest.assertion(of: &asserting, artifact: artifact, challenge: challenges[0])
-            let object = device.assertion(clientDataHash: hash, counter: 1)
-            let attestation = device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: rig.time))
             return [
-                exchange, plain(.verifyAssertion, object, device),
-                .attestation(of: device, challenge: challenges[1], at: rig.time),
-                plain(.verifyAttestation, attestation, device),
+                try rig.assertion(of: &asserting, artifact), .verifyAssertion(of: device, counter: 1),
+                try rig.attestation(of: device, at: rig.time), .verifyAttestation(of: device, at: rig.time),
             ]
         }
     }
 
-    private static func plain(_ verb: Verb, _ object: [UInt8], _ device: FakeDevice) -> ExchangeRequest {
-        let value = RequestRecords.value(
-            verb: verb,
-            object: object,
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
-    }
-
-    private static func receipt(of device: FakeDevice, _ metric: Int, at time: Int64) throws -> [UInt8] {
+    /// The receipt of a metric, made at a time.
+    private static func receipt(_ metric: Int, of device: FakeDevice, at time: Int64) -> ExchangeRequest {
         let now = EvaluationTime(milliseconds: time)
-        let first = device.receipt(.receipt, clientDataHash: hash, at: now)
-        let sent = try #require(ReceiptContent(unverified: first))
-        return ExchangeKit.ca.receipt(ReceiptFacts(refreshing: sent, environment: .production, metric: metric, at: now))
+        return .receipt(
+            device.receipt(metric: metric, clientDataHash: ExchangeKit.clientDataHash, at: now),
+            of: device
+        )
     }
 
     /// What a batch leaves behind.
@@ -114,33 +99,21 @@ struct RiskPolicyTests {
 
     @Test func `a request with another fault is refused for that one`() throws {
         let known = try Known()
-        let late = Self.plain(
-            .verifyAssertion,
-            known.device.assertion(clientDataHash: Self.hash, counter: 0),
-            known.device
-        )
-        #expect(try known.rig.send(late).reason == "counter-not-greater")
+        let late = try known.rig.send(.verifyAssertion(of: known.device, counter: 0))
+        #expect(late.reason == "counter-not-greater")
         var device = known.device
         let used = try known.rig.challenge()
         let bad = ExchangeRequest.assertion(of: &device, artifact: known.artifact, challenge: Array(used.dropLast()))
         #expect(try known.rig.send(bad).reason == "challenge-invalid")
-        let old = known.device.attest(
-            clientDataHash: Self.hash,
-            at: EvaluationTime(milliseconds: known.made - 86_400_000)
-        )
-        let older = try known.rig.send(Self.plain(.verifyAttestation, old, known.device))
+        let older = try known.rig.send(.verifyAttestation(of: known.device, at: known.made - Self.day))
         #expect(older.reason == "challenge-consumed")
     }
 
     @Test func `the duplicate of an accepted request gets its answer whatever the metric is by then`() throws {
-        let rig = try ExchangeRig(Self.settings(.refuse, above: 5))
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
-        let challenge = try rig.challenge()
-        let request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge).with(id: "same")
+        var (rig, device, artifact) = try ExchangeRig.registered(Self.settings(.refuse, above: 5))
+        let request = try rig.assertion(of: &device, artifact).with(id: "same")
         #expect(try rig.send(request).verdict == "accepted")
-        let receipt = try Self.receipt(of: device, 20, at: rig.time)
-        #expect(try rig.send(ExchangeRequest.receipt(receipt, of: device)).verdict == "accepted")
+        #expect(try rig.send(Self.receipt(20, of: device, at: rig.time)).verdict == "accepted")
         let again = try rig.send(request)
         #expect(again.verdict == "accepted" && again.isDuplicate)
         #expect(try rig.send(request.with(id: "other")).reason != nil, "another request is no duplicate")
@@ -153,8 +126,7 @@ struct RiskPolicyTests {
         let request = try known.requests()[1]
         #expect(try known.rig.send(request).reason == "risk-too-high")
         known.rig.time += 2000
-        let receipt = try Self.receipt(of: known.device, 1, at: known.rig.time)
-        let lower = try known.rig.send(ExchangeRequest.receipt(receipt, of: known.device))
+        let lower = try known.rig.send(Self.receipt(1, of: known.device, at: known.rig.time))
         #expect(lower.verdict == "accepted" && lower.event?["previousMetric"]?.integer == 6)
         #expect(try known.rig.send(request).verdict == "accepted")
     }
@@ -180,13 +152,11 @@ struct RiskPolicyTests {
 
     @Test func `metrics are counted by app, one for each receipt that is no duplicate`() throws {
         let known = try Known()
-        let again = try Self.receipt(of: known.device, 6, at: known.made)
-        #expect(try known.rig.send(ExchangeRequest.receipt(again, of: known.device)).isDuplicate)
-        let old = try Self.receipt(of: known.device, 6, at: known.made - 1000)
-        #expect(try known.rig.send(ExchangeRequest.receipt(old, of: known.device)).reason == "receipt:superseded")
-        let next = try Self.receipt(of: known.device, 70, at: known.made + 1000)
+        #expect(try known.rig.send(Self.receipt(6, of: known.device, at: known.made)).isDuplicate)
+        let old = Self.receipt(6, of: known.device, at: known.made - 1000)
+        #expect(try known.rig.send(old).reason == "receipt:superseded")
         known.rig.time += 1000
-        #expect(try known.rig.send(ExchangeRequest.receipt(next, of: known.device)).verdict == "accepted")
+        #expect(try known.rig.send(Self.receipt(70, of: known.device, at: known.made + 1000)).verdict == "accepted")
         let counts = known.rig.loop.tally.answers.counts
         func count(_ event: AnswerCounts.Event) -> Int? {
             counts[AnswerCounts.Key(app: 0, verb: .verifyReceipt, event: event)]

@@ -9,28 +9,6 @@ import Testing
 
 /// verifyAppCheckToken of session tokens: what each app says of them, and how many are remembered.
 @Suite struct SessionTokenUseTests {
-    private struct Bench {
-        let rig: ExchangeRig
-        private var device = FakeDevice(ExchangeKit.model, seed: 3)
-        private let artifact: [UInt8]
-
-        init(limit: Int? = nil, adjust: (inout RegisteredApp) -> Void = { _ in }) throws {
-            var settings = try ExchangeKit.settings(adjust: adjust)
-            if let limit { settings.limits.sessionTokens = limit }
-            rig = try ExchangeRig(settings)
-            artifact = try rig.register(device)
-        }
-
-        mutating func token(limitedUse: Bool = false, resource: String = ExchangeKit.resource) throws -> String {
-            try #require(rig.refresh(&device, artifact, limitedUse: limitedUse, resource: resource).tokenText)
-        }
-    }
-
-    private static func consumed(_ answers: ExchangeAnswers) -> Bool? {
-        guard answers.verdict == "accepted", let response = answers.result?["response"] else { return nil }
-        return response["alreadyConsumed"]?.bool ?? false
-    }
-
     /// A token of the worker's own key with a life of so many seconds.
     private static func made(life: Int64, at time: Int64, _ id: String) throws -> String {
         let claims = TokenClaims(
@@ -45,16 +23,16 @@ import Testing
     }
 
     @Test func `a session token is consumed once, and remembered until it expires, over restarts too`() throws {
-        var bench = try Bench { $0.tokens.ttlMilliseconds = 604_800_000 }
+        var bench = try TokenBench { $0.tokens.ttlMilliseconds = 604_800_000 }
         let token = try bench.token()
         let first = ExchangeRequest.verification(of: token).with(id: "v1")
-        #expect(try Self.consumed(bench.rig.send(first)) == false)
-        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == true)
+        #expect(try bench.rig.send(first).isConsumed == false)
+        #expect(try bench.rig.send(.verification(of: token)).isConsumed == true)
         #expect(bench.rig.loop.tally.sessionTokensUsed == 1)
         bench.rig.time += 604_799_000
         try bench.rig.restart()
-        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == true)
-        #expect(try Self.consumed(bench.rig.send(first)) == false)
+        #expect(try bench.rig.send(.verification(of: token)).isConsumed == true)
+        #expect(try bench.rig.send(first).isConsumed == false)
         bench.rig.time += 1_000
         #expect(try bench.rig.send(.verification(of: token)).reason == "token-invalid")
         bench.rig.time += 20_000
@@ -66,14 +44,14 @@ import Testing
     func `if the app says so, or shares its session tokens, they are refused with their own reason`(
         isShared: Bool
     ) throws {
-        var bench = try Bench { app in
+        var bench = try TokenBench { app in
             if isShared { app.tokens.sharedSessionTokens = true } else { app.tokens.sessionTokens = .refuse }
         }
         let answers = try bench.rig.send(.verification(of: bench.token()))
         #expect(answers.reason == "session-token" && answers.code == 403 && answers.event == nil)
         #expect(answers.result?["status"]?["status"]?.string == "PERMISSION_DENIED")
         #expect(bench.rig.loop.ledgers[0]?.tokens.count == 0)
-        #expect(try Self.consumed(bench.rig.send(.verification(of: bench.token(limitedUse: true)))) == false)
+        #expect(try bench.rig.send(.verification(of: bench.token(limitedUse: true))).isConsumed == false)
     }
 
     @Test func `the app of the token's subject decides, for its OAuth clients too`() throws {
@@ -103,16 +81,16 @@ import Testing
     }
 
     @Test func `beyond the limit a session token is refused, not forgotten; limited-use tokens are accepted`() throws {
-        var bench = try Bench(limit: 2)
+        var bench = try TokenBench(limit: 2)
         let tokens = try (0..<3).map { _ in try bench.token() }
         let answers = try bench.rig.send(tokens.map { .verification(of: $0) })
         #expect(answers.map(\.summary) == ["accepted", "accepted", "session-token"])
         #expect(bench.rig.loop.tally.sessionTokensUsed == 2 && bench.rig.loop.tally.sessionTokensOverLimit == 1)
-        #expect(try Self.consumed(bench.rig.send(.verification(of: tokens[0]))) == true)
-        #expect(try Self.consumed(bench.rig.send(.verification(of: bench.token(limitedUse: true)))) == false)
+        #expect(try bench.rig.send(.verification(of: tokens[0])).isConsumed == true)
+        #expect(try bench.rig.send(.verification(of: bench.token(limitedUse: true))).isConsumed == false)
         // As soon as one expires there is room again.
         bench.rig.time += 3_600_000 + 10_000
-        #expect(try Self.consumed(bench.rig.send(.verification(of: bench.token()))) == false)
+        #expect(try bench.rig.send(.verification(of: bench.token())).isConsumed == false)
     }
 
     @Test func `at the limit no answer depends on where batches end`() throws {

@@ -11,10 +11,6 @@ internal import Threads
 
 /// How a loop judges new settings and takes them, each when it may.
 @Suite struct SettingsOfferTests {
-    private static func settings(sealing: [UInt8]) throws -> PipelineSettings {
-        try ExchangeKit.settings(keys: ExchangeKit.keys(sealing: sealing))
-    }
-
     /// What the loop answered; nil = nothing yet.
     private final class Answer: Sendable {
         private let state = Locked<MissingSealingKeys??>(nil)
@@ -25,20 +21,20 @@ internal import Threads
     private static func key(of artifact: [UInt8]) -> [UInt8] { Array(artifact[33..<37]) }
 
     @Test func `settings offered during a restore are judged by whole ledgers`() throws {
-        let rig = try ExchangeRig(Self.settings(sealing: [1]))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         try rig.restartRestoring()
         let answer = Answer()
-        rig.loop.offer(try Self.settings(sealing: [5]), judged: answer.set)
+        rig.loop.offer(try ExchangeKit.settings(sealing: [5]), judged: answer.set)
         #expect(answer.value == nil, "the keys in use are not read yet")
         try rig.settle()
         #expect(answer.value??.ids == [SealingKeyID(of: "key-1").value])
     }
 
     @Test func `settings that are judged change nothing until they are taken, and the work goes on`() throws {
-        let rig = try ExchangeRig(Self.settings(sealing: [1]))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         let first = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
-        let (next, answer) = (try Self.settings(sealing: [5, 1]), Answer())
+        let (next, answer) = (try ExchangeKit.settings(sealing: [5, 1]), Answer())
         rig.loop.offer(next, judged: answer.set)
         let second = try rig.register(FakeDevice(ExchangeKit.model, seed: 4))
         #expect(answer.value == .some(nil))
@@ -50,10 +46,10 @@ internal import Threads
     }
 
     @Test func `settings that are withdrawn leave the old ones in use`() throws {
-        let rig = try ExchangeRig(Self.settings(sealing: [1]))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         let first = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
         let answer = Answer()
-        rig.loop.offer(try Self.settings(sealing: [5, 1]), judged: answer.set)
+        rig.loop.offer(try ExchangeKit.settings(sealing: [5, 1]), judged: answer.set)
         try rig.settle()
         #expect(answer.value == .some(nil))
         rig.loop.withdraw()
@@ -62,9 +58,9 @@ internal import Threads
     }
 
     @Test func `while settings without the active sealing key are judged, no batch seals with it`() throws {
-        let rig = try ExchangeRig(Self.settings(sealing: [1]))
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         let challenge = try rig.challenge()
-        let (next, answer) = (try Self.settings(sealing: [5]), Answer())
+        let (next, answer) = (try ExchangeKit.settings(sealing: [5]), Answer())
         rig.loop.offer(next, judged: answer.set)
         let before = rig.streams.outputs.count
         _ = rig.put(.attestation(of: FakeDevice(ExchangeKit.model, seed: 3), challenge: challenge))
@@ -75,12 +71,12 @@ internal import Threads
         try rig.settle()
         let answers = try ExchangeAnswers(rig.streams.outputs[before...].filter { $0.stream != .ledger })
         #expect(Self.key(of: try #require(answers.artifact)) != Self.key(of: [UInt8](repeating: 0, count: 37)))
-        #expect(try rig.replace(Self.settings(sealing: [1]))?.ids == [SealingKeyID(of: "key-5").value])
+        #expect(try rig.replace(ExchangeKit.settings(sealing: [1]))?.ids == [SealingKeyID(of: "key-5").value])
     }
 
     @Test func `a partition that came with a key that judged settings lack ends the work`() throws {
-        let rig = try ExchangeRig(Self.settings(sealing: [5, 1]))
-        let next = try Self.settings(sealing: [5])
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [5, 1]))
+        let next = try ExchangeKit.settings(sealing: [5])
         rig.loop.offer(next) { _ in }
         try rig.settle()
         var ledger = rig.loop.ledgers[0] ?? PartitionLedger()

@@ -11,33 +11,19 @@ import Testing
 @Suite struct SharedTokenTests {
     private struct Bench {
         let rig: ExchangeRig
-        var devices: [(device: FakeDevice, artifact: [UInt8])] = []
+        var devices: [(device: FakeDevice, artifact: [UInt8])]
 
-        init(shares: Bool, algorithm: TokenSettings.Algorithm = .es256) throws {
+        init(shares: Bool) throws {
             // ES256 signs with fresh randomness: two equal texts are one signature.
             rig = try ExchangeRig(
-                ExchangeKit.settings {
-                    $0.tokens = TokenSettings(algorithm: algorithm, sharedSessionTokens: shares)
-                }
+                ExchangeKit.settings { $0.tokens = TokenSettings(algorithm: .es256, sharedSessionTokens: shares) }
             )
-            for seed in UInt64(0)..<3 {
-                let device = FakeDevice(ExchangeKit.model, seed: seed)
-                devices.append((device, try rig.register(device)))
-            }
+            devices = try rig.register(0..<3)
         }
 
         /// A token for each device, in one batch.
         mutating func tokens(limitedUse: Bool = false, resource: String = ExchangeKit.resource) throws -> [String] {
-            let challenge = try rig.challenge(resource)
-            let requests = devices.indices.map { index in
-                ExchangeRequest.assertion(
-                    of: &devices[index].device,
-                    artifact: devices[index].artifact,
-                    challenge: challenge,
-                    limitedUse: limitedUse,
-                    resource: resource
-                )
-            }
+            let requests = try rig.assertions(of: &devices, limitedUse: limitedUse, resource: resource)
             return try rig.send(requests).compactMap(\.tokenText)
         }
     }
@@ -76,12 +62,8 @@ import Testing
 
     @Test func `a duplicate's shared token has the same id and end in another worker too`() throws {
         var bench = try Bench(shares: true)
-        let challenge = try bench.rig.challenge()
-        let request = ExchangeRequest.assertion(
-            of: &bench.devices[0].device,
-            artifact: bench.devices[0].artifact,
-            challenge: challenge
-        ).with(id: "r1")
+        let artifact = bench.devices[0].artifact
+        let request = try bench.rig.assertion(of: &bench.devices[0].device, artifact).with(id: "r1")
         let first = try #require(bench.rig.send(request).token)
         bench.rig.time += 70_000
         try bench.rig.restart()

@@ -20,16 +20,8 @@ import Testing
         let keys = settings.exchange.keys.tokens.keys.map { ($0.kid, $0.key) }
         if let library { settings.exchange.signer = TokenSigner(library, keys: keys) }
         let rig = try ExchangeRig(settings)
-        let devices = try (0..<deviceCount).map { seed in
-            let device = FakeDevice(ExchangeKit.model, seed: seed)
-            return (device, try rig.register(device))
-        }
-        let challenge = try rig.challenge()
-        let requests = devices.map { entry in
-            var device = entry.0
-            return ExchangeRequest.assertion(of: &device, artifact: entry.1, challenge: challenge)
-        }
-        return try rig.send(requests).compactMap(\.tokenText)
+        var devices = try rig.register(0..<deviceCount)
+        return try rig.send(rig.assertions(of: &devices)).compactMap(\.tokenText)
     }
 
     @Test func `RS256 tokens are the same bytes with a library and without`() throws {

@@ -5,6 +5,7 @@ import DeviceLab
 import JSON
 import Pipeline
 import SimulationKit
+import Streams
 import TestKit
 import Testing
 
@@ -41,9 +42,7 @@ import Testing
     @Test(arguments: try cases())
     func `a refused token's result and metric say why, with what the token claims and no part of it`(_ one: Case) throws
     {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact = try rig.register(device)
+        var (rig, device, artifact) = try ExchangeRig.registered()
         let minted = try #require(rig.refresh(&device, artifact, limitedUse: true).tokenText)
         // Signed again, with the change.
         let payload = try #require(Base64.decode(Array(minted.split(separator: ".")[1].utf8)))
@@ -55,9 +54,10 @@ import Testing
             #expect(try rig.replace(ExchangeKit.settings(keys: ExchangeKit.keys(tokens: keys))) == nil)
         }
         rig.time += one.ahead
-        let id = one.isCut ? [1] as [UInt8] : nil
+        let (id, writes) = (one.isCut ? [1] as [UInt8] : nil, rig.streams.ledger.count)
         let answers = try rig.send(.verification(of: token, project: one.project, key: id))
         #expect(answers.reason == "token-invalid" && answers.code == 403)
+        #expect(rig.streams.ledger[writes...].allSatisfy { $0.key.first != LedgerTypes.token || $0.value == nil })
         let evidence = try #require(answers.result?["evidence"])
         #expect(evidence["tokenFault"]?.string == one.fault.rawValue)
         #expect((evidence["claimed"] == nil) == one.isCut)

@@ -11,87 +11,40 @@ import Testing
 
 /// verifyAppCheckToken: limited-use tokens are used up, once.
 @Suite struct TokenUseTests {
-    private struct Bench {
-        let rig: ExchangeRig
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let artifact: [UInt8]
-
-        init(_ settings: PipelineSettings? = nil) throws {
-            rig = try ExchangeRig(settings ?? ExchangeKit.settings())
-            artifact = try rig.register(device)
-        }
-
-        mutating func token(limitedUse: Bool = true) throws -> String {
-            try #require(rig.refresh(&device, artifact, limitedUse: limitedUse).tokenText)
-        }
-    }
-
-    private static func consumed(_ answers: ExchangeAnswers) -> Bool? {
-        guard answers.verdict == "accepted", let response = answers.result?["response"] else { return nil }
-        return response["alreadyConsumed"]?.bool ?? false
-    }
-
     @Test(arguments: ["projects/contract-test-1", "projects/123456789012"])
     func `the first use is answered {}, a later one alreadyConsumed, the first again {}`(project: String) throws {
-        var bench = try Bench()
-        let token = try bench.token()
+        var bench = try TokenBench()
+        let token = try bench.token(limitedUse: true)
         let first = ExchangeRequest.verification(of: token, project: project).with(id: "v1")
         let answers = try bench.rig.send(first)
-        #expect(Self.consumed(answers) == false && !answers.isDuplicate)
+        #expect(answers.isConsumed == false && !answers.isDuplicate)
         #expect(answers.answer == nil && answers.event == nil)
         #expect(answers.result?["keyId"]?.kind == .null)
         let second = ExchangeRequest.verification(of: token).with(id: "v2")
-        #expect(try Self.consumed(bench.rig.send(second)) == true)
+        #expect(try bench.rig.send(second).isConsumed == true)
         let writes = bench.rig.streams.ledger.count
         let again = try bench.rig.send(first)
-        #expect(Self.consumed(again) == false && again.isDuplicate)
-        #expect(try Self.consumed(bench.rig.send(second)) == true)
+        #expect(again.isConsumed == false && again.isDuplicate)
+        #expect(try bench.rig.send(second).isConsumed == true)
         #expect(bench.rig.streams.ledger.count == writes)
         // The next worker remembers too.
         try bench.rig.restart()
-        #expect(try Self.consumed(bench.rig.send(first)) == false)
-        #expect(try Self.consumed(bench.rig.send(second)) == true)
+        #expect(try bench.rig.send(first).isConsumed == false)
+        #expect(try bench.rig.send(second).isConsumed == true)
     }
 
     @Test func `within one batch only one of many uses gets {}`() throws {
-        var bench = try Bench()
-        let token = try bench.token()
+        var bench = try TokenBench()
+        let token = try bench.token(limitedUse: true)
         let requests = (0..<5).map { ExchangeRequest.verification(of: token).with(id: "v\($0)") }
-        #expect(try bench.rig.send(requests).map(Self.consumed) == [false, true, true, true, true])
-    }
-
-    @Test(arguments: ["expired", "project", "signature", "foreign key", "retired key"])
-    func `a token that does not verify is invalid, used or not`(fault: String) throws {
-        var bench = try Bench()
-        let rig = bench.rig
-        var token = try bench.token()
-        var request = ExchangeRequest.verification(of: token)
-        switch fault {
-        case "expired": rig.time += 300_000
-        case "project":
-            request = .verification(of: token, project: "projects/\(ExchangeKit.otherProject)")
-        case "signature":
-            let last = token.removeLast()
-            request = .verification(of: token + (last == "A" ? "Q" : "A"))
-        case "foreign key":
-            // The same kid, another key.
-            let keys = try ExchangeKit.keys(tokens: [ExchangeKit.rs256(key: ExchangeKit.otherRSA)])
-            #expect(try rig.replace(ExchangeKit.settings(keys: keys)) == nil)
-        default:
-            let keys = try ExchangeKit.keys(tokens: [ExchangeKit.rs256("N3w_Kd", key: ExchangeKit.otherRSA)])
-            #expect(try rig.replace(ExchangeKit.settings(keys: keys)) == nil)
-        }
-        let writes = rig.streams.ledger.count
-        let answers = try rig.send(request)
-        #expect(answers.reason == "token-invalid" && answers.code == 403)
-        #expect(rig.streams.ledger[writes...].allSatisfy { $0.key.first != LedgerTypes.token || $0.value == nil })
+        #expect(try bench.rig.send(requests).map(\.isConsumed) == [false, true, true, true, true])
     }
 
     @Test func `an expired used token is invalid, for its own request too`() throws {
-        var bench = try Bench()
-        let token = try bench.token()
+        var bench = try TokenBench()
+        let token = try bench.token(limitedUse: true)
         let first = ExchangeRequest.verification(of: token).with(id: "v1")
-        #expect(try Self.consumed(bench.rig.send(first)) == false)
+        #expect(try bench.rig.send(first).isConsumed == false)
         bench.rig.time += 300_000
         // In one batch: the use is still in the ledger, and expires after it. The answer must be the same.
         let answers = try bench.rig.send([first, .verification(of: token).with(id: "v2")])
@@ -100,9 +53,9 @@ import Testing
     }
 
     @Test func `a token whose use was forgotten stays invalid, however old a record's time is`() throws {
-        var bench = try Bench()
-        let token = try bench.token()
-        #expect(try Self.consumed(bench.rig.send(.verification(of: token).with(id: "v1"))) == false)
+        var bench = try TokenBench()
+        let token = try bench.token(limitedUse: true)
+        #expect(try bench.rig.send(.verification(of: token).with(id: "v1")).isConsumed == false)
         let early = bench.rig.time
         bench.rig.time += 400_000
         _ = try bench.rig.challenge()
@@ -117,8 +70,8 @@ import Testing
     }
 
     @Test func `the record key is the jti that the token claims`() throws {
-        var bench = try Bench()
-        let token = try bench.token()
+        var bench = try TokenBench()
+        let token = try bench.token(limitedUse: true)
         let keys: [[UInt8]] = [Array("other".utf8), [], Array(try #require(ExchangeToken(token)).id.utf8.dropLast())]
         for key in keys {
             let answers = try bench.rig.send(.verification(of: token, key: key))
@@ -127,28 +80,34 @@ import Testing
         var keyless = ExchangeRequest.verification(of: token)
         keyless.key = nil
         #expect(try bench.rig.send(keyless).reason == "key-mismatch")
-        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == false)
+        #expect(try bench.rig.send(.verification(of: token)).isConsumed == false)
+    }
+}
+
+/// A rig, and a device that is registered in it and gets tokens.
+struct TokenBench {
+    let rig: ExchangeRig
+    private var device = FakeDevice(ExchangeKit.model, seed: 3)
+    private let artifact: [UInt8]
+
+    /// - Parameter limit: how many used session tokens are remembered.
+    init(limit: Int? = nil, adjust: (inout RegisteredApp) -> Void = { _ in }) throws {
+        var settings = try ExchangeKit.settings(adjust: adjust)
+        if let limit { settings.limits.sessionTokens = limit }
+        rig = try ExchangeRig(settings)
+        artifact = try rig.register(device)
     }
 
-    @Test func `a token of a key that is only published is still valid`() throws {
-        var bench = try Bench()
-        let token = try bench.token()
-        let keys = try ExchangeKit.keys(tokens: [
-            ExchangeKit.rs256("N3w_Kd", key: ExchangeKit.otherRSA), ExchangeKit.rs256(state: .published),
-        ])
-        #expect(try bench.rig.replace(ExchangeKit.settings(keys: keys)) == nil)
-        #expect(try Self.consumed(bench.rig.send(.verification(of: token))) == false)
+    mutating func token(limitedUse: Bool = false) throws -> String {
+        try #require(rig.refresh(&device, artifact, limitedUse: limitedUse).tokenText)
     }
+}
 
-    @Test func `an OAuth client's token belongs to its project, and limited use applies to it too`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let resource = "oauthClients/\(ExchangeKit.client)"
-        let artifact = try rig.register(device, resource: resource)
-        let answers = try rig.refresh(&device, artifact, limitedUse: true, resource: resource)
-        let token = try #require(answers.tokenText)
-        #expect(try Self.consumed(rig.send(.verification(of: token))) == false)
-        #expect(try Self.consumed(rig.send(.verification(of: token))) == true)
+extension ExchangeAnswers {
+    /// Whether verifyAppCheckToken has answered that the token was used before; nil = it refused.
+    var isConsumed: Bool? {
+        guard verdict == "accepted", let response = result?["response"] else { return nil }
+        return response["alreadyConsumed"]?.bool ?? false
     }
 }
 

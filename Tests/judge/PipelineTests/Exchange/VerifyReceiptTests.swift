@@ -11,7 +11,7 @@ import Testing
 /// verifyReceipt: what Apple answers moves a key's risk metric, and nothing else.
 @Suite("verifyReceipt")
 struct VerifyReceiptTests {
-    private static let hash = [UInt8](repeating: 7, count: 32)
+    private static let hash = ExchangeKit.clientDataHash
     private static let day: Int64 = 86_400_000
 
     private static func rig(_ adjust: (inout RegisteredApp) -> Void = { _ in }) throws -> ExchangeRig {
@@ -23,26 +23,15 @@ struct VerifyReceiptTests {
         return try ExchangeRig(settings)
     }
 
-    private static func attested(_ rig: ExchangeRig, seed: UInt64 = 3) throws -> FakeDevice {
-        let device = FakeDevice(ExchangeKit.model, seed: seed)
-        #expect(try rig.send(attestation(of: device, at: rig.time - 1000)).verdict == "accepted")
-        return device
+    private static func attested() throws -> (ExchangeRig, FakeDevice) {
+        let rig = try Self.rig()
+        return (rig, try attested(rig))
     }
 
-    private static func attestation(
-        of device: FakeDevice,
-        at time: Int64,
-        clientDataHash hash: [UInt8] = hash
-    ) -> ExchangeRequest {
-        let object = device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: time))
-        let value = RequestRecords.value(
-            verb: .verifyAttestation,
-            object: object,
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: "v1/\(ExchangeKit.resource)"
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
+    private static func attested(_ rig: ExchangeRig, seed: UInt64 = 3) throws -> FakeDevice {
+        let device = FakeDevice(ExchangeKit.model, seed: seed)
+        #expect(try rig.send(.verifyAttestation(of: device, at: rig.time - 1000)).verdict == "accepted")
+        return device
     }
 
     /// Apple's answer, made at a time.
@@ -50,17 +39,12 @@ struct VerifyReceiptTests {
         device.receipt(.receipt, clientDataHash: hash, at: EvaluationTime(milliseconds: time), fault: fault)
     }
 
-    private static func receipts(_ answers: ExchangeAnswers) -> [OutboundRecord] {
-        answers.outputs.filter { $0.stream == .receipts }
-    }
-
     private static func header(_ name: String, of record: OutboundRecord?) -> String? {
         record?.headers.first { $0.name == Array(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test func `an accepted receipt moves the metric alone, and is told in result, event and topic`() throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let before = try #require(rig.key(device))
         let receipt = Self.receipt(of: device, at: rig.time)
         let answers = try rig.send(ExchangeRequest.receipt(receipt, of: device))
@@ -78,7 +62,7 @@ struct VerifyReceiptTests {
         #expect(evidence?["counter"]?.integer == 0 && evidence?["risk"] == nil)
         #expect(answers.eventName == "AppAttestRisk")
         #expect(answers.event?["metric"]?.integer == Int64(metric.value) && answers.event?["previousMetric"] == nil)
-        let written = Self.receipts(answers)
+        let written = answers.receipts
         #expect(written.map(\.value) == [receipt] && written.first?.key == device.keyID.recordKey)
         #expect(Self.header("type", of: written.first) == "RECEIPT")
         #expect(Self.header("not-before", of: written.first) == "\(rig.time + Self.day)")
@@ -87,26 +71,24 @@ struct VerifyReceiptTests {
     }
 
     @Test func `the kept receipt again is a duplicate, whatever its request, and writes nothing`() throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let request = ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device)
         _ = try rig.send(request.with(id: "one"))
         for id in ["one", "two"] {
             let again = try rig.send(request.with(id: id))
             #expect(again.verdict == "accepted" && again.isDuplicate)
-            #expect(Self.receipts(again).isEmpty && again.event == nil)
+            #expect(again.receipts.isEmpty && again.event == nil)
         }
     }
 
     @Test func `receipts are accepted in their order alone, and an event names the metric before`() throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let times = (1...3).map { rig.time + $0 * 1000 }
         let receipts = times.map { Self.receipt(of: device, at: $0) }
         rig.time += 10_000
         #expect(try rig.send(ExchangeRequest.receipt(receipts[1], of: device)).verdict == "accepted")
         let older = try rig.send(ExchangeRequest.receipt(receipts[0], of: device))
-        #expect(older.reason == "receipt:superseded" && Self.receipts(older).isEmpty && older.code == 403)
+        #expect(older.reason == "receipt:superseded" && older.receipts.isEmpty && older.code == 403)
         #expect(rig.key(device)?.risk?.createdAt == UInt32(times[1] / 1000))
         let chain = ExchangeRequest.receipt(receipts[2], of: device, exchanged: "\(times[0])")
         #expect(try rig.send(chain).reason == "receipt:superseded", "a second chain")
@@ -122,12 +104,11 @@ struct VerifyReceiptTests {
 
     @Test(arguments: faults)
     func `a receipt with one fault is refused for it, and changes nothing`(fault: ReceiptFault) throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let before = rig.key(device)
         let answers = try rig.send(ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time, fault), of: device))
         #expect(answers.reason == Refusal.receipt(fault.expected).code)
-        #expect(rig.key(device) == before && Self.receipts(answers).isEmpty && answers.event == nil)
+        #expect(rig.key(device) == before && answers.receipts.isEmpty && answers.event == nil)
     }
 
     @Test(
@@ -137,8 +118,7 @@ struct VerifyReceiptTests {
         ] as [(String?, UInt16?)]
     )
     func `a metric has 1 to 9 digits, and 65,535 stands for more`(text: String?, metric: UInt16?) throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let sent = try #require(ReceiptContent(unverified: Self.receipt(of: device, at: rig.time)))
         let now = EvaluationTime(milliseconds: rig.time)
         var facts = ReceiptFacts(refreshing: sent, environment: .production, metric: 1, at: now)
@@ -150,14 +130,12 @@ struct VerifyReceiptTests {
     }
 
     @Test func `an empty receipt is a malformed request`() throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         #expect(try rig.send(ExchangeRequest.receipt([], of: device)).reason == "malformed-request")
     }
 
     @Test func `a receipt of a day ago is accepted, and an older one is too old`() throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let receipt = Self.receipt(of: device, at: rig.time)
         rig.time += Self.day + 1000
         #expect(try rig.send(ExchangeRequest.receipt(receipt, of: device)).reason == "receipt:too-old")
@@ -192,18 +170,17 @@ struct VerifyReceiptTests {
         let other = FakeDevice(model, seed: device.seed)
         let answers = try rig.send(ExchangeRequest.receipt(Self.receipt(of: other, at: rig.time), of: device))
         #expect(answers.summary == fault ?? "accepted")
-        #expect((rig.key(device)?.risk == nil) == (fault != nil) && Self.receipts(answers).isEmpty == (fault != nil))
+        #expect((rig.key(device)?.risk == nil) == (fault != nil) && answers.receipts.isEmpty == (fault != nil))
     }
 
     @Test func `after a second attestation a receipt of the first one is superseded, before any metric is known`()
         throws
     {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let first = rig.time - 1000
         rig.time += 60_000
         let second = rig.time - 1000
-        let again = Self.attestation(of: device, at: second, clientDataHash: [UInt8](repeating: 8, count: 32))
+        let again = ExchangeRequest.verifyAttestation(of: device, hash: [UInt8](repeating: 8, count: 32), at: second)
         #expect(try rig.send(again).verdict == "accepted")
         for (attested, summary) in [(first, "receipt:superseded"), (second, "accepted")] {
             let sent = try #require(ReceiptContent(unverified: Self.receipt(of: device, at: attested)))
@@ -217,20 +194,13 @@ struct VerifyReceiptTests {
     @Test func `a key that was imported without a usable point takes no receipt and keeps its record`() throws {
         let rig = try Self.rig()
         let device = FakeDevice(ExchangeKit.model, seed: 3)
-        var record = KeyRecord(
-            publicKey: nil,
-            counter: 7,
-            app: nil,
-            appleAppID: ExchangeKit.appleAppID,
-            environment: .production,
-            registeredAt: EvaluationTime(milliseconds: 0)
-        )
+        var record = KeyRecord.sample(nil, counter: 7)
         record.unusableKey = [4, 4, 4]
         let (key, value) = LedgerCodec.encode(.key(device.keyID, record))
         rig.streams.addLedger(key: key, value: value)
         try rig.restart()
         let answers = try rig.send(ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device))
-        #expect(answers.reason == "key-invalid" && Self.receipts(answers).isEmpty)
+        #expect(answers.reason == "key-invalid" && answers.receipts.isEmpty)
         #expect(!answers.outputs.contains { $0.stream == .ledger && $0.key == key })
     }
 
@@ -239,17 +209,15 @@ struct VerifyReceiptTests {
         let stranger = FakeDevice(ExchangeKit.model, seed: 9)
         let unknown = try rig.send(ExchangeRequest.receipt(Self.receipt(of: stranger, at: rig.time), of: stranger))
         #expect(unknown.reason == "unknown-key")
-        #expect(Self.receipts(unknown).map(\.value) == [nil] && Self.receipts(unknown).first?.headers.isEmpty == true)
+        #expect(unknown.receipts.map(\.value) == [nil] && unknown.receipts.first?.headers.isEmpty == true)
         let device = try Self.attested(rig)
-        let ban = OperatorCommand.sample(.ban, .key(device.keyID), at: rig.time, seed: 1)
-        _ = try rig.send(.command(ban, rig.settings.exchange.keys))
+        _ = try rig.send(rig.command(.ban, device, seed: 1))
         let banned = try rig.send(ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device))
-        #expect(banned.reason == "banned" && Self.receipts(banned).isEmpty && rig.key(device)?.risk == nil)
+        #expect(banned.reason == "banned" && banned.receipts.isEmpty && rig.key(device)?.risk == nil)
     }
 
     @Test func `an app that keeps no receipts refuses, and where none does the verb is not served`() throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let receipt = Self.receipt(of: device, at: rig.time)
         let other = try rig.send(ExchangeRequest.receipt(receipt, of: device, resource: ExchangeKit.otherResource))
         #expect(other.reason == "risk-off" && other.code == 403)
@@ -260,8 +228,7 @@ struct VerifyReceiptTests {
 
     @Test(arguments: ["\"1\"", "-1", "1.5", "253402300800000", "true"])
     func `an exchanged that is no time is malformed`(exchanged: String) throws {
-        let rig = try Self.rig()
-        let device = try Self.attested(rig)
+        let (rig, device) = try Self.attested()
         let request = ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device, exchanged: exchanged)
         #expect(try rig.send(request).reason == "malformed-request")
     }
@@ -271,14 +238,13 @@ struct VerifyReceiptTests {
         let rig = try Self.rig()
         let device = FakeDevice(ExchangeKit.model, seed: 3)
         let receipt = ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device)
-        let forget = OperatorCommand.sample(.forget, .key(device.keyID), at: rig.time, seed: 1)
-        let requests = [
-            Self.attestation(of: device, at: rig.time - 1000), receipt.with(id: "before"),
-            try .command(forget, rig.settings.exchange.keys), receipt.with(id: "after"),
+        let requests: [ExchangeRequest] = [
+            .verifyAttestation(of: device, at: rig.time - 1000), receipt.with(id: "before"),
+            try rig.command(.forget, device, seed: 1), receipt.with(id: "after"),
         ]
         let answers = try inOneBatch ? rig.send(requests) : requests.map(rig.send)
         #expect(answers.map(\.summary) == ["accepted", "accepted", "accepted", "unknown-key"])
-        #expect(answers.flatMap(Self.receipts).map { $0.value == nil } == [false, false, true, true])
+        #expect(answers.flatMap(\.receipts).map { $0.value == nil } == [false, false, true, true])
         #expect(rig.key(device) == nil)
     }
 
@@ -295,7 +261,7 @@ struct VerifyReceiptTests {
             try rig.refresh(&device, artifact).result?["evidence"]?["risk"]?["metric"]?.integer == Int64(metric.value)
         )
         rig.time = made + 1000
-        let again = try rig.send(Self.attestation(of: device, at: rig.time))
+        let again = try rig.send(.verifyAttestation(of: device, at: rig.time))
         #expect(again.verdict == "accepted" && again.result?["evidence"]?["risk"] != nil)
         #expect(rig.key(device)?.risk == metric)
         for (time, counts) in [(30 * Self.day - 3_600_000, true), (30 * Self.day + 1000, false)] {

@@ -3,6 +3,7 @@ import AppCheck
 import Crypto
 import Foundation
 import JSON
+import TestKit
 import Testing
 
 /// Answers, durations, hashes and limits as the contract's golden facts have them.
@@ -50,7 +51,7 @@ import Testing
 
     @Test func `a key set has the members of Google's key set`() throws {
         let golden = verbs["jwks.get"]["response"]["keys"].elements[0]
-        let ring = try TokenKeyRing([Exchange.rs256()])
+        let ring = try TokenKeyRing([ExchangeKit.rs256()])
         let set = try JSONSerialization.jsonObject(with: Data(ring.jsonWebKeySet)) as? [String: [[String: String]]]
         let key = try #require(set?["keys"]?.first)
         #expect(key.keys.sorted() == golden.names)

@@ -1,6 +1,7 @@
 import AppAttest
 import AppCheck
 import Crypto
+import TestKit
 import Testing
 
 @Suite struct ArtifactTests {
@@ -23,7 +24,7 @@ import Testing
 
     @Test(arguments: Environment.allCases)
     func `a sealed artifact opens again, and the same input seals to the same bytes`(environment: Environment) throws {
-        let ring: SealingKeyRing = try Exchange.ring([1])
+        let ring: SealingKeyRing = try ExchangeKit.ring([1])
         let artifact = try sample(environment: environment)
         let bytes = try #require(ring.active).seal(artifact)
         #expect(bytes == ring.active?.seal(artifact))
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test func `different content has a different nonce`() throws {
-        let ring: SealingKeyRing = try Exchange.ring([1])
+        let ring: SealingKeyRing = try ExchangeKit.ring([1])
         let key = try #require(ring.active)
         var artifacts = [try sample(1), try sample(2), try sample(1, environment: .development)]
         var changed = try sample(1)
@@ -58,7 +59,7 @@ import Testing
     func `a flipped bit of the key's id is sealing-key-unknown; any other, a missing or an extra byte is invalid`()
         throws
     {
-        let ring: SealingKeyRing = try Exchange.ring([1, 2])
+        let ring: SealingKeyRing = try ExchangeKit.ring([1, 2])
         let bytes = try #require(ring.active).seal(try sample())
         for bit in 0..<(8 * bytes.count) {
             let isOfID = (33..<37).contains(bit / 8)
@@ -71,7 +72,7 @@ import Testing
 
     @Test(arguments: [0, 1, 36, 64, 65, 66, 300, 1 << 18, 1 << 18 + 1])
     func `bytes that are not an artifact have no ids and do not open`(count: Int) throws {
-        let ring: SealingKeyRing = try Exchange.ring([1])
+        let ring: SealingKeyRing = try ExchangeKit.ring([1])
         let bytes = [UInt8](repeating: 2, count: count)
         #expect(Artifact.keyID(of: bytes) == nil && Artifact.sealingKeyID(of: bytes) == nil)
         #expect(reason(ring, bytes) == .artifactInvalid)
@@ -82,27 +83,30 @@ import Testing
     }
 
     @Test func `old keys of the ring still open artifacts, foreign keys and other secrets of one id do not`() throws {
-        let old: SealingKeyRing = try Exchange.ring([1])
+        let old: SealingKeyRing = try ExchangeKit.ring([1])
         let bytes = try #require(old.active).seal(try sample())
-        let rotated: SealingKeyRing = try Exchange.ring([2, 1])
+        let rotated: SealingKeyRing = try ExchangeKit.ring([2, 1])
         #expect(rotated.active?.id == SealingKeyID(of: "key-2"))
         #expect(reason(rotated, bytes) == nil)
-        #expect(reason(try Exchange.ring([2]), bytes) == .sealingKeyUnknown)
+        #expect(reason(try ExchangeKit.ring([2]), bytes) == .sealingKeyUnknown)
         #expect(reason(SealingKeyRing(), bytes) == .sealingKeyUnknown)
-        let impostor = try SealingKeyRing([NamedSecret(id: "key-1", secret: Exchange.secret(2))])
+        let impostor = try SealingKeyRing([NamedSecret(id: "key-1", secret: Secret(ExchangeKit.secretBytes(2)))])
         #expect(reason(impostor, bytes) == .artifactInvalid)
     }
 
     /// Seals by hand, with the same sub-key as the worker.
     private func forged(_ plaintext: [UInt8], keyID: [UInt8]) -> [UInt8] {
-        let subkey = HKDF.derive(Exchange.secret(1), info: Array("attest-worker artifact cipher v1".utf8))
+        let subkey = HKDF.derive(
+            Secret(ExchangeKit.secretBytes(1)),
+            info: Array("attest-worker artifact cipher v1".utf8)
+        )
         let clear = [1] + keyID + SealingKeyID(of: "key-1").bytes + [UInt8](repeating: 7, count: 12)
         let nonce = Array(clear.suffix(12))
         return clear + AESGCMKey(subkey).seal(plaintext.span, nonce: nonce.span, authenticating: clear.span)
     }
 
     @Test func `a genuine seal over another key's ID or malformed content is artifact-invalid`() throws {
-        let ring: SealingKeyRing = try Exchange.ring([1])
+        let ring: SealingKeyRing = try ExchangeKit.ring([1])
         let point = try Exchange.publicKey(1)
         func content(environment: UInt8 = 1, app: [UInt8] = Array("a".utf8), rest: [UInt8] = [0, 1, 98]) -> [UInt8] {
             let time: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 9]

@@ -1,6 +1,7 @@
 import AppAttest
 import AppCheck
 import Crypto
+import TestKit
 import Testing
 
 @Suite struct ChallengeTests {
@@ -11,7 +12,7 @@ import Testing
     }
 
     @Test func `a challenge has a fixed length, holds its issue time, and opens for its app`() throws {
-        let ring: ChallengeKeyRing = try Exchange.ring([1])
+        let ring: ChallengeKeyRing = try ExchangeKit.ring([1])
         let bytes = try challenge(ring)
         #expect(bytes.count == 59 && ChallengeKey.byteCount == 59)
         #expect(bytes.first == 1)
@@ -27,7 +28,7 @@ import Testing
     func `a flipped bit of the key's id is challenge-key-unknown; any other, a missing or an extra byte is invalid`()
         throws
     {
-        let ring: ChallengeKeyRing = try Exchange.ring([1, 2])
+        let ring: ChallengeKeyRing = try ExchangeKit.ring([1, 2])
         let bytes = try challenge(ring)
         func reason(_ bytes: [UInt8]) -> Reason? { failure(ring, bytes, Exchange.app, at: Exchange.now) }
         for bit in 0..<(8 * bytes.count) {
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func `a challenge serves no other app, not even one with the same name prefix`() throws {
-        let ring: ChallengeKeyRing = try Exchange.ring([1])
+        let ring: ChallengeKeyRing = try ExchangeKit.ring([1])
         let bytes = try challenge(ring)
         for app in [Exchange.app + "0", String(Exchange.app.dropLast()), "projects/1/apps/2", ""] {
             #expect(failure(ring, bytes, app, at: Exchange.now) == .challengeInvalid)
@@ -56,12 +57,12 @@ import Testing
     }
 
     @Test func `old keys of the ring still open challenges, foreign keys and other secrets of one id do not`() throws {
-        let old: ChallengeKeyRing = try Exchange.ring([1])
+        let old: ChallengeKeyRing = try ExchangeKit.ring([1])
         let bytes = try challenge(old)
-        #expect(failure(try Exchange.ring([2, 1]), bytes, Exchange.app, at: Exchange.now) == nil)
-        #expect(failure(try Exchange.ring([2]), bytes, Exchange.app, at: Exchange.now) == .challengeKeyUnknown)
+        #expect(failure(try ExchangeKit.ring([2, 1]), bytes, Exchange.app, at: Exchange.now) == nil)
+        #expect(failure(try ExchangeKit.ring([2]), bytes, Exchange.app, at: Exchange.now) == .challengeKeyUnknown)
         #expect(failure(ChallengeKeyRing(), bytes, Exchange.app, at: Exchange.now) == .challengeKeyUnknown)
-        let impostor = try ChallengeKeyRing([NamedSecret(id: "key-1", secret: Exchange.secret(2))])
+        let impostor = try ChallengeKeyRing([NamedSecret(id: "key-1", secret: Secret(ExchangeKit.secretBytes(2)))])
         #expect(failure(impostor, bytes, Exchange.app, at: Exchange.now) == .challengeInvalid)
     }
 
@@ -73,14 +74,14 @@ import Testing
         ] as [(Int64, Reason?)]
     )
     func `the stream time decides whether a challenge is valid`(elapsed: Int64, reason: Reason?) throws {
-        let ring: ChallengeKeyRing = try Exchange.ring([1])
+        let ring: ChallengeKeyRing = try ExchangeKit.ring([1])
         let time = EvaluationTime(milliseconds: Exchange.now.milliseconds + elapsed)
         #expect(failure(ring, try challenge(ring), Exchange.app, at: time) == reason)
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, 1 << 48 - 1, 1 << 48, .max])
     func `issue times beyond six bytes are clamped, and no time traps`(milliseconds: Int64) throws {
-        let ring: ChallengeKeyRing = try Exchange.ring([1])
+        let ring: ChallengeKeyRing = try ExchangeKit.ring([1])
         let time = EvaluationTime(milliseconds: milliseconds)
         let bytes = try challenge(ring, at: time)
         for ttl in [0, 1, Int64.max] {
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func `in replay the random bytes derive from the record's place and the key`() throws {
-        let ring: ChallengeKeyRing = try Exchange.ring([1, 2])
+        let ring: ChallengeKeyRing = try ExchangeKit.ring([1, 2])
         let place = ring.keys[0].replayRandom(topic: "t", partition: 1, offset: 2)
         #expect(place.count == 16)
         #expect(place == ring.keys[0].replayRandom(topic: "t", partition: 1, offset: 2))

@@ -12,25 +12,6 @@ enum Exchange {
     static let app = "projects/\(projectNumber)/apps/\(appID)"
     static let now = EvaluationTime(milliseconds: 1_795_000_000_000)
 
-    static let rsa = try? SigningKey.generate(.rsa)
-    static let otherRSA = try? SigningKey.generate(.rsa)
-    static let p256 = try? SigningKey.generate(.p256)
-
-    static func rs256(_ kid: String = "Kx3_Qa", state: TokenKey.State = .active) throws -> TokenKey {
-        try TokenKey(kid: kid, algorithm: .rs256, state: state, key: #require(rsa))
-    }
-
-    static func es256(_ kid: String = "Ec4_Rb", state: TokenKey.State = .active) throws -> TokenKey {
-        try TokenKey(kid: kid, algorithm: .es256, state: state, key: #require(p256))
-    }
-
-    static func secret(_ seed: UInt8) -> Secret { Secret(SHA256.hash([seed]).bytes) }
-
-    /// Secrets named after their seeds, the first one active.
-    static func ring<Key: SecretKey>(_ seeds: [UInt8]) throws -> SecretRing<Key> {
-        try SecretRing(seeds.map { NamedSecret(id: "key-\($0)", secret: secret($0)) })
-    }
-
     static func publicKey(_ seed: UInt8) throws -> P256PublicKey {
         try #require(P256PublicKey(x963: LabKey(.p256, seed: [seed]).x963))
     }

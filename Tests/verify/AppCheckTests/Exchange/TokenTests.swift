@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import Foundation
+import TestKit
 import Testing
 
 @Suite struct TokenTests {
@@ -28,7 +29,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `header and claims are those of Google's tokens, in the same order`(limitedUse: Bool) throws {
-        let token = TokenMinter.mint(Exchange.claims(limitedUse: limitedUse), with: try Exchange.rs256())
+        let token = TokenMinter.mint(Exchange.claims(limitedUse: limitedUse), with: try ExchangeKit.rs256())
         let parts = parts(token)
         #expect(parts[0] == #"{"kid":"Kx3_Qa","typ":"JWT","alg":"RS256"}"#)
         let claims = Contract.root["token"][limitedUse ? "limitedUseClaims" : "sessionClaims"]
@@ -45,12 +46,12 @@ import Testing
     @Test func `a project without an id has one audience`() throws {
         var claims = Exchange.claims()
         claims.projectID = nil
-        let payload = parts(TokenMinter.mint(claims, with: try Exchange.rs256()))[1]
+        let payload = parts(TokenMinter.mint(claims, with: try ExchangeKit.rs256()))[1]
         #expect(payload.contains(#""aud":["projects/123456789012"],"#))
     }
 
     @Test func `RS256 is deterministic, ES256 is not, and both verify`() throws {
-        let ring = try TokenKeyRing([Exchange.rs256(), Exchange.es256()])
+        let ring = try TokenKeyRing([ExchangeKit.rs256(), ExchangeKit.es256()])
         let claims = Exchange.claims(limitedUse: true)
         let tokens = ring.keys.map { key in (0..<2).map { _ in TokenMinter.mint(claims, with: key) } }
         #expect(tokens[0][0] == tokens[0][1])
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func `a template makes the same tokens, whatever the length of the names before the times`() throws {
-        let key = try Exchange.rs256()
+        let key = try ExchangeKit.rs256()
         for count in 1...6 {
             let subject = String(repeating: "a", count: count)
             let template = TokenTemplate(subject: subject, projectNumber: "1", projectID: nil, key: key)
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func `a signature made elsewhere over the signing input makes the same token`() throws {
-        let key = try Exchange.rs256()
+        let key = try ExchangeKit.rs256()
         let input = TokenMinter.signingInput(Exchange.claims(), for: key)
         #expect(
             TokenTemplate.join(input, signature: key.key.sign(input)) == TokenMinter.mint(Exchange.claims(), with: key)
@@ -85,7 +86,9 @@ import Testing
     }
 
     @Test func `tokens verify by the published key set alone, with OpenSSL's own call`() throws {
-        let ring = try TokenKeyRing([Exchange.rs256(), Exchange.es256(), Exchange.rs256("old", state: .published)])
+        let ring = try TokenKeyRing([
+            ExchangeKit.rs256(), ExchangeKit.es256(), ExchangeKit.rs256("old", state: .published),
+        ])
         let set = try #require(JSONSerialization.jsonObject(with: Data(ring.jsonWebKeySet)) as? [String: Any])
         let keys = try #require(set["keys"] as? [[String: String]])
         #expect(set.count == 1 && keys.map { $0["kid"] } == ["Kx3_Qa", "Ec4_Rb", "old"])
@@ -114,7 +117,7 @@ import Testing
     }
 
     @Test func `any flipped bit of a token, and every truncation, is token-invalid`() throws {
-        let ring = try TokenKeyRing([Exchange.rs256(), Exchange.es256()])
+        let ring = try TokenKeyRing([ExchangeKit.rs256(), ExchangeKit.es256()])
         for key in ring.keys {
             let token = TokenMinter.mint(Exchange.claims(limitedUse: true), with: key)
             for bit in 0..<(8 * token.count) { #expect(verify(flipping(bit, of: token), ring) == nil) }
@@ -126,11 +129,11 @@ import Testing
 
     @Test(arguments: ["", ".", "..", "...", "e30.e30.", "e30.e30.AA", ".e30.AA", "e30..AA", "e31.e30.AA", "W10.e30.AA"])
     func `a text without the shape of a token is token-invalid`(text: String) throws {
-        #expect(verify(Array(text.utf8), try TokenKeyRing([Exchange.rs256()])) == nil)
+        #expect(verify(Array(text.utf8), try TokenKeyRing([ExchangeKit.rs256()])) == nil)
     }
 
     @Test func `no header or payload traps, however deep, long or broken`() throws {
-        let ring = try TokenKeyRing([Exchange.rs256()])
+        let ring = try TokenKeyRing([ExchangeKit.rs256()])
         let deep = String(repeating: #"{"a":["#, count: 2000)
         let texts = [
             deep, String(repeating: "9", count: 9000), #"{"kid":"\ud800"}"#, #"{"kid":"Kx3_Qa","typ":1}"#, "nul",
@@ -144,7 +147,7 @@ import Testing
     }
 
     @Test func `a token serves no other project, subject or key`() throws {
-        let ring = try TokenKeyRing([Exchange.rs256()])
+        let ring = try TokenKeyRing([ExchangeKit.rs256()])
         let token = TokenMinter.mint(Exchange.claims(), with: ring.keys[0])
         func verdict(_ number: String, _ id: String?, subjects: [String] = [Exchange.appID]) -> TokenClaims? {
             let result = TokenVerifier(keys: ring).verify(
@@ -161,10 +164,10 @@ import Testing
         #expect(verdict("1", Exchange.projectID) == nil)
         #expect(verdict("1", nil) == nil)
         #expect(verdict(Exchange.projectNumber, Exchange.projectID, subjects: []) == nil)
-        let impostor = try TokenKey(kid: "Kx3_Qa", algorithm: .rs256, key: #require(Exchange.otherRSA))
+        let impostor = try TokenKey(kid: "Kx3_Qa", algorithm: .rs256, key: #require(ExchangeKit.otherRSA))
         #expect(verify(token, try TokenKeyRing([impostor])) == nil)
         #expect(verify(token, TokenKeyRing()) == nil)
-        #expect(verify(token, try TokenKeyRing([impostor, Exchange.rs256("another")])) == nil)
+        #expect(verify(token, try TokenKeyRing([impostor, ExchangeKit.rs256("another")])) == nil)
     }
 
     @Test(
@@ -175,7 +178,7 @@ import Testing
         ] as [(Int64, Bool)]
     )
     func `a token is valid from ten seconds before iat until just before exp`(elapsed: Int64, isAlive: Bool) throws {
-        let ring = try TokenKeyRing([Exchange.rs256()])
+        let ring = try TokenKeyRing([ExchangeKit.rs256()])
         let token = TokenMinter.mint(Exchange.claims(), with: ring.keys[0])
         let time = EvaluationTime(milliseconds: now.milliseconds + elapsed)
         #expect((verify(token, ring, at: time) != nil) == isAlive)
@@ -252,7 +255,7 @@ import Testing
 
     @Test(arguments: [Int64.min, -1, 0, 999_999_999, 1_000_000_000, 1_795_003_600, 9_999_999_999, 10_000_000_000])
     func `times of any length are written unchanged`(seconds: Int64) throws {
-        let template = TokenTemplate(subject: "s", projectNumber: "1", projectID: nil, key: try Exchange.es256())
+        let template = TokenTemplate(subject: "s", projectNumber: "1", projectID: nil, key: try ExchangeKit.es256())
         let times = TokenTimes(issuedAt: seconds, expiresAt: seconds)
         let text = parts(template.mint(times, id: Array("id".utf8)) ?? [])[1]
         #expect(text.hasSuffix(#""exp":\#(seconds),"iat":\#(seconds),"jti":"id"}"#))
@@ -291,7 +294,7 @@ import Testing
 
     @Test func `the jti that is read for the record key is the minted one`() throws {
         let claims = Exchange.claims(limitedUse: true)
-        let token = TokenMinter.mint(claims, with: try Exchange.rs256())
+        let token = TokenMinter.mint(claims, with: try ExchangeKit.rs256())
         let body = #"{"path":"v1beta/projects/\#(Exchange.projectID):verifyAppCheckToken","body":{"appCheckToken":""#
         let decoder = RequestDecoder(registry: try Samples.registry(), limits: RequestLimits())
         guard case .request(let request) = decoder.decode(Array(body.utf8) + token + Array(#""}}"#.utf8)) else {
@@ -305,19 +308,19 @@ import Testing
 @Suite struct TokenKeyTests {
     @Test func `the first active key of an algorithm signs, published ones only verify`() throws {
         let ring = try TokenKeyRing([
-            Exchange.rs256("published", state: .published), Exchange.es256("ec"), Exchange.rs256("first"),
-            Exchange.rs256("second"),
+            ExchangeKit.rs256("published", state: .published), ExchangeKit.es256("ec"), ExchangeKit.rs256("first"),
+            ExchangeKit.rs256("second"),
         ])
         #expect(ring.active(.rs256)?.kid == "first")
         #expect(ring.active(.es256)?.kid == "ec")
         #expect(ring["published"]?.state == .published)
         #expect(ring["nobody"] == nil)
-        #expect(try TokenKeyRing([Exchange.rs256("p", state: .published)]).active(.rs256) == nil)
+        #expect(try TokenKeyRing([ExchangeKit.rs256("p", state: .published)]).active(.rs256) == nil)
         #expect(TokenKeyRing().active(.rs256) == nil)
     }
 
     @Test func `a key of the wrong kind, without a kid or with a kid in use is refused by name`() throws {
-        let (rsa, p256) = (try #require(Exchange.rsa), try #require(Exchange.p256))
+        let (rsa, p256) = (try #require(ExchangeKit.rsa), try #require(ExchangeKit.p256))
         #expect(throws: KeyRingFault.wrongKind(kid: "k", algorithm: "RS256")) {
             try TokenKey(kid: "k", algorithm: .rs256, key: p256)
         }
@@ -325,13 +328,16 @@ import Testing
             try TokenKey(kid: "k", algorithm: .es256, key: rsa)
         }
         #expect(throws: KeyRingFault.unnamed) { try TokenKey(kid: "", algorithm: .rs256, key: rsa) }
-        let twice = [try Exchange.rs256("k"), try Exchange.es256("k")]
+        let twice = [try ExchangeKit.rs256("k"), try ExchangeKit.es256("k")]
         #expect(throws: KeyRingFault.standsTwice(id: "k")) { try TokenKeyRing(twice) }
     }
 
     @Test func `an empty ring publishes an empty set, and no set has a private number`() throws {
         #expect(TokenKeyRing().jsonWebKeySet == Array(#"{"keys":[]}"#.utf8))
-        let set = String(decoding: try TokenKeyRing([Exchange.rs256(), Exchange.es256()]).jsonWebKeySet, as: UTF8.self)
+        let set = String(
+            decoding: try TokenKeyRing([ExchangeKit.rs256(), ExchangeKit.es256()]).jsonWebKeySet,
+            as: UTF8.self
+        )
         for name in [#""d":"#, #""p":"#, #""q":"#, #""dp":"#] { #expect(!set.contains(name)) }
     }
 }

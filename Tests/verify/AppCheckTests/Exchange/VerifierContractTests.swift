@@ -2,6 +2,7 @@ import AppAttest
 import AppCheck
 import Crypto
 import Foundation
+import TestKit
 import Testing
 
 /// The cases that were tried on firebase_admin, one by one.
@@ -13,7 +14,7 @@ import Testing
         var without: [String] = []
         /// Works on the finished token's text.
         var text: @Sendable (String) -> String = { $0 }
-        var key: SigningKey? = Exchange.rsa
+        var key: SigningKey? = ExchangeKit.rsa
         var project: String = Exchange.projectID
         var escapesSlashes = false
     }
@@ -25,11 +26,11 @@ import Testing
         "good token whose JSON escapes slashes": Change(escapesSlashes: true),
         "limited-use token, 300 s": Change(claims: ["exp": iat + 300]),
         "seven-day token": Change(claims: ["exp": iat + 604_800]),
-        "second key of the set": Change(header: ["kid": "second"], key: Exchange.otherRSA),
+        "second key of the set": Change(header: ["kid": "second"], key: ExchangeKit.otherRSA),
         "no provider, no jti": Change(without: ["provider", "jti"]),
         "one signature bit flipped": Change(text: { String($0.dropLast(4)) + ($0.hasSuffix("AAAA") ? "AAAE" : "AAAA") }
         ),
-        "signed by another key under a known kid": Change(key: Exchange.otherRSA),
+        "signed by another key under a known kid": Change(key: ExchangeKit.otherRSA),
         "payload swapped under an old signature": Change(text: { swappingPayload($0) }),
         "unknown kid": Change(header: ["kid": "nobody"]),
         "no kid": Change(without: ["kid"]),
@@ -37,7 +38,7 @@ import Testing
         "typ in lower case": Change(header: ["typ": "jwt"]),
         "alg none": Change(header: ["alg": "none"]),
         "alg HS256 keyed with the public key": Change(header: ["alg": "HS256"]),
-        "alg ES256 with a published EC key": Change(header: ["alg": "ES256", "kid": "ec"], key: Exchange.p256),
+        "alg ES256 with a published EC key": Change(header: ["alg": "ES256", "kid": "ec"], key: ExchangeKit.p256),
         "header says RS384, signature is RS256": Change(header: ["alg": "RS384"]),
         "aud of another project": Change(claims: ["aud": ["projects/1", "projects/other"]]),
         "aud a string, not a list": Change(claims: ["aud": "projects/123456789012"]),
@@ -99,14 +100,15 @@ import Testing
     }
 
     private static func verify(_ token: [UInt8]) throws -> TokenClaims? {
-        let second = try TokenKey(kid: "second", algorithm: .rs256, key: #require(Exchange.otherRSA))
-        let result = TokenVerifier(keys: try TokenKeyRing([Exchange.rs256(), second, Exchange.es256("ec")])).verify(
-            token,
-            projectNumber: Exchange.projectNumber,
-            projectID: Exchange.projectID,
-            at: Exchange.now,
-            isSubject: { [Exchange.appID, Exchange.client].contains($0.subject) && !$0.isDebug }
-        )
+        let second = try TokenKey(kid: "second", algorithm: .rs256, key: #require(ExchangeKit.otherRSA))
+        let result = TokenVerifier(keys: try TokenKeyRing([ExchangeKit.rs256(), second, ExchangeKit.es256("ec")]))
+            .verify(
+                token,
+                projectNumber: Exchange.projectNumber,
+                projectID: Exchange.projectID,
+                at: Exchange.now,
+                isSubject: { [Exchange.appID, Exchange.client].contains($0.subject) && !$0.isDebug }
+            )
         return try? result.get()
     }
 
@@ -146,7 +148,7 @@ import Testing
                 "iss": "https://firebaseappcheck.googleapis.com/123456789012/"
             ])
         ), ("padded", Change(text: { $0 + "==" })), ("four segments", Change(text: { $0 + ".AAAA" })),
-        ("ES256 signature under an RSA key", Change(header: ["alg": "ES256"], key: Exchange.p256)),
+        ("ES256 signature under an RSA key", Change(header: ["alg": "ES256"], key: ExchangeKit.p256)),
         ("too long", Change(claims: ["x": String(repeating: "x", count: 16_384)])),
     ])
     func `every additional single fault is refused`(name: String, change: Change) throws {
@@ -163,7 +165,7 @@ import Testing
     }
 
     @Test func `duplicate members are refused`() throws {
-        let rsa = try #require(Exchange.rsa)
+        let rsa = try #require(ExchangeKit.rsa)
         func sign(_ header: String, _ payload: String) -> [UInt8] {
             let input = Self.encode(Data(header.utf8)) + "." + Self.encode(Data(payload.utf8))
             return Array((input + "." + Self.encode(Data(rsa.sign(Array(input.utf8))))).utf8)

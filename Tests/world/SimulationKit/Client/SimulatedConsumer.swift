@@ -212,7 +212,7 @@ final class SimulatedConsumer: GroupConsumer {
         case .offsetGone: return .fault(KafkaFault(.autoOffsetReset, "the next offset is gone").reading(partition))
         case .damaged(let next):
             process.notePolled(partition, (next - 1)..<next, stamp)
-            return .fault(KafkaFault(.badMsg, "bytes are damaged").reading(partition))
+            return .fault(KafkaFault(.badMsg, "bytes are damaged").reading(partition, at: next - 1))
         }
     }
 

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
-package import DeviceLab
+internal import DeviceLab
 package import Pipeline
 internal import Streams
 package import TestKit
@@ -174,49 +174,6 @@ package final class ExchangeRig {
             }
         }
         throw Stuck()
-    }
-}
-
-extension ExchangeRig {
-    /// A fresh challenge.
-    package func challenge(_ resource: String = ExchangeKit.resource) throws -> [UInt8] {
-        guard let challenge = try send(.challenge(resource)).challenge else { throw Stuck() }
-        return challenge
-    }
-
-    /// Registers a device.
-    ///
-    /// - Returns: its artifact.
-    package func register(_ device: FakeDevice, resource: String = ExchangeKit.resource) throws -> [UInt8] {
-        let challenge = try challenge(resource)
-        let answers = try send(.attestation(of: device, challenge: challenge, resource: resource))
-        guard let artifact = answers.artifact else { throw Stuck() }
-        return artifact
-    }
-
-    /// A token for a registered device, with a fresh challenge.
-    package func refresh(
-        _ device: inout FakeDevice,
-        _ artifact: [UInt8],
-        limitedUse: Bool = false,
-        resource: String = ExchangeKit.resource
-    ) throws -> ExchangeAnswers {
-        let challenge = try challenge(resource)
-        return try send(
-            .assertion(
-                of: &device,
-                artifact: artifact,
-                challenge: challenge,
-                limitedUse: limitedUse,
-                resource: resource
-            )
-        )
-    }
-
-    /// The ledger's record of a key.
-    package func key(_ device: FakeDevice) -> KeyRecord? {
-        let partition = ExchangeKit.partition(of: device.keyID.recordKey, streams.partitions)
-        return loop.ledgers[settings.ledgerPartition(partition)]?.keys[device.keyID]
     }
 }
 

@@ -24,12 +24,8 @@ struct ReceiptChain {
         let hashes = Self.attestedAgo.map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 32) }
         attestations = zip(times, hashes).map { time, hash in
             let object = device.attest(clientDataHash: hash, at: time)
-            return RequestRecords.value(
-                verb: .verifyAttestation,
-                object: object,
-                keyID: device.keyID,
-                clientDataHash: hash
-            )
+            return ExchangeRequest.plain(.verifyAttestation, object, of: device, hash: hash, resource: ExchangeKit.name)
+                .value
         }
         let created = Self.exchanges.indices.map { Self.time(Int64(10 * $0) - 150) }
         let sent = zip(times, hashes).map { device.receipt(.attest, clientDataHash: $1, at: $0) }

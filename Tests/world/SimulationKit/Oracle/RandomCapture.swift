@@ -113,13 +113,11 @@ extension RandomCapture {
         for (number, device) in devices.enumerated() {
             let kind = number == 0 ? 3 : random.below(8)
             guard kind < 5 else { continue }
-            var record = KeyRecord(
-                publicKey: kind < 3 ? nil : device.publicKey,
+            var record = KeyRecord.sample(
+                kind < 3 ? nil : device.publicKey,
                 counter: UInt32(random.below(4)),
                 app: kind == 1 || kind == 4 ? settings.registry.apps[random.below(2)].name : nil,
-                appleAppID: ExchangeKit.appleAppID,
-                environment: .production,
-                registeredAt: EvaluationTime(milliseconds: ExchangeKit.start - 86_400_000)
+                registeredAt: ExchangeKit.start - 86_400_000
             )
             if record.publicKey == nil { record.unusableKey = [4, 4, 4] }
             if random.below(3) == 0 { record.lastRequest = lastRequest(of: device) }
@@ -246,15 +244,7 @@ extension RandomCapture {
             at: EvaluationTime(milliseconds: ExchangeKit.start - 1000),
             fault: attestationFault()
         )
-        let path = "v1/" + resource()
-        let value = RequestRecords.value(
-            verb: .verifyAttestation,
-            object: object,
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: path
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
+        return .plain(.verifyAttestation, object, of: device, hash: hash, resource: resource())
     }
 
     private mutating func verifiedAssertion() -> ExchangeRequest {
@@ -265,15 +255,7 @@ extension RandomCapture {
             counter: UInt32(1 + random.below(12)),
             fault: assertionFault()
         )
-        let path = "v1/" + resource()
-        let value = RequestRecords.value(
-            verb: .verifyAssertion,
-            object: object,
-            keyID: device.keyID,
-            clientDataHash: hash,
-            path: path
-        )
-        return ExchangeRequest(value, key: device.keyID.recordKey)
+        return .plain(.verifyAssertion, object, of: device, hash: hash, resource: resource())
     }
 
     private mutating func exchangedAttestation() -> ExchangeRequest {
