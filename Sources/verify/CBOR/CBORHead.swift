@@ -2,9 +2,8 @@ internal import CLibCBOR
 
 /// One head as libcbor decodes it, after our own check that it has the shortest form.
 struct CBORHead {
-    enum Kind { case unsigned, negative, bytes, text, array, map, simple }
-
-    let kind: Kind
+    /// None of libcbor's where no callback came, or one for what is refused before.
+    let kind: CLibCBOR_kind
     /// The number, the simple value, a string's length, or the count of elements or pairs.
     let value: UInt64
     /// Bytes of the head, and of the string that follows it.
@@ -23,8 +22,7 @@ struct CBORHead {
         case CBOR_DECODER_NEDATA: throw CBORFault(code: .truncated, offset: start)
         default: throw CBORFault(code: .unsupported, offset: start)
         }
-        guard let kind = Kind(head.kind) else { throw CBORFault(code: .unsupported, offset: start) }
-        (self.kind, value, byteCount) = (kind, head.value, result.read)
+        (kind, value, byteCount) = (head.kind, head.value, result.read)
     }
 
     /// The string that this head announces, where head and string end at `end`.
@@ -50,21 +48,5 @@ struct CBORHead {
         // The smallest number that needs this many bytes: 24, then 2⁸, 2¹⁶, 2³².
         let least: UInt64 = width == 1 ? 24 : 1 << UInt64(4 * width)
         return value < least ? .nonMinimalHead : nil
-    }
-}
-
-extension CBORHead.Kind {
-    /// `nil`: no callback came, or one for what is refused before.
-    fileprivate init?(_ kind: CLibCBOR_kind) {
-        switch kind {
-        case CLibCBOR_unsigned: self = .unsigned
-        case CLibCBOR_negative: self = .negative
-        case CLibCBOR_bytes: self = .bytes
-        case CLibCBOR_text: self = .text
-        case CLibCBOR_array: self = .array
-        case CLibCBOR_map: self = .map
-        case CLibCBOR_simple: self = .simple
-        default: return nil
-        }
     }
 }

@@ -60,7 +60,7 @@ package struct CBORPlainMap {
         return false
     }
 
-    private static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         for index in left.indices where left[index] != right[index] { return false }
         return true

@@ -1,3 +1,5 @@
+internal import CLibCBOR
+
 /// Strict reading on libcbor's streaming decoder: one item, definite lengths, minimal heads, no duplicate keys, no
 /// tags, no floats, no trailing bytes, limits on depth and items.
 package enum CBORReader {
@@ -42,22 +44,23 @@ package enum CBORReader {
         let head = try CBORHead(bytes, at: start, end: state.end)
         state.offset += head.byteCount
         switch head.kind {
-        case .unsigned: return .unsigned(head.value)
-        case .negative: return .negative(head.value)
-        case .simple: return .simple(UInt8(truncatingIfNeeded: head.value))
-        case .bytes: return .bytes(head.payload(endingAt: state.offset))
-        case .text:
+        case CLibCBOR_unsigned: return .unsigned(head.value)
+        case CLibCBOR_negative: return .negative(head.value)
+        case CLibCBOR_simple: return .simple(UInt8(truncatingIfNeeded: head.value))
+        case CLibCBOR_bytes: return .bytes(head.payload(endingAt: state.offset))
+        case CLibCBOR_text:
             let range = head.payload(endingAt: state.offset)
             guard (try? UTF8Span(validating: bytes.extracting(range))) != nil else {
                 throw CBORFault(code: .invalidUTF8, offset: start)
             }
             return .text(range)
-        case .array:
+        case CLibCBOR_array:
             let count = try count(of: head, itemsEach: 1, at: start, state)
             return try .array(elements(bytes, &state, count: count, depthLeft: depthLeft - 1))
-        case .map:
+        case CLibCBOR_map:
             let count = try count(of: head, itemsEach: 2, at: start, state)
             return try .map(entries(bytes, &state, count: count, depthLeft: depthLeft - 1))
+        default: throw CBORFault(code: .unsupported, offset: start)
         }
     }
 

@@ -4,7 +4,6 @@ internal import CLibCBOR
 ///
 /// The caller writes as many items as it announces, and a map's keys in ascending order of their encoded bytes.
 package struct CBORWriter: Sendable {
-    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     /// - Parameter capacity: as many bytes are written without growing.

@@ -15,7 +15,9 @@ struct KeySet {
     /// - Returns: false for a key that is there already.
     mutating func insert(_ range: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
         let fingerprint = Self.fingerprint(bytes.extracting(range))
-        for key in keys where key.fingerprint == fingerprint && Self.isSame(key.range, range, bytes) { return false }
+        for key in keys where key.fingerprint == fingerprint {
+            if CBORPlainMap.areEqual(bytes.extracting(key.range), bytes.extracting(range)) { return false }
+        }
         keys.append(Key(fingerprint: fingerprint, range: range))
         return true
     }
@@ -42,10 +44,5 @@ struct KeySet {
         }
         mix(rest)
         return hash
-    }
-
-    private static func isSame(_ left: Range<Int>, _ right: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        return left.indices.allSatisfy { bytes[$0] == bytes[$0 - left.lowerBound + right.lowerBound] }
     }
 }

@@ -49,7 +49,6 @@ package struct Digest: Hashable, Sendable {
         (w0, w1, w2, w3) = (word(0), word(8), word(16), word(24))
     }
 
-    /// The digest as 32 bytes.
     package var bytes: [UInt8] {
         // A copy of the 32 bytes.
         withBytes { bytes in unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) } }
@@ -62,12 +61,10 @@ package struct Digest: Hashable, Sendable {
         return unsafe withUnsafeBytes(of: words) { body(unsafe $0.bindMemory(to: UInt8.self).span) }
     }
 
-    /// Appends the 32 bytes to `bytes`.
     package func append(to bytes: inout [UInt8]) {
         bytes.append(addingCapacity: Self.byteCount) { write(to: &$0) }
     }
 
-    /// Appends the 32 bytes to `output`.
     package func write(to output: inout OutputSpan<UInt8>) {
         precondition(output.freeCapacity >= Self.byteCount, "32 bytes fit")
         withBytes { bytes in
@@ -99,11 +96,6 @@ package struct Digest: Hashable, Sendable {
         precondition(index >= 0 && index < Self.byteCount, "a digest has 32 bytes")
         let word = index < 16 ? (index < 8 ? w0 : w1) : (index < 24 ? w2 : w3)
         return UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * (index & 7)))
-    }
-
-    /// Whether the two values, read as unsigned numbers, stand in this order.
-    static func isLess(_ left: Digest, _ right: Digest) -> Bool {
-        left.words < right.words
     }
 
     var isZero: Bool { w0 | w1 | w2 | w3 == 0 }

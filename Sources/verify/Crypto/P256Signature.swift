@@ -26,6 +26,6 @@ package struct P256Signature: Hashable, Sendable {
     package init(r: Digest, s: Digest) { (self.r, self.s) = (r, s) }
 
     private static func isScalar(_ value: Digest) -> Bool {
-        !value.isZero && Digest.isLess(value, order)
+        !value.isZero && value.words < order.words
     }
 }

@@ -61,38 +61,20 @@ package enum SHA256 {
     }
 }
 
-/// SHA-384 (FIPS 180-4): what authorities sign certificates over.
-enum SHA384 {
-    static func hash(_ bytes: Span<UInt8>) -> [UInt8] {
-        [UInt8](capacity: Int(SHA384_DIGEST_LENGTH)) { output in
-            var context = SHA512_CTX()
-            // The context is a local value; OpenSSL reads `count` bytes and writes exactly 48 into the fresh buffer.
-            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-                unsafe bytes.withUnsafeBufferPointer { bytes in
-                    _ = unsafe SHA384_Init(&context)
-                    _ = unsafe SHA384_Update(&context, bytes.baseAddress, bytes.count)
-                    _ = unsafe SHA384_Final(buffer.baseAddress, &context)
-                }
-                initialized = Int(SHA384_DIGEST_LENGTH)
-            }
-        }
-    }
-}
+/// The hash under an authority's ECDSA signature (FIPS 180-4).
+package enum SignatureHash: Sendable {
+    case sha256, sha384, sha512
 
-/// SHA-512 (FIPS 180-4): an authority may sign certificates over it.
-enum SHA512 {
-    static func hash(_ bytes: Span<UInt8>) -> [UInt8] {
-        [UInt8](capacity: Int(SHA512_DIGEST_LENGTH)) { output in
+    func hash(_ bytes: Span<UInt8>) -> [UInt8] {
+        guard self != .sha256 else { return SHA256.hash(bytes).bytes }
+        let count = Int(self == .sha384 ? SHA384_DIGEST_LENGTH : SHA512_DIGEST_LENGTH)
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             var context = SHA512_CTX()
-            // The context is a local value; OpenSSL reads `count` bytes and writes exactly 64 into the fresh buffer.
-            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-                unsafe bytes.withUnsafeBufferPointer { bytes in
-                    _ = unsafe SHA512_Init(&context)
-                    _ = unsafe SHA512_Update(&context, bytes.baseAddress, bytes.count)
-                    _ = unsafe SHA512_Final(buffer.baseAddress, &context)
-                }
-                initialized = Int(SHA512_DIGEST_LENGTH)
-            }
+            // The context is a local value, which knows its hash; OpenSSL reads `count` bytes and fills the fresh buffer.
+            _ = unsafe self == .sha384 ? SHA384_Init(&context) : SHA512_Init(&context)
+            unsafe bytes.withUnsafeBufferPointer { _ = unsafe SHA512_Update(&context, $0.baseAddress, $0.count) }
+            _ = unsafe SHA512_Final(buffer.baseAddress, &context)
+            initialized = count
         }
     }
 }

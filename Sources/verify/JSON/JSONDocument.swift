@@ -98,18 +98,16 @@ package struct JSONFault: Error, Equatable, Sendable {
         case syntax, invalidUTF8, trailingBytes, empty
         /// The text is JSON so far, but exceeds a limit.
         case tooDeep, tooManyNodes, tooManyMembers, nameTooLong
-
-        package var isLimit: Bool {
-            switch self {
-            case .tooDeep, .tooManyNodes, .tooManyMembers, .nameTooLong: true
-            case .syntax, .invalidUTF8, .trailingBytes, .empty: false
-            }
-        }
     }
     package let code: Code
     package let offset: Int
 
-    package var isLimit: Bool { code.isLimit }
+    package var isLimit: Bool {
+        switch code {
+        case .tooDeep, .tooManyNodes, .tooManyMembers, .nameTooLong: true
+        case .syntax, .invalidUTF8, .trailingBytes, .empty: false
+        }
+    }
 
     package init(code: Code, offset: Int) { (self.code, self.offset) = (code, offset) }
 }

@@ -64,7 +64,6 @@ package struct JSONNode: Sendable {
         return value
     }
 
-    /// A number's text as written.
     package var numberText: String? {
         guard kind == .number else { return nil }
         return String(decoding: tape.bytes[tape.range(index)], as: UTF8.self)

@@ -233,17 +233,10 @@ struct JSONParser {
         _ kind: JSONNode.Kind,
         _ text: Span<UInt8>
     ) throws(JSONFault) {
-        let count = word.utf8CodeUnitCount
-        guard text.count - position >= count else { throw syntax }
-        let start = position
-        // A static string's buffer is never freed and has `count` bytes.
-        let isEqual = word.withUTF8Buffer { buffer in
-            for offset in 0..<count where unsafe text[start + offset] != buffer[offset] { return false }
-            return true
-        }
-        guard isEqual else { throw syntax }
-        try append(kind, from: start, to: start + count)
-        position = start + count
+        let (start, end) = (position, position + word.utf8CodeUnitCount)
+        guard end <= text.count, JSONCursor.holds(word, text.extracting(start..<end)) else { throw syntax }
+        try append(kind, from: start, to: end)
+        position = end
     }
 
     private mutating func skipWhiteSpace(_ text: Span<UInt8>) {

@@ -2,7 +2,7 @@ internal import Crypto
 internal import DeviceLab
 internal import Testing
 
-/// What ``LabBatch`` makes is held to what ``LabKey`` makes alone, with OpenSSL.
+/// Many made at once are those made alone.
 @Suite struct LabBatchTests {
     @Test(arguments: LabCurve.allCases, [1, 2, 63, 64, 65, 130])
     func `keys made together are those made alone`(curve: LabCurve, count: Int) {

@@ -62,21 +62,21 @@ import Testing
     /// A chain that the root issued and that is unfit; all but the first have a spelling that is refused unread.
     private struct UnfitChain: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let chain: UnfitReceiptSigners.Chain
+        let chain: SignerChain
         var isRead = false
 
         static let all: [UnfitChain] = {
             let unfit = MadeReceipt.ca.unfit.receiptSigners
             return [
-                UnfitChain(testDescription: "no authority", chain: unfit.underNonAuthority, isRead: true),
-                UnfitChain(testDescription: "constraints", chain: unfit.underNameConstraints),
-                UnfitChain(testDescription: "loose", chain: unfit.underLooseCA),
-                UnfitChain(testDescription: "policies", chain: unfit.withCriticalPolicies),
+                UnfitChain(testDescription: "no authority", chain: unfit["intermediate-not-ca"], isRead: true),
+                UnfitChain(testDescription: "constraints", chain: unfit["intermediate-name-constraints"]),
+                UnfitChain(testDescription: "loose", chain: unfit["intermediate-loose-ca"]),
+                UnfitChain(testDescription: "policies", chain: unfit["signer-critical-policies"]),
             ]
         }()
     }
 
-    private static func receipt(_ chain: UnfitReceiptSigners.Chain, _ certificates: [[UInt8]]) -> [UInt8] {
+    private static func receipt(_ chain: SignerChain, _ certificates: [[UInt8]]) -> [UInt8] {
         var receipt = MadeReceipt()
         receipt.certificates = certificates
         receipt.signerID = DER.sequence(MadeReceipt.intermediate.name, MadeReceipt.serial(chain.signer))
@@ -115,7 +115,7 @@ import Testing
         let unfit = MadeReceipt.ca.unfit.receiptSigners
         let foreign = MadeReceipt.ca.unfit.foreignReceipts
         var signers = ReceiptSigners(roots: MadeReceipt.roots)
-        for chain in [unfit.withFlippedSignature, unfit.underIntermediateOfForeignRoot] {
+        for chain in [unfit["signer-signature-flipped"], unfit["intermediate-of-foreign-root"]] {
             let bytes = Self.receipt(chain, chain.certificates)
             #expect(Self.refusal(&signers, try ReceiptContainer(bytes.span), bytes) == .chain)
         }
@@ -131,9 +131,13 @@ import Testing
         let root = try #require(CACertificate(der: TestAuthority.root))
         var trusted = TrustedIntermediates(roots: [root])
         var reasons: [Refusal: Int] = [:]
+        let bitStrings: [[UInt8]] = [[0x03, 0x62, 0x00, 0x04], [0x03, 0x42, 0x00, 0x04]]
+        let point = try #require(bitStrings.compactMap { der.firstRange(of: $0) }.first).upperBound - 1
         for damaged in Self.flips(der, step: 1) {
+            // OpenSSL reads hybrid points, and points that end amid an octet, which RFC 5480 does not know.
             let isReadable =
-                CACertificate(der: damaged)?.key != nil && (try? CertificateExtensions.judge(damaged)) != nil
+                damaged[(point - 1)...point] == [0x00, 0x04] && CACertificate(der: damaged)?.key != nil
+                && (try? CertificateExtensions.judge(damaged)) != nil
             let expected: Refusal = isReadable ? .chain : .badCertificate
             #expect(throws: expected) { try trusted.trusted(damaged.indices, damaged.span) }
             reasons[expected, default: 0] += 1
@@ -150,14 +154,14 @@ import Testing
         let signedPart = DER.sequence(
             DER.element([0xA0], [0x02, 0x01, 0x02]),
             [0x02, 0x01, 0x01],
-            AlgorithmID.ecdsaWithSHA256,
+            MadeLeaf.ecdsaWithSHA256,
             MadeReceipt.ca.receipts.root.name,
             DER.sequence(),
             MadeReceipt.intermediate.name,
             DER.sequence(),
             DER.element([0xA3], extensions)
         )
-        return DER.sequence(signedPart, AlgorithmID.ecdsaWithSHA256, DER.bits([0x30, 0x00]))
+        return DER.sequence(signedPart, MadeLeaf.ecdsaWithSHA256, DER.bits([0x30, 0x00]))
     }()
 
     /// Of a certificate of so many parts that reading it costs more than all else, nothing is read but its walk.

@@ -30,6 +30,7 @@ import Testing
         // Lengths: long form for a short one, leading zero, indefinite, more than two octets, reserved.
         [0x04, 0x81, 0x01, 0x00], [0x04, 0x82, 0x00, 0x80] + [UInt8](repeating: 0, count: 128),
         [0x30, 0x80, 0x00, 0x00], [0x04, 0x83, 0x00, 0x00, 0x00],
+        [0x04, 0x83, 0x00, 0x01, 0x00] + [UInt8](repeating: 0, count: 256),
         [0x04, 0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x04, 0xFF],
         // Tags: high form for a low number, leading zero, unfinished, longer than any in use.
         [0x1F, 0x1E, 0x00], [0x1F, 0x80, 0x1F, 0x00], [0x1F, 0x81], [0x1F], [0x1F, 0xFF, 0xFF, 0xFF, 0x7F, 0x00],
@@ -38,6 +39,13 @@ import Testing
     ])
     func `any other encoding is refused`(_ bytes: [UInt8]) {
         #expect(throws: DERFault.self) { try read(bytes) }
+    }
+
+    @Test func `an element that reaches beyond its range, or has another tag, is refused at once`() {
+        let bytes: [UInt8] = [0x04, 0x02, 0x01, 0x02]
+        var (short, other) = (DERReader(0..<3), DERReader(0..<4))
+        #expect(throws: DERFault.self) { try short.next(bytes.span) }
+        #expect(throws: DERFault.self) { try other.element(.sequence, bytes.span) }
     }
 
     @Test(arguments: [([0x00], true), ([0x7F], true), ([0x00, 0x80], true), ([0xFF, 0x7F], true), ([0x80], true)])

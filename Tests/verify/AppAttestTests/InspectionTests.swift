@@ -159,14 +159,6 @@ import Testing
     }
 }
 
-private final class AnsweringEngine: SignatureEngine {
-    private let answer: Bool
-
-    init(_ answer: Bool) { self.answer = answer }
-
-    func verify(_ checks: [SignatureCheck]) -> [Bool] { checks.map { _ in answer } }
-}
-
 extension MadeLeaf {
     fileprivate var past: [UInt8] { DER.sequence(Self.utc("200101000000Z"), Self.utc("200102000000Z")) }
 }

@@ -60,6 +60,7 @@ import Testing
             { $0.validity = DER.sequence(utc, utc, utc) }
         ),
         ("a date that is none", { $0.validity = DER.sequence(MadeLeaf.utc("261301000000Z"), utc) }),
+        ("a key algorithm that is no sequence", { $0.keyInfo = DER.sequence(DER.octets([]), DER.bits([0x04])) }),
         ("a key that is no bit string", { $0.keyInfo = DER.sequence(AlgorithmIdentifier.p256, DER.octets([0x04])) }),
         (
             "something after the key",
@@ -75,6 +76,8 @@ import Testing
         ("no digitalSignature", { $0.extensions[1] = keyUsage([0x04, 0x70]) }),
         ("an empty key usage", { $0.extensions[1] = keyUsage([0x00]) }),
         ("a key usage with set unused bits", { $0.extensions[1] = keyUsage([0x04, 0xFF]) }),
+        ("a key usage of three octets", { $0.extensions[1] = keyUsage([0x07, 0x80, 0x00, 0x80]) }),
+        ("a key usage without a bit in its last octet", { $0.extensions[1] = keyUsage([0x08, 0x80, 0x00]) }),
         ("a key usage with trailing zeros", { $0.extensions[1] = keyUsage([0x00, 0x80]) }),
         ("an unknown critical extension", { $0.extensions.append(MadeLeaf.ext([0x2A], critical: true, [5, 0])) }),
         ("an unknown critical one of Apple's", { $0.extensions.append(MadeLeaf.apple(4, critical: true, [5, 0])) }),
@@ -117,6 +120,13 @@ import Testing
         for length in 0..<der.count {
             #expect(throws: DERFault.self) { try read(Array(der.prefix(length))) }
         }
+    }
+
+    @Test func `a signed part that is no sequence is refused`() {
+        var der = MadeLeaf().der
+        #expect(der[0] == 0x30 && der[1] == 0x82 && der[4] == 0x30)
+        der[4] = 0x31
+        #expect(throws: DERFault.self) { try read(der) }
     }
 
     @Test func `a byte after the certificate is refused`() {

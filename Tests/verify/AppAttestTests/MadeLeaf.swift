@@ -62,16 +62,6 @@ struct MadeLeaf {
     static func nonce(_ digest: Digest) -> [UInt8] { apple(2, [0x30, 0x24, 0xA1, 0x22, 0x04, 0x20] + digest.bytes) }
 }
 
-extension TestAuthority {
-    /// CN=Test Attestation CA 1.
-    static let intermediateName = DER.sequence(
-        DER.element(
-            [0x31],
-            DER.sequence(DER.oid([0x55, 0x04, 0x03]), DER.element([0x0C], Array("Test Attestation CA 1".utf8)))
-        )
-    )
-}
-
 /// An attestation part by part, right unless a test changes it.
 struct MadeAttestation {
     static let appID = AppID("ABCDE12345.com.example.app")
@@ -128,6 +118,7 @@ struct MadeAttestation {
     func verdict(
         _ expectations: Expectations = Expectations(appIDs: [appID]),
         roots: [[UInt8]] = [TestAuthority.root],
+        clientDataHash: [UInt8] = clientDataHash,
         keyID: KeyID = keyID,
         at time: EvaluationTime = time,
         answer: Bool = true
@@ -135,7 +126,7 @@ struct MadeAttestation {
         let anchors = try TrustAnchors(attestationPEM: roots, receiptPEM: [])
         let prepared = ObjectVerifier(anchors: anchors).prepareAttestation(
             object,
-            clientDataHash: Self.clientDataHash,
+            clientDataHash: clientDataHash,
             keyID: keyID,
             expectations: expectations,
             at: time

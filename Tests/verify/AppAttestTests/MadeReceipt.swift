@@ -32,7 +32,7 @@ struct MadeReceipt {
     var signerDigest = sha256Algorithm
     /// The members of the signed attributes; the signature then covers them instead of the content.
     var attributes: [[UInt8]]?
-    var signatureAlgorithm = AlgorithmID.ecdsaWithSHA256
+    var signatureAlgorithm = MadeLeaf.ecdsaWithSHA256
     var afterSignature: [UInt8] = []
     var isIndefinite = true
     var key = signer.key
@@ -43,6 +43,12 @@ struct MadeReceipt {
 
     var content: [UInt8] {
         payload ?? DER.element([0x31], fields.flatMap { Self.field([$0.type], $0.value) })
+    }
+
+    /// After the others.
+    mutating func addField(_ type: [UInt8], version: [UInt8] = [1]) {
+        let others = fields.flatMap { Self.field([$0.type], $0.value) }
+        payload = DER.element([0x31], others + Self.field(type, [0xFF], version: version))
     }
 
     static func field(_ type: [UInt8], _ value: [UInt8], version: [UInt8] = [1]) -> [UInt8] {
@@ -115,9 +121,4 @@ struct MadeReceipt {
         return try verifier.prepareReceipt(bytes, expectations: expectations, at: time)
             .verified(by: OpenSSLEngine()).get()
     }
-}
-
-/// ecdsa-with-SHA256, whole.
-enum AlgorithmID {
-    static let ecdsaWithSHA256 = DER.sequence(OID.ecdsaSHA256)
 }

@@ -49,12 +49,6 @@ extension Prepared<ReceiptVerdict> {
         if !prepared.checks.isEmpty { #expect(try prepared.conclude([false]).get().refusal == .signature) }
     }
 
-    @Test func `69 receipts, of which 16 must fail`() {
-        let receipts = Vectors.real(.receipt)
-        #expect(receipts.count == 69)
-        #expect(receipts.filter { $0.expected == "receipt:signature" }.count == 16)
-    }
-
     @Test(arguments: Vectors.real(.receipt).filter { $0.expected == "valid" })
     func `each wrong expectation gives its reason`(_ vector: RealVector) throws {
         let verifier = try Vectors.appleVerifier()

@@ -20,7 +20,8 @@ import Testing
         ),
         ("no root", { $0.certificates.removeLast() }),
         ("its certificates in another order", { $0.certificates.reverse() }),
-        ("an unknown field", { $0.fields.append((99, [0xFF])) }),
+        ("an unknown field", { $0.addField([99]) }),
+        ("64 fields", { $0.fields += (30...85).map { ($0, [1]) } }),
         ("fraction digits", { $0.set(12, "2027-01-15T07:59:59.123456789Z") }),
         (
             "signed attributes that the signature covers",
@@ -74,6 +75,10 @@ import Testing
         (.malformed, { $0.payload = DER.element([0x30], Array($0.content.dropFirst(4))) }),
         (.malformed, { $0.fields.append((2, Array("TEAM.app".utf8))) }),
         (.malformed, { $0.payload = DER.element([0x31], MadeReceipt.field([0x00, 0x02], [1])) }),
+        // A negative type, a version whose meaning nobody knows, and one field more than 64.
+        (.malformed, { $0.addField([0x82]) }),
+        (.malformed, { $0.addField([99], version: [2]) }),
+        (.malformed, { $0.fields += (30...86).map { ($0, [1]) } }),
         (.malformed, { $0.set(2, nil) }),
         (.malformed, { $0.set(3, nil) }),
         (.malformed, { $0.set(6, nil) }),

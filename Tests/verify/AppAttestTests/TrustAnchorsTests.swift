@@ -23,19 +23,13 @@ import Testing
         TestAuthority.p521, TestAuthority.root + [0],
     ])
     func `an unusable anchor is named by list and index`(_ text: [UInt8]) {
-        let isNamed = { @Sendable (fault: any Error, list: AnchorFault.List) in
-            let fault = fault as? AnchorFault
-            return fault?.list == list && fault?.index == 1 && fault?.reason.isEmpty == false
-        }
-        #expect {
-            _ = try TrustAnchors(attestationPEM: [TestAuthority.root, text], receiptPEM: [])
-        } throws: {
-            isNamed($0, .attestation)
-        }
-        #expect {
-            _ = try TrustAnchors(attestationPEM: [], receiptPEM: [TestAuthority.root, text])
-        } throws: {
-            isNamed($0, .receipt)
+        let texts = [TestAuthority.root, text]
+        for list in [AnchorFault.List.attestation, .receipt] {
+            let (attestation, receipt): ([[UInt8]], [[UInt8]]) = list == .attestation ? (texts, []) : ([], texts)
+            let fault = #expect(throws: AnchorFault.self) {
+                try TrustAnchors(attestationPEM: attestation, receiptPEM: receipt)
+            }
+            #expect(fault?.list == list && fault?.index == 1 && fault?.reason.isEmpty == false)
         }
     }
 }
@@ -57,6 +51,13 @@ import Testing
 
     @Test func `a root of path length 0 issues no intermediates`() throws {
         #expect(try code(TestAuthority.intermediate, roots: [TestAuthority.rootWithPathLength0]) == "chain")
+    }
+
+    @Test func `a certificate that names itself as its issuer is no intermediate, whoever signed it`() throws {
+        var attestation = MadeAttestation()
+        attestation.intermediate = TestAuthority.rollover
+        attestation.leaf.issuer = TestAuthority.rootName
+        #expect(try attestation.verdict().code == "chain")
     }
 
     @Test func `a configured intermediate is trusted as it is`() throws {

@@ -79,7 +79,7 @@ import Testing
             let exchange = try #require(request.exchange)
             let challenge = exchange.challenge
             #expect(request.attestation != nil && !exchange.limitedUse)
-            #expect(Self.hex(challenge) == raw)
+            #expect(Hexadecimal.encode(challenge) == raw)
             #expect(request.keyID?.bytes == challenge)
             #expect(request.keyID?.recordKey == Array(try #require(FirebaseContract.text(facts, "emit")).utf8))
         }
@@ -167,9 +167,5 @@ import Testing
                 return (String(decoding: member.name, as: UTF8.self), value)
             }
         )
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

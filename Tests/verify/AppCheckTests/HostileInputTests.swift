@@ -1,4 +1,5 @@
 import AppCheck
+import DeviceLab
 import Dispatch
 import JSON
 import Testing
@@ -26,14 +27,10 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `random bytes are never a request`(_ seed: UInt64) throws {
         let decoder = try Samples.decoder()
-        var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
-        func next() -> UInt8 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return UInt8(truncatingIfNeeded: state >> 40)
-        }
+        var random = SeededRandom(seed: seed)
         let alphabet = Array("{}[]\":,\\u0aepathbody v1/".utf8)
         for length in 0..<200 {
-            let raw = (0..<length).map { _ in next() }
+            let raw = random.bytes(length)
             let likely = raw.map { alphabet[Int($0) % alphabet.count] }
             #expect(decoder.decode(raw).request == nil)
             #expect(decoder.decode(likely).request == nil)

@@ -26,10 +26,6 @@ struct OperatorRequestTests {
         ]
     }
 
-    private static func reason(_ decoding: RequestDecoding) -> Reason? {
-        if case .refused(let reason, _, _, _) = decoding { reason } else { nil }
-    }
-
     @Test(arguments: commands)
     func `a command is read back as it was written`(command: OperatorCommand) throws {
         let keys = try ExchangeKit.keys()
@@ -76,6 +72,7 @@ struct OperatorRequestTests {
         ("no code", #""code""#, #""kode""#), ("no nonce", #""nonce""#, #""once""#),
         ("a short nonce", #""nonce":""#, #""nonce":"AA==","x":""#), ("no key", #""key""#, #""kee""#),
         ("a key twice", #""key""#, #""key":"AAAAAA==","key""#), ("two bodies", #""body""#, #""body":1,"body""#),
+        ("two members of one name", #""body""#, #""x":1,"x":1,"body""#),
         ("a body that is a list", #""body":{"#, #""body":[{"#),
     ]
 
@@ -88,8 +85,8 @@ struct OperatorRequestTests {
         #expect(text.contains(change.from), "\(text)")
         text = text.replacing(change.from, with: change.to, maxReplacements: 1)
         if change.to.hasSuffix("[{") { text = String(text.dropLast()) + "]}" }
-        let decoding = try Self.decoder(keys).decode(Array(text.utf8))
-        #expect(Self.reason(decoding) == .unknownMethod, "\(text)")
+        let decoding = try Self.decoder(keys).decode(text)
+        #expect(decoding.refusal == .unknownMethod, "\(text)")
         #expect(Reason.unknownMethod.status(appID: nil).message == "App not registered.")
     }
 
@@ -101,7 +98,7 @@ struct OperatorRequestTests {
         let text = String(decoding: try ExchangeRequest.command(ends, keys).value, as: UTF8.self)
         #expect(text.contains(from), "\(text)")
         let changed = text.replacing(from, with: to, maxReplacements: 1)
-        #expect(Self.reason(try Self.decoder(keys).decode(Array(changed.utf8))) == .unknownMethod)
+        #expect(try Self.decoder(keys).decode(changed).refusal == .unknownMethod)
     }
 
     @Test func `each bit of the code counts`() throws {
@@ -114,14 +111,10 @@ struct OperatorRequestTests {
         for bit in 0..<256 {
             var wrong = code
             wrong[bit / 8] ^= 1 << UInt8(bit % 8)
-            let changed = text.replacing(Self.base64(code), with: Self.base64(wrong))
+            let changed = text.replacing(Samples.text(code), with: Samples.text(wrong))
             #expect(changed != text)
-            #expect(Self.reason(decoder.decode(Array(changed.utf8))) == .unknownMethod)
+            #expect(decoder.decode(changed).refusal == .unknownMethod)
         }
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        String(decoding: KeyID(Digest(bytes) ?? SHA256.hash([])).recordKey, as: UTF8.self)
     }
 
     @Test func `a command that no writer makes is refused, genuine or not`() throws {
@@ -138,14 +131,14 @@ struct OperatorRequestTests {
             .sample(.ban, .key(Self.keyID), at: .max, until: .min),
         ] {
             let value = try ExchangeRequest.command(command, keys).value
-            #expect(Self.reason(try Self.decoder(keys).decode(value)) == .unknownMethod)
+            #expect(try Self.decoder(keys).decode(value).refusal == .unknownMethod)
         }
     }
 
     @Test func `sealing keys authenticate, all of them; challenge keys only where none is listed`() throws {
         let command = OperatorCommand.sample(.ban, .key(Self.keyID))
         func outcome(_ signing: KeyRings, _ reading: KeyRings) throws -> Reason? {
-            Self.reason(try Self.decoder(reading).decode(try ExchangeRequest.command(command, signing).value))
+            try Self.decoder(reading).decode(try ExchangeRequest.command(command, signing).value).refusal
         }
         let both = try ExchangeKit.keys(sealing: [1], challenges: [2])
         let challengesOnly = try ExchangeKit.keys(sealing: [], challenges: [2])
@@ -164,8 +157,8 @@ struct OperatorRequestTests {
         for path in [
             "v1/operator:bann", "v1beta/operator:ban", "v1/operator", "v1/operator/x:ban", "//v1/operator:ban",
         ] {
-            let value = Array(#"{"path":"\#(path)","body":{}}"#.utf8)
-            #expect(Self.reason(try Self.decoder(try ExchangeKit.keys()).decode(value)) == .malformedRequest)
+            let decoding = try Self.decoder(ExchangeKit.keys()).decode(Samples.request(path: path, body: "{}"))
+            #expect(decoding.refusal == .malformedRequest)
         }
     }
 }

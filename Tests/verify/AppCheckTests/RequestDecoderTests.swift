@@ -159,6 +159,12 @@ import Testing
         }
     }
 
+    @Test(arguments: ["verifyAttestation", "verifyAssertion"])
+    func `a verb of an app on a project is malformed`(_ verb: String) throws {
+        let decoding = try Samples.decoder().decode(Samples.request(path: "v1/projects/123456789012:\(verb)"))
+        #expect(decoding.refusal == .malformedRequest)
+    }
+
     @Test func `an unknown verb on a project is refused too`() throws {
         let decoding = try Samples.decoder().decode(Samples.request(path: "v1beta/projects/123456789012:foo"))
         #expect(decoding.refusal == .unknownMethod)

@@ -76,17 +76,7 @@ struct CACertificateTests {
         #expect(same > 0 && unreadable > 0)
     }
 
-    @Test func `a certificate with any bit flipped is refused or no longer signed`() throws {
-        let root = try Self.certificate("Apple_Root_CA_G3")
-        let der = try Self.certificate("Apple_Application_Integration_CA_5_G1").der
-        for index in der.indices {
-            var changed = der
-            changed[index] ^= 1 << UInt8(index % 8)
-            #expect(CACertificate(der: changed)?.isSigned(by: root) != true, "byte \(index)")
-        }
-    }
-
-    @Test func `a root with a table refuses what it did not sign, and nothing else`() throws {
+    @Test func `a root with a table refuses what it did not sign, a changed byte included, and nothing else`() throws {
         let root = try Self.certificate("Apple_Root_CA_G3")
         let intermediate = try Self.certificate("Apple_Application_Integration_CA_5_G1")
         let other = try Self.certificate("Apple_App_Attestation_Root_CA")
@@ -101,10 +91,10 @@ struct CACertificateTests {
         for index in intermediate.der.indices {
             var changed = intermediate.der
             changed[index] ^= 1 << UInt8(index % 8)
-            guard let changed = CACertificate(der: changed), changed.key != nil else { continue }
+            guard let changed = CACertificate(der: changed) else { continue }
             // Another algorithm in the signature's place is OpenSSL's to refuse.
-            if changed.isRefused(by: root, tables: tables) { refused += 1 }
-            #expect(!changed.isSigned(by: root))
+            if changed.key != nil, changed.isRefused(by: root, tables: tables) { refused += 1 }
+            #expect(!changed.isSigned(by: root), "byte \(index)")
         }
         #expect(refused > 100)
     }

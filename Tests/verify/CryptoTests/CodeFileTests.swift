@@ -79,14 +79,17 @@ struct CodeFileTests {
         #expect(place.fault(link) == .missing, "a ring")
     }
 
-    @Test func `what a link named when it was judged is loaded, wherever it leads afterwards`() throws {
+    @Test(arguments: [false, true])
+    func `the judged file is loaded, whatever its path, or a link that led to it, names afterwards`(
+        isLink: Bool
+    ) throws {
         let place = try Place()
-        let link = place.top + "/y.so"
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: place.file)
-        let file = try CodeFile.open(link, below: FileManager.default.temporaryDirectory.path)
+        let path = isLink ? place.top + "/y.so" : place.file
+        if isLink { try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: place.file) }
+        let file = try CodeFile.open(path, below: FileManager.default.temporaryDirectory.path)
         defer { close(file) }
-        try FileManager.default.removeItem(atPath: link)
-        _ = FileManager.default.createFile(atPath: link, contents: Data("other".utf8))
+        try FileManager.default.removeItem(atPath: path)
+        _ = FileManager.default.createFile(atPath: path, contents: Data("other".utf8))
         #expect(FileManager.default.contents(atPath: "/proc/self/fd/\(file)") == Data("code".utf8))
     }
 
@@ -112,14 +115,5 @@ struct CodeFileTests {
         let made = unsafe mkfifo(fifo, 0o600)
         try #require(made == 0)
         #expect(place.fault(fifo) == .notRegular)
-    }
-
-    @Test func `the descriptor is the judged file's, whatever the path names afterwards`() throws {
-        let place = try Place()
-        let file = try CodeFile.open(place.file, below: FileManager.default.temporaryDirectory.path)
-        defer { close(file) }
-        try FileManager.default.removeItem(atPath: place.file)
-        _ = FileManager.default.createFile(atPath: place.file, contents: Data("other".utf8))
-        #expect(FileManager.default.contents(atPath: "/proc/self/fd/\(file)") == Data("code".utf8))
     }
 }

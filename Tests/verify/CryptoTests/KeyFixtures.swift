@@ -1,3 +1,6 @@
+import Foundation
+import TestKit
+
 /// Keys made with the openssl command for these tests; they guard nothing.
 enum KeyFixtures {
     /// RSA-2048, traditional.
@@ -30,37 +33,25 @@ enum KeyFixtures {
         vxYx5l6/N7vCqQMK/pC/2EMBQOBiO+cBDZNlw523p4n8IQ6RQQz1
         -----END RSA PRIVATE KEY-----
         """
+    private static let rsaDER: [UInt8] = {
+        let digits = rsaTraditional.split(separator: "\n").dropFirst().dropLast().joined()
+        return Data(base64Encoded: digits).map { [UInt8]($0) } ?? []
+    }()
     /// The same key in PKCS#8.
-    static let rsa = """
-        -----BEGIN PRIVATE KEY-----
-        MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC3FCgrfdttzmki
-        uu4CfyNLT0tD4zoN+GpZFbyEB44WAbn96UWYUyabLVRz7DfLF3JD/sJGK+ExLOjy
-        ckjqL9Knh4tbIsE+nHRSu3YX9gBuHJFWbZGq5ieWa3U/Ctb0DXu/BPdNdlcNJ9Kl
-        OxJC+L4D25uWN2ePVbT/eAXpuYoDrMjR3FOIRY6xSHNzVweFOazjLDbgMH6qJ1RZ
-        SKpZ/V/gfuPnyuf9C6e1oAwJt1zsOOO0knzwMI7f2TaPwvzPUlamYJO6hb/661oS
-        CscQXBfs0wRJLr6B/18HmbPvsWH+/65N7F/x6FwzifBHSdVyqHGM2BhdElfcOS7F
-        aGhHCqWdAgMBAAECggEALLD+ulkznNtHpnr/2XusQ7jUXHrmY90pptwLxCYs/PnI
-        a6+LdesMcFKRPGgkWY88bVVOGv+grhayueaEnqh0ccGAlwuFpXFfYwfQhPpgMgEG
-        yJSgO9oJvWo3eZ99iB+XfvKpJQ93oiY/wWaJZ3BdwEbWdQXK4b5QHBHyTZMlmg4j
-        934AkCJctJfeByUb8VpzJoM17Zbsz1xlfk44RPB/md//mG0oBX6p/fvbYYHY2g7R
-        rUbaqHWRpISaUzA+04LceEoHqHZtCaIeGYB59UznOg3BaJglR6lDVUpa2TMrb1Sa
-        YRjZdI5t6S339w7A5OKN7KE976PwBbYMoWoMEK8zoQKBgQD2QiGEPrgq+OodPbBe
-        7afy8LxA4g3tJXWUfhv77kWVaX651gITXYmcKtsZ3CjhEsFgADDrjV/kkVIl6KxU
-        syJhaaDdIRgxem6OPHLDqQmX4CCww1tdeMesLvK5qkL6kP3sNM7pIyHtOI8MrNId
-        IaQb542PsQmIOd5b671xnH3hvQKBgQC+UjQYFs7V00xcYMgSo+iHHTNDYmZ9TbWC
-        GBsVC6KYjaxsdDUNHWYXGdjuK/Pntv0EbuOXV3VOPkgqKKhVFsOEtej+oJhr3HWF
-        C3FGEQPZ5WeSGJOunZbQKBoYktr+ZfIEYdTV1vEeY8wkQxUlXsRrKkJP2geLWS15
-        JBrpgEXhYQKBgQC5k+SGMG3BlIt5Nb/wCdEDN3/mtXQhPpV5LgAQvuMZUcL6cNhn
-        l5nYYkNzHYKA+w1XN02mdYfKS+lIQCt+OPCz0FI10nbU8prV/Z/O61gbZ/+6tb3o
-        ltiCXW71k+Wdxh5VHwa+kodCqdjDiIlfArcVgE4h9xxj2JhFVUYSlAgZUQKBgD4Y
-        xiSB9JRxr72IWl8ymaDUFzDKP1Rs8Wb0BIoWVMPfnb15IQIZcIDjDxOOxbL50o4K
-        vDlZ8M1JpvQSdfHlTn/TdqT1syWmNbXmKNxKmu4SWnuhhzX29wkNvI3+BHPywUdK
-        wE3RJrTarPW76X9a701j6WTyZ3nA7ARVkm5TSvmhAoGAZe2oK/U74kNNHA+5OJRB
-        08Uv/qCCfaw0sZg/gliOMb2COszMJjIfDNXlq4Hkz6Rztop5nmUDDF00RdDMrbY3
-        M9JnmTmk+z9q33N8EhfCHskDrrNMWh+t0OW/FjHmXr83u8KpAwr+kL/YQwFA4GI7
-        5wENk2XDnbenifwhDpFBDPU=
-        -----END PRIVATE KEY-----
-        """
+    static let rsa = pem(
+        "PRIVATE KEY",
+        WycheproofVectors.bytes(hex: "308204bd020100300d06092a864886f70d0101010500048204a7") + rsaDER
+    )
+    /// The same private numbers with another modulus.
+    static let rsaDamaged: String = {
+        var der = rsaDER
+        der[100] ^= 1
+        return pem("RSA PRIVATE KEY", der)
+    }()
+    private static func pem(_ name: String, _ der: [UInt8]) -> String {
+        let digits = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN \(name)-----\n\(digits)\n-----END \(name)-----\n"
+    }
     /// P-256, traditional, with its parameters in a block before.
     static let p256Traditional = """
         -----BEGIN EC PARAMETERS-----
@@ -92,36 +83,6 @@ enum KeyFixtures {
         UVQd1IUKCY2ka7GDMF5kmSThTkehRANCAAQM9VDLGOm45ebROJ8S0U/mGePThpZq
         OWPrIYD/N2BAv8k4dI5Suwj3T34o8eVUQ8nAfUs5LlJBEbl3qxSRcckF
         -----END PRIVATE KEY-----
-        """
-    /// The RSA key's modulus with another key's private numbers.
-    static let rsaDamaged = """
-        -----BEGIN RSA PRIVATE KEY-----
-        MIIEogIBAAKCAQEAtxQoK33bbc5pIrruAn8jS09LQ+M6DfhqWRW8hAeOFgG5/elF
-        mFMmmy1Uc+w3yxdyQ/7CRivhMSzo8nJI6i/Sp4eLWyLBPpx0Urt2F/YAbhyRVm2R
-        quYnlmt1PwrW9A17vwT3TXZXDSfSpTsSQvi+A9ubljdnj1W0/3gF6bmKA6zI0dxT
-        iEWOsUhzc1cHhTms4yw24DB+qidUWUiqWf1f4H7j58rn/QuntaAMCbdc7DjjtJJ8
-        8DCO39k2j8L8z1JWpmCTuoW/+utaEgrHEFwX7NMESS6+gf9fB5mz77Fh/v+uTexf
-        8ehcM4nwR0nVcqhxjNgYXRJX3DkuxWhoRwqlnQIDAQABAoIBABkfeBiv1TMocYFR
-        8WGnH0S7VTTie6pA75+tbCfYrEJGicKa78Pk3eNecAbEWvjP+3hqTgJ8oDkddJrE
-        cZgX3gzf88XF2eoZ52LhOcv3xBTLY0Y5F+IFakXYCdpHl+z+hXCLZBDIlsELXLKJ
-        6NXZR9J0qCtpYwy+skngvHFSnkinZ0/pPhYLzJjAytZ+lDDBNZEj2/1VihhERK47
-        kThgy8GiM2pWupmjOXyMySrlCjWgGBBCX4YDt9wXGwYm5E0JV5yOiVGXh4s1QqSV
-        v1dN1H3SlpZHbTyu9QI8TsagKlWTVNs2/tPzyK7mEnh72MGXPlrzpYC4mzVw/Xxa
-        zrsm+LUCgYEA4fVFTcfzFszP59nAXQNRoiS2c8+pY+KKXLEBW6FcZg918Bb4oJJI
-        w3o+DUWUEb8IupaH9ccJWyo0G5+XhISnWFvSJir65qkQiirMTUMpT0/umDHCySm/
-        a+EcH8p76vthJzlXAuhdNvUs4+k91KCdykWPVwcN5os7UuIR5aRjQwUCgYEA2kns
-        OpNbIdBEYbr6PCxsKJW39t+LmnGnF9xAx8iFIxNwnyy9ddT0s3Ua2djZzV7MvgZ9
-        oUmnKODauU8q7VEMnflDWh1q2ZMbH2cOgvttK8lX9BPz+vVoafRG5nh6akGgNiik
-        /SHNopuxnlCwHV5DslcweNX/woASu9P5NKWJoh8CgYBIuItJcSSHHft7ftUuGjdX
-        m8EsnJTDlNE666yoNNJr9mXak0oJQ4svflQiKVZyL607f97Z9ujH8lk62q4E9Dx3
-        b3W+2u5M9fRgw01lQEw3Pl5nlPw/ibQVoClRAfXHtoeZ/BZI1UfKvDVqVFKV7+tY
-        gfKT661JmV3KWv+vjKx1kQKBgDxUi/6QdXJ9/jhIlhqFaIs6/fI0TIAuAzF8BUdy
-        KyHLoKfNlLt5VPw4VGh7H488MTgf0R7/nTyWEL2AnOukJ+mNV8kTMlHZ73gZYpBe
-        7whYCIAD972Xj/kgs2vFRogRhTcSuq7fZdcYUtnfkR08zVb/8/yhoKNgBE13Q3wC
-        eGyfAoGARDcgVB/ZIQd1tqJvkd81YXZOe2DNde7o+LYL81udNu0RBK6mgEi7lGhE
-        2xYI33ClgTDYE0IwXsAk8XI+CV3Fz8WnOdkzoVAs6ScS3mIDDj3RrtDwp2TFnZx8
-        pFqRqhWQW2k/BHodukQ0YyjhkTCm5stLiL1kCtNhNBLZnhlefqk=
-        -----END RSA PRIVATE KEY-----
         """
     /// `openssl dgst -sha256 -sign` over `attest-worker` with the RSA key, hex.
     static let rs256 =

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import TestKit
 import Testing
+import Threads
 
 /// Files that are no libcrypto_mb, and the real one where CRYPTO_MB names it.
 @Suite struct MultiBufferLibraryTests {
@@ -119,8 +120,8 @@ import Testing
         let real = try Self.real()
         let key = try SigningKey.generate(.p256)
         let wrong = Atomic<Int>(0)
-        let halves = (0..<4).map { _ in FirstHalves() }
-        DispatchQueue.concurrentPerform(iterations: 4) { lane in
+        let halves = Locked<Set<[UInt8]>>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
             for _ in 0..<20 {
                 guard let signatures = real.sign(Array(Self.digests.prefix(8)), with: key) else {
                     wrong.add(1, ordering: .relaxed)
@@ -128,19 +129,12 @@ import Testing
                 }
                 for (signature, digest) in zip(signatures, Self.digests) {
                     if !key.publicKey.isValid(signature.span, of: digest) { wrong.add(1, ordering: .relaxed) }
-                    halves[lane].add(Array(signature.prefix(32)))
+                    halves.withLock { _ = $0.insert(Array(signature.prefix(32))) }
                 }
             }
         }
         #expect(wrong.load(ordering: .relaxed) == 0)
         // Equal nonces have equal first halves.
-        #expect(halves.reduce(into: Set<[UInt8]>()) { $0.formUnion($1.values) }.count == 4 * 20 * 8)
+        #expect(halves.withLock { $0.count } == 4 * 20 * 8)
     }
-}
-
-/// First halves of one thread's signatures.
-private final class FirstHalves: @unchecked Sendable {
-    // Touched by one thread until all are done.
-    private(set) var values: Set<[UInt8]> = []
-    func add(_ value: [UInt8]) { values.insert(value) }
 }

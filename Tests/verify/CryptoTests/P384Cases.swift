@@ -74,8 +74,8 @@ extension P384Cases {
         } + [check(key, zero, x, x)]
     }
 
-    /// Modulo 2^384.
-    private static func moved(_ number: [UInt8], by distance: Int) -> [UInt8] {
+    /// Modulo 2 to the power of the number's bits.
+    static func moved(_ number: [UInt8], by distance: Int) -> [UInt8] {
         var (bytes, carry) = (number, distance)
         for index in bytes.indices.reversed() {
             let sum = Int(bytes[index]) + carry

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import Testing
 
 @Suite("Forms of a public key")
@@ -18,17 +19,8 @@ struct PublicKeyFormTests {
     private static func compressed(_ point: [UInt8]) -> [UInt8] { [0x02 | point[64] & 1] + point[1..<33] }
 
     private static func pem(_ der: [UInt8], _ name: String = "PUBLIC KEY") -> [UInt8] {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: der.count, by: 3) {
-            let group = der[start..<min(start + 3, der.count)]
-            let word = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place <= group.count ? digits[word >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
-            }
-            if text.count % 65 == 64 { text.append(0x0A) }
-        }
-        return Array("-----BEGIN \(name)-----\n".utf8) + text + Array("\n-----END \(name)-----\n".utf8)
+        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return Array("-----BEGIN \(name)-----\n\(text)\n-----END \(name)-----\n".utf8)
     }
 
     @Test func `the point, the compressed point, X and Y, DER and PEM name one key`() throws {

@@ -60,9 +60,10 @@ extension SignatureCases {
     private static let prime = "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff"
     /// p − n.
     private static let gap = "000000000000000000000000000000004319055358e8617b0c46353d039cdaae"
-    private static let generator =
-        "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
-        + "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
+    /// SEC 2, secp256r1; −y is p − y.
+    private static let generatorX = "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
+    private static let generatorY = "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
+    private static let oppositeY = "b01cbd1c01e58065711814b583f061e9d431cca994cea1313449bf97c840ae0a"
 
     /// r, s and digest at the edges of their ranges, and keys whose multiples meet the generator's.
     func edges() throws -> [SignatureCheck] {
@@ -82,17 +83,15 @@ extension SignatureCases {
     }
 
     private static func edgeNumbers() throws -> [Digest] {
-        let anchors = try [String(repeating: "0", count: 64), order, prime, gap].map { try number($0) }
-        return try anchors.flatMap { anchor in try (-2...2).map { try #require(moved(anchor, by: $0)) } }
-            + [number(String(repeating: "f", count: 64))]
+        let anchors = [String(repeating: "0", count: 64), order, prime, gap].map { WycheproofVectors.bytes(hex: $0) }
+        let numbers = anchors.flatMap { anchor in (-2...2).map { P384Cases.moved(anchor, by: $0) } }
+        return try (numbers + [[UInt8](repeating: 0xFF, count: 32)]).map { try #require(Digest($0)) }
     }
 
     /// Q = G and −G, with r = x(G): R is a multiple of G that additions meet on their way.
     private static func nearGenerator(_ numbers: [Digest]) throws -> [SignatureCheck] {
-        let x = try number(String(generator.prefix(64)))
-        let y = try number(String(generator.suffix(64)))
-        let opposite = Digest(subtracted(try number(prime).bytes, y.bytes))
-        let keys = [P256PublicKey(uncheckedX: x, y: y), P256PublicKey(uncheckedX: x, y: try #require(opposite))]
+        let x = try number(generatorX)
+        let keys = try [generatorY, oppositeY].map { P256PublicKey(uncheckedX: x, y: try number($0)) }
         return keys.flatMap { key in
             numbers.flatMap { digest -> [SignatureCheck] in
                 [
@@ -107,29 +106,5 @@ extension SignatureCases {
 
     private static func number(_ hex: String) throws -> Digest {
         try #require(Digest(WycheproofVectors.bytes(hex: hex)))
-    }
-
-    /// Modulo 2^256.
-    private static func moved(_ number: Digest, by distance: Int) -> Digest? {
-        var bytes = number.bytes
-        for _ in 0..<abs(distance) {
-            var index = 31
-            while index >= 0 {
-                bytes[index] = distance > 0 ? bytes[index] &+ 1 : bytes[index] &- 1
-                if bytes[index] != (distance > 0 ? 0 : 0xFF) { break }
-                index -= 1
-            }
-        }
-        return Digest(bytes)
-    }
-
-    private static func subtracted(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
-        var (result, borrow) = (a, 0)
-        for index in (0..<32).reversed() {
-            let difference = Int(a[index]) - Int(b[index]) - borrow
-            result[index] = UInt8(truncatingIfNeeded: difference)
-            borrow = difference < 0 ? 1 : 0
-        }
-        return result
     }
 }

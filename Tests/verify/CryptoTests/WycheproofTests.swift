@@ -12,11 +12,10 @@ struct WycheproofTests {
         static let usable = allCases.filter { $0 != .ifma || BatchArithmetic.featureMissingForIFMA == nil }
 
         func make() -> any SignatureEngine {
-            let watch = EngineWatch(crossCheck: 0, key: 0) { Issue.record("\($0)") }
             switch self {
-            case .openSSL: return OpenSSLEngine()
-            case .portable: return BatchEngine(.portable, watch: watch)
-            case .ifma: return BatchEngine(.ifma, watch: watch)
+            case .openSSL: OpenSSLEngine()
+            case .portable: BatchEngineTests.engine(.portable)
+            case .ifma: BatchEngineTests.engine(.ifma)
             }
         }
     }

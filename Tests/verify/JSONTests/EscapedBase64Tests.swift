@@ -91,13 +91,15 @@ import Testing
 }
 
 /// A generator of its own, so that a seed gives the same texts everywhere.
-struct Dice {
+struct Dice: RandomNumberGenerator {
     private var state: UInt64
 
     init(_ seed: UInt64) { state = seed }
 
-    mutating func callAsFunction(_ bound: Int) -> Int {
+    mutating func next() -> UInt64 {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int(state >> 33) % bound
+        return state
     }
+
+    mutating func callAsFunction(_ bound: Int) -> Int { Int(next() >> 33) % bound }
 }

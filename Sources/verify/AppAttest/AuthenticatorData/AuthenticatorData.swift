@@ -32,8 +32,7 @@ struct AuthenticatorData: Sendable {
     var flagNames: String {
         let names = ["UP", "", "UV", "", "", "", "AT", "ED"]
         let set = names.indices.filter { flags & 1 << UInt8($0) != 0 && !names[$0].isEmpty }.map { names[$0] }
-        let hex = String(flags, radix: 16)
-        return "0x\(flags < 16 ? "0" : "")\(hex)\(set.isEmpty ? "" : " (\(set.joined(separator: ", ")))")"
+        return "0x\(Hexadecimal.encode([flags]))\(set.isEmpty ? "" : " (\(set.joined(separator: ", ")))")"
     }
 
     /// Whether the ED flag is set but the data ends where the map should start: a sender cut the map off, or moved it

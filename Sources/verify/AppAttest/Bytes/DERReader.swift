@@ -52,10 +52,7 @@ struct DERReader {
 
     /// The next element's content, which must have the tag.
     mutating func next(_ tag: DERTag, _ bytes: Span<UInt8>) throws(DERFault) -> Range<Int> {
-        let start = position
-        let element = try next(bytes)
-        guard element.tag == tag else { throw DERFault(offset: start) }
-        return element.content
+        try element(tag, bytes).content
     }
 
     /// Whether the next element has the tag; the cursor stays.

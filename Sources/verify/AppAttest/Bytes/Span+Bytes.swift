@@ -25,7 +25,6 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// A copy of the bytes of `range`.
     func array(_ range: Range<Int>) -> [UInt8] {
         [UInt8](capacity: range.count) { output in
             for index in range { output.append(self[index]) }
@@ -37,6 +36,17 @@ extension Span where Element == UInt8 {
 
     /// The bytes of `range` as text; nil unless they are UTF-8.
     func text(_ range: Range<Int>) -> ExactText? { ExactText(validating: array(range)) }
+
+    /// The number that `count` decimal digits from `start` on write; nil for any other byte among them.
+    func decimal(_ start: Int, _ count: Int) -> Int? {
+        var value = 0
+        for index in start..<(start + count) {
+            let digit = self[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value * 10 + Int(digit)
+        }
+        return value
+    }
 
     /// The big-endian unsigned number of the bytes of `range`; nil beyond 4 bytes.
     func bigEndian(_ range: Range<Int>) -> UInt32? {

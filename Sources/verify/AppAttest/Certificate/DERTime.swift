@@ -5,56 +5,20 @@ enum DERTime {
     /// Reads the next element as `YYMMDDHHMMSSZ` (UTCTime, 1950 to 2049) or `YYYYMMDDHHMMSSZ` (GeneralizedTime).
     static func next(_ reader: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> EvaluationTime {
         let element = try reader.next(bytes)
-        let fault = DERFault(offset: element.whole.lowerBound)
-        let text = element.content
-        let year: Int
-        let rest: Int
+        let (start, end) = (element.content.lowerBound, element.content.upperBound)
+        let read: EvaluationTime?
         switch element.tag {
-        case .utcTime:
-            guard text.count == 13, let short = number(text.lowerBound, 2, bytes) else { throw fault }
-            year = short < 50 ? 2000 + short : 1900 + short
-            rest = text.lowerBound + 2
-        case .generalizedTime:
-            guard text.count == 15, let long = number(text.lowerBound, 4, bytes) else { throw fault }
-            year = long
-            rest = text.lowerBound + 4
-        default:
-            throw fault
+        case .utcTime where end - start == 13:
+            let year = bytes.decimal(start, 2).map { $0 < 50 ? 2000 + $0 : 1900 + $0 }
+            read = EvaluationTime(year: year, start + 2, step: 2, bytes)
+        case .generalizedTime where end - start == 15:
+            read = EvaluationTime(year: bytes.decimal(start, 4), start + 4, step: 2, bytes)
+        default: read = nil
         }
-        guard bytes[text.upperBound - 1] == UInt8(ascii: "Z"), let time = time(year: year, rest: rest, bytes) else {
-            throw fault
+        guard let time = read, bytes[end - 1] == UInt8(ascii: "Z") else {
+            throw DERFault(offset: element.whole.lowerBound)
         }
         return time
-    }
-
-    /// The time of `MMDDHHMMSS` at `rest` in `year`; nil for a day or hour that no calendar has.
-    private static func time(year: Int, rest: Int, _ bytes: Span<UInt8>) -> EvaluationTime? {
-        guard let month = number(rest, 2, bytes), (1...12).contains(month),
-            let day = number(rest + 2, 2, bytes), day >= 1, day <= days(inMonth: month, of: year),
-            let hour = number(rest + 4, 2, bytes), hour < 24,
-            let minute = number(rest + 6, 2, bytes), minute < 60,
-            let second = number(rest + 8, 2, bytes), second < 60
-        else { return nil }
-        let seconds = ((CivilTime.days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second
-        return EvaluationTime(milliseconds: Int64(seconds) * 1000)
-    }
-
-    private static func number(_ start: Int, _ count: Int, _ bytes: Span<UInt8>) -> Int? {
-        var value = 0
-        for index in start..<(start + count) {
-            let digit = bytes[index] &- UInt8(ascii: "0")
-            guard digit < 10 else { return nil }
-            value = value * 10 + Int(digit)
-        }
-        return value
-    }
-
-    private static func days(inMonth month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 }
 

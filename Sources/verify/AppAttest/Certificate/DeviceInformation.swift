@@ -33,10 +33,9 @@ struct DeviceInformation: Sendable, Equatable {
 
     /// The number before the version's first point; nil where there is none.
     var majorVersion: Int? {
-        guard let digits = version?.utf8.prefix(while: { $0 != UInt8(ascii: ".") }), (1...4).contains(digits.count),
-            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-        else { return nil }
-        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        guard let text = version?.utf8 else { return nil }
+        let count = text.firstIndex(of: UInt8(ascii: ".")) ?? text.count
+        return (1...4).contains(count) ? text.span.decimal(0, count) : nil
     }
 
     private mutating func readOSInformation(_ range: Range<Int>, _ bytes: Span<UInt8>) {

@@ -23,8 +23,7 @@ struct LeafCertificate: Sendable {
     /// - Parameter range: the certificate within `bytes`; ranges in the result are offsets into `bytes`.
     init(_ range: Range<Int>, _ bytes: Span<UInt8>) throws(DERFault) {
         var certificate = DERReader(try DERReader.only(.sequence, in: range, bytes))
-        let signed = try certificate.next(bytes)
-        guard signed.tag == .sequence else { throw DERFault(offset: signed.whole.lowerBound) }
+        let signed = try certificate.element(.sequence, bytes)
         signedPart = signed.whole
         try Self.requireECDSAWithSHA256(&certificate, bytes)
         signature = try certificate.octetsOfBitString(bytes)
@@ -34,9 +33,10 @@ struct LeafCertificate: Sendable {
         try Self.requireVersion3(&fields, bytes)
         serial = try fields.integer(bytes)
         try Self.requireECDSAWithSHA256(&fields, bytes)
-        issuer = try Self.name(&fields, bytes)
+        // Names are compared as bytes only, so their insides are not read here.
+        issuer = try fields.element(.sequence, bytes).whole
         validity = try Self.validity(&fields, bytes)
-        subject = try Self.name(&fields, bytes)
+        subject = try fields.element(.sequence, bytes).whole
         key = try Self.publicKey(&fields, bytes)
         extensions = fields.isAtEnd ? LeafExtensions() : try LeafExtensions(fields.next(.explicit(3), bytes), bytes)
         try fields.expectEnd()
@@ -54,13 +54,6 @@ struct LeafCertificate: Sendable {
         }
     }
 
-    /// A Name: compared as bytes only, so its inside is not read here.
-    private static func name(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> Range<Int> {
-        let element = try fields.next(bytes)
-        guard element.tag == .sequence else { throw DERFault(offset: element.whole.lowerBound) }
-        return element.whole
-    }
-
     private static func validity(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> Validity {
         var times = DERReader(try fields.next(.sequence, bytes))
         let notBefore = try DERTime.next(&times, bytes)
@@ -71,11 +64,10 @@ struct LeafCertificate: Sendable {
 
     private static func publicKey(_ fields: inout DERReader, _ bytes: Span<UInt8>) throws(DERFault) -> P256PublicKey? {
         var info = DERReader(try fields.next(.sequence, bytes))
-        let algorithm = try info.next(bytes)
-        guard algorithm.tag == .sequence else { throw DERFault(offset: algorithm.whole.lowerBound) }
+        let algorithm = try info.element(.sequence, bytes).whole
         let point = try info.octetsOfBitString(bytes)
         try info.expectEnd()
-        guard bytes.holds(AlgorithmIdentifier.p256, in: algorithm.whole) else { return nil }
+        guard bytes.holds(AlgorithmIdentifier.p256, in: algorithm) else { return nil }
         return P256PublicKey(x963: bytes.extracting(point))
     }
 }

@@ -19,16 +19,9 @@ package struct TrustAnchors: Sendable {
         var anchors: [CACertificate] = []
         for (index, text) in texts.enumerated() {
             let certificates = CACertificate.readAny(text)
-            guard !certificates.isEmpty else {
-                throw AnchorFault(
-                    list: list,
-                    index: index,
-                    reason: "has no readable certificate, or has other PEM blocks"
-                )
-            }
-            for certificate in certificates {
-                if let reason = flaw(of: certificate) { throw AnchorFault(list: list, index: index, reason: reason) }
-            }
+            let absence = certificates.isEmpty ? "has no readable certificate, or has other PEM blocks" : nil
+            let reason = absence ?? certificates.lazy.compactMap { Self.flaw(of: $0) }.first
+            if let reason { throw AnchorFault(list: list, index: index, reason: reason) }
             anchors += certificates
         }
         return anchors

@@ -71,7 +71,7 @@ struct TrustedIntermediates {
         guard certificate.isCA, certificate.mayCertSign, certificate.subject != certificate.issuer else {
             throw .chain
         }
-        let issuers = roots.filter { $0.der == der || Self.has($0, issued: certificate) }
+        let issuers = roots.filter { $0.hasIssued(certificate) }
         guard !issuers.isEmpty else { throw .chain }
         // From here on the key is known to be trusted, and many leaves will name it.
         if case .p384(let key) = key { P384Tables.shared.prepare(key) }
@@ -82,9 +82,13 @@ struct TrustedIntermediates {
             roots: issuers.map { Validity(of: $0) }
         )
     }
+}
 
-    /// A root whose path length is 0 may issue leaves only.
-    private static func has(_ root: CACertificate, issued certificate: CACertificate) -> Bool {
-        root.subject == certificate.issuer && root.pathLength != 0 && certificate.isSigned(by: root)
+extension CACertificate {
+    /// Whether this anchor vouches for an intermediate. One whose path length is 0 may issue leaves only. An anchor may be
+    /// the intermediate itself.
+    func hasIssued(_ certificate: CACertificate) -> Bool {
+        if der == certificate.der { return true }
+        return subject == certificate.issuer && pathLength != 0 && certificate.isSigned(by: self)
     }
 }

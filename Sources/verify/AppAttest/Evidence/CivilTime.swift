@@ -30,6 +30,14 @@ package struct CivilTime: Sendable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
+    fileprivate static func days(inMonth month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
     /// Quotient and remainder with the remainder never negative, as times before 1970 need.
     private static func floored(_ value: Int, by divisor: Int) -> (Int, Int) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
@@ -47,6 +55,22 @@ package struct EvaluationTime: Hashable, Comparable, Sendable {
 
     /// The milliseconds from 1970 to the end of 9999: what RFC 3339 can write.
     package static let writable: ClosedRange<Int64> = 0...253_402_300_799_999
+}
+
+extension EvaluationTime {
+    /// Reads month, day, hour, minute and second: two digits each, which begin `step` bytes apart.
+    ///
+    /// - Returns: nil for a day or an hour that no calendar has.
+    init?(year: Int?, _ start: Int, step: Int, _ bytes: Span<UInt8>) {
+        guard let year, let month = bytes.decimal(start, 2), (1...12).contains(month),
+            let day = bytes.decimal(start + step, 2), day >= 1, day <= CivilTime.days(inMonth: month, of: year),
+            let hour = bytes.decimal(start + 2 * step, 2), hour < 24,
+            let minute = bytes.decimal(start + 3 * step, 2), minute < 60,
+            let second = bytes.decimal(start + 4 * step, 2), second < 60
+        else { return nil }
+        let seconds = ((CivilTime.days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second
+        self.init(milliseconds: Int64(seconds) * 1000)
+    }
 }
 
 /// The time at which a leaf was issued: orders a key's attestations.

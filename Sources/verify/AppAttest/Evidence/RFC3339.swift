@@ -25,6 +25,35 @@ package enum RFC3339 {
     }
 }
 
+/// RFC 3339 times as receipts have them: `2024-06-28T12:34:56.78Z`, UTC, with 0 to 9 fraction digits.
+package enum ReceiptDate {
+    /// `YYYY-MM-DDTHH:MM:SS`.
+    private static let wholeCount = 19
+    private static let maxFractionDigits = 9
+
+    /// - Returns: the time, cut to milliseconds; nil for any other spelling and for days that no calendar has.
+    package static func time(_ range: Range<Int>, _ bytes: Span<UInt8>) -> EvaluationTime? {
+        let start = range.lowerBound
+        guard range.count > wholeCount, bytes[range.upperBound - 1] == UInt8(ascii: "Z") else { return nil }
+        for (offset, mark) in zip([4, 7, 10, 13, 16], "--T::".utf8) where bytes[start + offset] != mark { return nil }
+        guard let seconds = EvaluationTime(year: bytes.decimal(start, 4), start + 5, step: 3, bytes),
+            let fraction = milliseconds((start + wholeCount)..<(range.upperBound - 1), bytes)
+        else { return nil }
+        return EvaluationTime(milliseconds: seconds.milliseconds + fraction)
+    }
+
+    private static func milliseconds(_ range: Range<Int>, _ bytes: Span<UInt8>) -> Int64? {
+        guard !range.isEmpty else { return 0 }
+        let digits = range.dropFirst()
+        guard bytes[range.lowerBound] == UInt8(ascii: "."), (1...maxFractionDigits).contains(digits.count),
+            var value = bytes.decimal(digits.lowerBound, digits.count)
+        else { return nil }
+        for _ in digits.count..<max(3, digits.count) { value *= 10 }
+        for _ in 3..<max(3, digits.count) { value /= 10 }
+        return Int64(value)
+    }
+}
+
 extension CivilTime {
     /// RFC 3339, to the second or to the millisecond: `2026-11-20T12:00:00.000Z`.
     package func text(withMilliseconds: Bool) -> String {

@@ -12,9 +12,8 @@ package struct ReceiptVerdict: Sendable, Equatable {
 
     static func metric(_ text: ExactText) -> UInt16? {
         let digits = text.utf8
-        let (zero, nine) = (UInt8(ascii: "0"), UInt8(ascii: "9"))
-        guard (1...9).contains(digits.count), digits.allSatisfy({ (zero...nine).contains($0) }) else { return nil }
-        return UInt16(clamping: digits.reduce(0) { 10 * $0 + Int($1 - zero) })
+        guard (1...9).contains(digits.count) else { return nil }
+        return digits.span.decimal(0, digits.count).map { UInt16(clamping: $0) }
     }
 
     /// Whether all of it is Apple's word about what it was compared with, whatever its age.

@@ -27,7 +27,6 @@ package enum Refusal: CheckFailure, Hashable, Sendable {
 
     package enum CertificateRole: String, Hashable, Sendable, CaseIterable { case leaf, intermediate, root }
 
-    /// The reason's name in results.
     package var code: String {
         switch self {
         case .malformedAttestation: "malformed-attestation"

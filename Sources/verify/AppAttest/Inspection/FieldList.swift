@@ -1,7 +1,6 @@
 internal import CBOR
 internal import Crypto
 
-/// Collects the fields of a report.
 struct FieldList {
     private(set) var fields: [ReportField] = []
 

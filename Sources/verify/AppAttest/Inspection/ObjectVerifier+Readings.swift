@@ -1,3 +1,4 @@
+internal import CBOR
 package import Crypto
 
 /// An object beside the arguments that it is judged by: what a reading changes.
@@ -56,8 +57,8 @@ package enum ObjectPart: Sendable {
         guard let range = range(in: input) else { return nil }
         var changed = input
         // The object is strict CBOR: a length has its shortest form.
-        let start = range.lowerBound - Self.head(range.count).count
-        changed.object.replaceSubrange(start..<range.upperBound, with: Self.head(bytes.count) + bytes)
+        let old = Self.written(input.object.span.array(range))
+        changed.object.replaceSubrange((range.upperBound - old.count)..<range.upperBound, with: Self.written(bytes))
         return changed
     }
 
@@ -73,12 +74,10 @@ package enum ObjectPart: Sendable {
         }
     }
 
-    /// A byte string's head; parts are shorter than 64 KiB.
-    private static func head(_ count: Int) -> [UInt8] {
-        switch count {
-        case ..<24: [0x40 | UInt8(truncatingIfNeeded: count)]
-        case ..<256: [0x58, UInt8(truncatingIfNeeded: count)]
-        default: [0x59, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
-        }
+    /// A byte string with its head.
+    private static func written(_ bytes: [UInt8]) -> [UInt8] {
+        var writer = CBORWriter()
+        writer.bytes(bytes)
+        return writer.bytes
     }
 }

@@ -38,17 +38,11 @@ struct ReceiptPayload: Sendable {
         type = ReceiptType.allCases.first { span.holds($0.rawValue, in: kind) }
         environment = fields[7].flatMap { Self.environment($0, span) }
         (self.createdAt, self.expiresAt) = (createdAt, expiresAt)
-        if let field = fields[19] {
-            guard let time = ReceiptDate.time(field, span) else { throw .malformed }
-            notBefore = time
-        } else {
-            notBefore = nil
-        }
-        if let field = fields[17] {
-            guard field.count <= Self.maxRiskMetricBytes, let text = span.text(field) else { throw .malformed }
-            riskMetric = text
-        } else {
-            riskMetric = nil
+        notBefore = fields[19].flatMap { ReceiptDate.time($0, span) }
+        riskMetric = fields[17].flatMap { $0.count <= Self.maxRiskMetricBytes ? span.text($0) : nil }
+        // Both may be missing, but not unreadable.
+        guard (notBefore == nil) == (fields[19] == nil), (riskMetric == nil) == (fields[17] == nil) else {
+            throw .malformed
         }
     }
 

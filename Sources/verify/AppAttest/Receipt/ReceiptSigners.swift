@@ -86,7 +86,7 @@ struct ReceiptSigners {
         }
         guard case .p256(let key) = signer.key, let intermediate = issuers.first, let pair else { throw .chain }
         // The root first: with an intermediate of his own no sender makes the signer's check cost more than his key.
-        let issuing = anchors.find(intermediate.digest) ?? roots.filter { Self.has($0, issued: intermediate) }
+        let issuing = anchors.find(intermediate.digest) ?? roots.filter { $0.hasIssued(intermediate) }
         guard !issuing.isEmpty, Self.isVouched(list, beside: intermediate, by: issuing),
             signer.isSigned(by: intermediate)
         else { throw .chain }
@@ -119,7 +119,7 @@ struct ReceiptSigners {
         _ signer: CACertificate,
         _ issuer: CACertificate
     ) {
-        guard roots.contains(where: { Self.has($0, issued: issuer) }), signer.isSigned(by: issuer) else { return }
+        guard roots.contains(where: { $0.hasIssued(issuer) }), signer.isSigned(by: issuer) else { return }
         unfit.insert(issued.digest, UnfitPair(refusal: refusal, roots: issued.roots))
     }
 
@@ -195,11 +195,5 @@ struct ReceiptSigners {
         by anchors: [CACertificate]
     ) -> Bool {
         list.allSatisfy { other in other === intermediate || anchors.contains { $0.der == other.der } }
-    }
-
-    /// A root whose path length is 0 may issue leaves only. An anchor may be the intermediate itself.
-    private static func has(_ root: CACertificate, issued certificate: CACertificate) -> Bool {
-        if root.der == certificate.der { return true }
-        return root.subject == certificate.issuer && root.pathLength != 0 && certificate.isSigned(by: root)
     }
 }

@@ -37,7 +37,7 @@ final class ReceiptVerifier {
             return try prepare(object, expectations, time, trace, &verdict)
         } catch {
             verdict.refusal = error
-            return Self.concluded(verdict)
+            return Prepared(concluded: .success(verdict))
         }
     }
 
@@ -125,10 +125,6 @@ final class ReceiptVerifier {
             } catch { verdict.refusal = error }
             return .success(verdict)
         }
-    }
-
-    private static func concluded(_ verdict: ReceiptVerdict) -> Prepared<ReceiptVerdict> {
-        Prepared(concluded: .success(verdict))
     }
 
     /// Judges the content itself, in the order of ``ReceiptRefusal``.
@@ -230,13 +226,8 @@ extension CheckTracer {
 
 extension ReceiptVerdict {
     fileprivate init(_ payload: ReceiptPayload) {
-        self.init(
-            type: payload.type,
-            createdAt: payload.createdAt,
-            notBefore: payload.notBefore,
-            expiresAt: payload.expiresAt,
-            riskMetric: payload.riskMetric
-        )
+        (type, createdAt, notBefore) = (payload.type, payload.createdAt, payload.notBefore)
+        (expiresAt, riskMetric) = (payload.expiresAt, payload.riskMetric)
     }
 }
 

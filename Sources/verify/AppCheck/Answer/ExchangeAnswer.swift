@@ -39,10 +39,7 @@ package enum ExchangeAnswer {
 
     /// verifyAppCheckToken: `{}` the first time.
     package static func verification(alreadyConsumed: Bool) -> [UInt8] {
-        body { writer in
-            guard alreadyConsumed else { return }
-            writer.member("alreadyConsumed", true)
-        }
+        body { if alreadyConsumed { $0.member("alreadyConsumed", true) } }
     }
 
     /// The error body of Google's services (google.rpc.Status).

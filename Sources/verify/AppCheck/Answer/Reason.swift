@@ -43,7 +43,6 @@ package enum Reason: CheckFailure, Hashable, Sendable {
     /// No signing, sealing or challenge key is active: the only reason to defer.
     case noActiveKey
 
-    /// The reason's name in results and summaries.
     package var code: String {
         switch self {
         case .object(let refusal): refusal.code

@@ -2,8 +2,6 @@ internal import JSON
 
 /// Base64url as JWTs have it (RFC 7515): URL-safe alphabet, no padding.
 enum Base64URL {
-    static func encode(_ bytes: [UInt8]) -> [UInt8] { Base64.encodeURL(bytes) }
-
     /// - Returns: nil for the other alphabet, padding, and bits left over.
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let isForeign = text.contains { character in

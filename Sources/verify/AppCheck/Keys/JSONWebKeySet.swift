@@ -25,13 +25,13 @@ extension TokenKey {
         writer.member("kid", kid)
         switch key.publicKey.parameters {
         case .rsa(let modulus, let exponent):
-            writer.member("n", validUTF8: Base64URL.encode(modulus))
-            writer.member("e", validUTF8: Base64URL.encode(exponent))
+            writer.member("n", validUTF8: Base64.encodeURL(modulus))
+            writer.member("e", validUTF8: Base64.encodeURL(exponent))
         case .p256(let point):
             writer.member("crv", "P-256")
             // RFC 7518, 6.2.1.2: always all 32 bytes.
-            writer.member("x", validUTF8: Base64URL.encode(point.x.bytes))
-            writer.member("y", validUTF8: Base64URL.encode(point.y.bytes))
+            writer.member("x", validUTF8: Base64.encodeURL(point.x.bytes))
+            writer.member("y", validUTF8: Base64.encodeURL(point.y.bytes))
         }
         writer.endObject()
     }

@@ -5,14 +5,10 @@ package struct SecretRing<Key: SecretKey>: Sendable {
     /// The ring's keys, in the order of the configuration.
     package let keys: [Key]
     private let byID: [SealingKeyID: Int]
-    private let absent: Set<SealingKeyID>
+    let absent: Set<SealingKeyID>
 
     /// A ring without keys: nothing can be sealed or opened.
-    package init() {
-        keys = []
-        byID = [:]
-        absent = []
-    }
+    package init() { (keys, byID, absent) = ([], [:], []) }
 
     /// - Parameter absent: ids whose files a replay does not have: what they sealed cannot be judged.
     package init(_ secrets: [NamedSecret], absent: [String] = []) throws(KeyRingFault) {

@@ -31,6 +31,6 @@ package struct TokenKey: Sendable {
         header.member("typ", "JWT")
         header.member("alg", algorithm.rawValue)
         header.endObject()
-        encodedHeader = Base64URL.encode(header.takeBytes()) + [UInt8(ascii: ".")]
+        encodedHeader = Base64.encodeURL(header.takeBytes()) + [UInt8(ascii: ".")]
     }
 }

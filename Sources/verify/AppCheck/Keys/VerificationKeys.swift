@@ -13,8 +13,8 @@ package struct VerificationKeys: Sendable {
     /// The keys' ids, in the order of the configuration or of the set.
     let kids: [ExactText]
     private let byKid: [ExactText: Entry]
-    private let revoked: Set<ExactText>
-    private let absent: Set<ExactText>
+    let revoked: Set<ExactText>
+    let absent: Set<ExactText>
 
     /// Active and published keys.
     init(_ keys: [TokenKey] = [], revoked: Set<ExactText> = [], absent: Set<ExactText> = []) {

@@ -9,18 +9,15 @@ extension OperatorKey {
 /// `challenges.keys`, which gateways may hold too.
 package struct OperatorKeys: Sendable {
     private let keys: [OperatorKey]
-    private let isAbsent: @Sendable (SealingKeyID) -> Bool
+    private let absent: Set<SealingKeyID>
 
     /// No keys: no command is genuine.
-    package init() { (keys, isAbsent) = ([], { _ in false }) }
+    package init() { (keys, absent) = ([], []) }
 
     package init(_ rings: KeyRings) {
         let (sealing, challenges) = (rings.sealing, rings.challenges)
-        if sealing.isListed {
-            (keys, isAbsent) = (sealing.keys.map(\.operatorKey), { sealing.isAbsent($0) })
-        } else {
-            (keys, isAbsent) = (challenges.keys.map(\.operatorKey), { challenges.isAbsent($0) })
-        }
+        keys = sealing.isListed ? sealing.keys.map(\.operatorKey) : challenges.keys.map(\.operatorKey)
+        absent = sealing.isListed ? sealing.absent : challenges.absent
     }
 
     /// The key that signs commands: the first one listed.
@@ -33,7 +30,7 @@ package struct OperatorKeys: Sendable {
         key id: SealingKeyID,
         code: [UInt8]
     ) throws(Reason) -> AuthenticCommand {
-        guard !isAbsent(id) else { throw .noActiveKey }
+        guard !absent.contains(id) else { throw .noActiveKey }
         guard let key = keys.first(where: { $0.id == id }) else { throw .unknownMethod }
         let own = key.code(command)
         guard own.withBytes({ ConstantTime.areEqual($0, code.span) }) else { throw .unknownMethod }

@@ -20,8 +20,7 @@ enum TextForms {
     /// A UUID as its bytes and as text, with hyphens and without; none for anything else.
     static func uuids(_ data: [UInt8]) -> [[UInt8]] {
         let hyphen = UInt8(ascii: "-")
-        let isHyphenated = data.count == 36 && [8, 13, 18, 23].allSatisfy { data[$0] == hyphen }
-        let bytes = data.count == 16 ? data : Hexadecimal.decode(isHyphenated ? data.filter { $0 != hyphen } : data)
+        let bytes = data.count == 16 ? data : UUIDText.bytes(data) ?? Hexadecimal.decode(data)
         guard let bytes, bytes.count == 16 else { return [] }
         let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
         let texts = hex(bytes)

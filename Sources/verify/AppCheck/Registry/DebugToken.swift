@@ -22,21 +22,8 @@ package struct DebugToken: Sendable, Equatable {
     /// - Parameter secret: in upper or lower case; Apple's systems write UUIDs in upper case.
     /// - Returns: nil for a text that is not a random UUID (RFC 9562, version 4): a shorter secret could be guessed.
     package static func hash(of secret: [UInt8]) -> Digest? {
-        guard secret.count == 36 else { return nil }
-        var text = secret
-        for (index, byte) in secret.enumerated() {
-            let isHyphen = hyphens.contains(index)
-            if isHyphen, byte == UInt8(ascii: "-") { continue }
-            guard !isHyphen else { return nil }
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): continue
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): text[index] = byte | 0x20
-            default: return nil
-            }
-        }
-        guard text[14] == UInt8(ascii: "4"), "89ab".utf8.contains(text[19]) else { return nil }
-        return SHA256.hash(text)
+        guard let bytes = UUIDText.bytes(secret), bytes[6] >> 4 == 4, bytes[8] >> 6 == 2 else { return nil }
+        // The bit makes letters small; digits and hyphens have it.
+        return SHA256.hash(secret.map { $0 | 0x20 })
     }
-
-    private static let hyphens = [8, 13, 18, 23]
 }

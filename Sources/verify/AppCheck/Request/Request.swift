@@ -63,10 +63,8 @@ package final class Request: Sendable {
     ///
     /// - Precondition: the request is not of verifyAppCheckToken, which names a project and no app.
     package var app: Int {
-        switch resource {
-        case .app(let index, _), .oauthClient(let index, _): index
-        case .project: preconditionFailure("a project is not an app")
-        }
+        guard let app = resource.app else { preconditionFailure("a project is not an app") }
+        return app
     }
 
     /// The app or OAuth client as the caller named it; nil where the path names a project alone.

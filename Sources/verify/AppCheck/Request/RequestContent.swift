@@ -7,11 +7,9 @@ struct RequestContent {
     var keyID: KeyID?
     var unverifiedTokenID: [UInt8]?
     let body: Request.Body
+}
 
-    init(keyID: KeyID? = nil, unverifiedTokenID: [UInt8]? = nil, body: Request.Body) {
-        (self.keyID, self.unverifiedTokenID, self.body) = (keyID, unverifiedTokenID, body)
-    }
-
+extension RequestContent {
     init(
         objectOf verb: Verb,
         _ members: RequestBody<some CheckTracer>,

@@ -27,25 +27,19 @@ extension RequestDecoder {
     }
 
     private func rows(of path: RequestPath) -> [Comparison] {
-        let name: String
         let known: [String]
         var kind = Verb.Resource.app
         switch path.resource {
-        case .app(let project, let app):
-            name = "projects/\(project)/apps/\(app)"
-            known = registry.apps.map(\.name)
-        case .oauthClient(let client):
-            name = "oauthClients/\(client)"
-            known = registry.apps.flatMap { $0.oauthClientIDs.map { "oauthClients/\($0)" } }
-        case .project(let project):
-            name = "projects/\(project)"
+        case .app: known = registry.apps.map(\.name)
+        case .oauthClient: known = registry.apps.flatMap { $0.oauthClientIDs.map { "oauthClients/\($0)" } }
+        case .project:
             known = registry.apps.map { "projects/\($0.projectNumber)" }
             kind = .project
         }
         let verbs = Verb.allCases.filter { $0.resource == kind }.map(\.rawValue)
         return [
             Comparison("verb", .text("\(path.verb)"), expected: .list(verbs)),
-            Comparison("app", .text(name), expected: .text(Self.list(known))),
+            Comparison("app", .text("\(path.resource.name)"), expected: .text(Self.list(known))),
         ]
     }
 

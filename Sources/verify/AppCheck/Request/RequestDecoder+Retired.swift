@@ -19,14 +19,7 @@ extension RequestDecoder {
     }
 
     /// What a path names, without version and verb: `projects/P/apps/A`; nil for no path of the contract.
-    package static func resource(of path: ExactText) -> ExactText? {
-        switch RequestPath(path.utf8)?.resource {
-        case .app(let project, let app): "projects/\(project)/apps/\(app)"
-        case .oauthClient(let client): "oauthClients/\(client)"
-        case .project(let project): "projects/\(project)"
-        case nil: nil
-        }
-    }
+    package static func resource(of path: ExactText) -> ExactText? { RequestPath(path.utf8)?.resource.name }
 }
 
 /// Google's names of apps.

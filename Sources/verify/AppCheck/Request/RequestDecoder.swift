@@ -186,10 +186,8 @@ package struct RequestDecoder: Sendable {
     }
 
     func hashLength(_ target: RequestTarget) -> ClientDataHashLength {
-        switch target.resource {
-        case .app(let index, _), .oauthClient(let index, _): registry.apps[index].clientDataHash
-        case .project: .standard
-        }
+        guard let app = target.resource.app else { return .standard }
+        return registry.apps[app].clientDataHash
     }
 
     /// - Throws: for a verb on the wrong kind of resource: `unknown-app` where an exchange names no app (Google has no
@@ -243,7 +241,6 @@ package struct RequestDecoder: Sendable {
     }
 }
 
-/// The result of decoding a record's value.
 package enum RequestDecoding: Sendable {
     case request(Request)
     /// An operator's, by its code; `path` as it may be echoed.

@@ -6,6 +6,14 @@ struct RequestPath: Equatable {
         case app(project: ExactText, app: ExactText)
         case oauthClient(ExactText)
         case project(ExactText)
+
+        var name: ExactText {
+            switch self {
+            case .app(let project, let app): "projects/\(project)/apps/\(app)"
+            case .oauthClient(let client): "oauthClients/\(client)"
+            case .project(let project): "projects/\(project)"
+            }
+        }
     }
 
     let isBeta: Bool

@@ -37,20 +37,13 @@ package struct TokenTemplate: Sendable {
         writer.key("exp")
         let payload = writer.takeBytes()
         let whole = payload.count - payload.count % 3
-        encoded = key.encodedHeader + Base64URL.encode(Array(payload[..<whole]))
+        encoded = key.encodedHeader + Base64.encodeURL(Array(payload[..<whole]))
         hashed = SHA256.Beginning(encoded)
         rest = Array(payload[whole...])
         self.key = key
     }
 
     /// The bytes to sign: `header.payload`.
-    ///
-    /// - Parameters:
-    ///   - id: the `jti`, which needs no escape in JSON.
-    package func signingInput(_ times: TokenTimes, id: [UInt8]) -> [UInt8] {
-        signingInput(times, idBytes: id.count) { $0 += id }
-    }
-
     private func signingInput(_ times: TokenTimes, idBytes: Int, _ appendID: (inout [UInt8]) -> Void) -> [UInt8] {
         var claims: [UInt8] = []
         claims.reserveCapacity(rest.count + Self.claimsBytes + idBytes)
@@ -93,7 +86,9 @@ package struct TokenTemplate: Sendable {
     package func mint(_ times: TokenTimes, id: TokenID) -> [UInt8]? { sign(draft(times, id: id)) }
 
     /// - Parameter id: the `jti`, which needs no escape in JSON.
-    package func mint(_ times: TokenTimes, id: [UInt8]) -> [UInt8]? { sign(draft(signingInput(times, id: id))) }
+    package func mint(_ times: TokenTimes, id: [UInt8]) -> [UInt8]? {
+        sign(draft(signingInput(times, idBytes: id.count) { $0 += id }))
+    }
 
     /// The token up to its signature, to be signed together with others.
     package func draft(_ times: TokenTimes, id: TokenID) -> UnsignedToken {
@@ -115,7 +110,6 @@ package struct TokenTemplate: Sendable {
 package struct UnsignedToken: Sendable {
     /// `header.payload`.
     private var input: [UInt8]
-    /// The data that the signature is made of.
     package let request: SigningRequest
 
     init(input: [UInt8], request: SigningRequest) { (self.input, self.request) = (input, request) }
@@ -125,16 +119,9 @@ package struct UnsignedToken: Sendable {
         // Taken out, so that the bytes grow where they are.
         var token: [UInt8] = []
         swap(&token, &input)
-        return TokenTemplate.join(token, signature: signature)
-    }
-}
-
-extension TokenTemplate {
-    /// Joins a signature that was made elsewhere to its token.
-    package static func join(_ signingInput: consuming [UInt8], signature: [UInt8]) -> [UInt8] {
-        signingInput.append(UInt8(ascii: "."))
-        Base64.appendURL(signature.span, to: &signingInput)
-        return signingInput
+        token.append(UInt8(ascii: "."))
+        Base64.appendURL(signature.span, to: &token)
+        return token
     }
 }
 
@@ -143,24 +130,16 @@ package enum TokenMinter {
     /// - Parameter key: of this process.
     /// - Returns: `header.payload.signature`, ASCII.
     package static func mint(_ claims: TokenClaims, with key: TokenKey) -> [UInt8] {
-        let token = template(claims, key).mint(claims.times, id: Array(claims.id.utf8))
-        guard let token else { preconditionFailure("a key of this process signs") }
-        return token
-    }
-
-    /// The bytes to sign: `header.payload`.
-    package static func signingInput(_ claims: TokenClaims, for key: TokenKey) -> [UInt8] {
-        template(claims, key).signingInput(claims.times, id: Array(claims.id.utf8))
-    }
-
-    private static func template(_ claims: TokenClaims, _ key: TokenKey) -> TokenTemplate {
-        TokenTemplate(
+        let template = TokenTemplate(
             subject: claims.subject,
             projectNumber: claims.projectNumber,
             projectID: claims.projectID,
             key: key,
             isDebug: claims.isDebug
         )
+        let token = template.mint(claims.times, id: Array(claims.id.utf8))
+        guard let token else { preconditionFailure("a key of this process signs") }
+        return token
     }
 }
 

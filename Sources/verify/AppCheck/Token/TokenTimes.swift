@@ -32,24 +32,19 @@ package struct TokenTimes: Hashable, Sendable {
     ///   - clock: the worker's, corrected by the brokers' times; in replay the record's time too.
     ///   - record: when the broker appended the request.
     package static func mintTime(clock: EvaluationTime, record: EvaluationTime) -> EvaluationTime {
-        let (apart, overflow) = clock.milliseconds.subtractingReportingOverflow(record.milliseconds)
-        guard !overflow, (-clockSlack...clockSlack).contains(apart) else { return clock }
-        return min(clock, record)
+        let apart = clock.milliseconds.clampedSubtracting(record.milliseconds)
+        return (-clockSlack...clockSlack).contains(apart) ? min(clock, record) : clock
     }
 
     /// A token that was minted before: a redelivered request gets the same times.
     package init(issuedAt: Int64, expiresAt: Int64) { (self.issuedAt, self.expiresAt) = (issuedAt, expiresAt) }
 
-    package var isLimitedUse: Bool {
-        let life = expiresAt.subtractingReportingOverflow(issuedAt)
-        return !life.overflow && life.partialValue == TokenClaims.limitedUseSeconds
-    }
+    package var isLimitedUse: Bool { expiresAt.clampedSubtracting(issuedAt) == TokenClaims.limitedUseSeconds }
 
     /// Whether the life is one of session tokens.
     package var isSession: Bool {
-        let life = expiresAt.subtractingReportingOverflow(issuedAt)
         let range = TokenSettings.ttlRange.lowerBound / 1000...TokenSettings.ttlRange.upperBound / 1000
-        return !life.overflow && range.contains(life.partialValue)
+        return range.contains(expiresAt.clampedSubtracting(issuedAt))
     }
 
     /// The life that is left, for the answer's `ttl`. Zero once it is over.

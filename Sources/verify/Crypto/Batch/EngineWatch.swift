@@ -56,17 +56,17 @@ package final class EngineWatch: Sendable {
 
     /// An engine's answer is not OpenSSL's.
     func stop(_ check: SignatureCheck, answered answer: Bool) {
-        switch check {
-        case .p256: wrongP256.add(1, ordering: .relaxed)
-        case .p384: wrongP384.add(1, ordering: .relaxed)
-        }
-        guard !stopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let curve: String
         let digest: Digest
         switch check {
-        case .p256(_, let value, _, _): (curve, digest) = ("P-256", value)
-        case .p384(_, let value, _): (curve, digest) = ("P-384", value)
+        case .p256(_, let value, _, _):
+            wrongP256.add(1, ordering: .relaxed)
+            (curve, digest) = ("P-256", value)
+        case .p384(_, let value, _):
+            wrongP384.add(1, ordering: .relaxed)
+            (curve, digest) = ("P-384", value)
         }
+        guard !stopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let hex = digest.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         alarm(
             "the signature engine \(answer ? "accepted" : "refused") a \(curve) signature over the digest \(hex) that "

@@ -9,10 +9,6 @@ package struct P384Number {
 
     var array: [UInt64] { words.indices.map { words[$0] } }
 
-    init(_ w0: UInt64, _ w1: UInt64, _ w2: UInt64, _ w3: UInt64, _ w4: UInt64, _ w5: UInt64) {
-        words = [w0, w1, w2, w3, w4, w5]
-    }
-
     /// A big-endian number of at most 48 bytes.
     ///
     /// - Returns: nil for more bytes.

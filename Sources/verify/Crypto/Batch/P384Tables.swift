@@ -36,7 +36,6 @@ package final class P384Tables: Sendable {
         return nil
     }
 
-    /// How many issuers have a table.
     package var count: Int {
         var (count, link) = (0, first.load())
         while let issuer = link { (count, link) = (count + 1, issuer.next.load()) }

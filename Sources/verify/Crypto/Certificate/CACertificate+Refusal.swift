@@ -1,5 +1,3 @@
-internal import COpenSSL
-
 /// Refusals by our own arithmetic: OpenSSL needs 0.7 ms to find that a P-384 root did not sign a certificate, which any
 /// sender may ask for. Only OpenSSL accepts one.
 extension CACertificate {
@@ -14,16 +12,6 @@ extension CACertificate {
         let der = der
         let signed = CertificateSignature(signature, over: der.span.extracting(part), hash)
         return signed.isRefused(by: key, tables: tables)
-    }
-
-    /// The hash under the signature; nil for another algorithm.
-    private var hash: SignatureHash? {
-        switch signatureNID {
-        case NID_ecdsa_with_SHA256: .sha256
-        case NID_ecdsa_with_SHA384: .sha384
-        case NID_ecdsa_with_SHA512: .sha512
-        default: nil
-        }
     }
 
     /// The first element inside a DER SEQUENCE, its header included.

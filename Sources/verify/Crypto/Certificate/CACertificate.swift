@@ -24,14 +24,7 @@ package enum IssuerKey: Sendable {
     /// Milliseconds since 1970 UTC; both ends belong to the validity.
     package let notBefore: Int64
     package let notAfter: Int64
-    /// basicConstraints is present and says cA.
-    package let isCA: Bool
-    /// How many intermediates may follow; nil = no limit.
-    package let pathLength: Int?
-    /// keyUsage is absent or has keyCertSign.
-    package let mayCertSign: Bool
-    /// keyUsage is absent or has digitalSignature.
-    package let maySign: Bool
+    private let facts: CertificateFacts
 
     // Owned, freed in deinit; every lazy part of it is computed in the initialiser, later uses only read.
     nonisolated(unsafe) private let handle: OpaquePointer
@@ -53,15 +46,18 @@ package enum IssuerKey: Sendable {
         serial = reader.serial
         key = reader.key
         (notBefore, notAfter) = validity
-        (isCA, pathLength) = (facts.isCA, facts.pathLength)
-        maySign = facts.maySign
-        mayCertSign = facts.mayCertSign
+        self.facts = facts
     }
 
     deinit {
         // The pointer has no other owner: it leaves only through `withHandle`.
         unsafe X509_free(handle)
     }
+
+    package var isCA: Bool { facts.isCA }
+    package var pathLength: Int? { facts.pathLength }
+    package var mayCertSign: Bool { facts.mayCertSign }
+    package var maySign: Bool { facts.maySign }
 
     /// The subject for people: `/CN=…/O=…` in ASCII, other characters as `\xNN`.
     package var subjectName: String {
@@ -86,20 +82,23 @@ package enum IssuerKey: Sendable {
     /// The caller checks names, dates, constraints and critical extensions.
     package func isSigned(by issuer: CACertificate) -> Bool {
         guard !isRefused(by: issuer) else { return false }
-        let algorithms = [NID_ecdsa_with_SHA256, NID_ecdsa_with_SHA384, NID_ecdsa_with_SHA512]
         // Both certificates are alive and only read; OpenSSL locks what it caches inside them.
-        guard issuer.key != nil, unsafe algorithms.contains(X509_get_signature_nid(handle)),
-            let key = unsafe X509_get0_pubkey(issuer.handle)
-        else { return false }
+        guard issuer.key != nil, hash != nil, let key = unsafe X509_get0_pubkey(issuer.handle) else { return false }
         let isValid = unsafe X509_verify(handle, key) == 1
         ERR_clear_error()
         return isValid
     }
 
-    /// The algorithm of the signature.
-    var signatureNID: Int32 { unsafe X509_get_signature_nid(handle) }
+    /// The hash under an ECDSA signature; nil for another algorithm.
+    var hash: SignatureHash? {
+        switch unsafe X509_get_signature_nid(handle) {
+        case NID_ecdsa_with_SHA256: .sha256
+        case NID_ecdsa_with_SHA384: .sha384
+        case NID_ecdsa_with_SHA512: .sha512
+        default: nil
+        }
+    }
 
-    /// The signature's bytes.
     var signature: [UInt8] {
         var signature: UnsafePointer<ASN1_BIT_STRING>?
         // Both outputs belong to the certificate; the bytes are copied at once.

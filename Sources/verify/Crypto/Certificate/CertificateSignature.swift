@@ -1,6 +1,3 @@
-/// The hash under an authority's ECDSA signature.
-package enum SignatureHash: Sendable { case sha256, sha384, sha512 }
-
 /// The signature on a certificate as it stands in its DER, before anything else in it is believed.
 ///
 /// Our own arithmetic refuses what an authority certainly did not sign. Only OpenSSL accepts a certificate.
@@ -11,13 +8,7 @@ package struct CertificateSignature: Sendable {
 
     /// - Parameter signedPart: the tbsCertificate with its header.
     package init(_ der: [UInt8], over signedPart: Span<UInt8>, _ hash: SignatureHash) {
-        self.der = der
-        digest =
-            switch hash {
-            case .sha256: SHA256.hash(signedPart).bytes
-            case .sha384: SHA384.hash(signedPart)
-            case .sha512: SHA512.hash(signedPart)
-            }
+        (self.der, digest) = (der, hash.hash(signedPart))
     }
 
     /// Whether the key certainly did not make this signature. False for a P-384 key without a table: OpenSSL decides.

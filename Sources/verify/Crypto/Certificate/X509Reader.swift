@@ -156,12 +156,9 @@ package struct CertificateFacts: Sendable {
     let mayCertSign: Bool
     /// keyUsage is absent or has digitalSignature.
     package let maySign: Bool
+}
 
-    init(isCA: Bool, pathLength: Int?, mayCertSign: Bool, maySign: Bool) {
-        (self.isCA, self.pathLength) = (isCA, pathLength)
-        (self.mayCertSign, self.maySign) = (mayCertSign, maySign)
-    }
-
+extension CertificateFacts {
     /// Reads a certificate that is refused anyway, to tell why: all that ``CACertificate`` reads, except the key.
     ///
     /// - Returns: nil where ``CACertificate`` reads none either.

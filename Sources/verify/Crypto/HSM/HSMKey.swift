@@ -282,10 +282,7 @@ extension HSMKey {
             return key
         }
         let modulus = number(first, firstCount)
-        guard SigningKey.rsaBits.contains(8 * modulus.count) else {
-            let bits = 8 * modulus.count
-            throw .signing(bits < SigningKey.rsaBits.lowerBound ? .rsaTooSmall(bits: bits) : .rsaTooLarge(bits: bits))
-        }
+        if let fault = SigningKeyFault(rsaBits: 8 * modulus.count) { throw .signing(fault) }
         guard let key = VerificationKey(.rsa(modulus: modulus, exponent: number(second, secondCount)))
         else { throw .signing(.inconsistent) }
         return key

@@ -1,6 +1,5 @@
 internal import CBatchVerify
 
-/// A digest that a lab key shall sign.
 package struct LabSigningRequest: Sendable {
     package let key: LabKey
     /// The digest to sign: at most as many bytes as the curve's order.
@@ -9,7 +8,7 @@ package struct LabSigningRequest: Sendable {
     package init(key: LabKey, digest: [UInt8]) { (self.key, self.digest) = (key, digest) }
 }
 
-/// Makes the keys and signatures that ``LabKey`` makes, byte for byte, many at once; one per thread.
+/// Makes keys and signatures, many at once; one per thread.
 ///
 /// Lab keys only, never for secrets: the time that this takes depends on them.
 @safe package final class LabBatch {
@@ -20,6 +19,8 @@ package struct LabSigningRequest: Sendable {
 
     /// The most numbers of a call to the C side.
     private static let most = Int(CBV_MOST)
+    /// Makes the multiples of P-256's generator, which the C side keeps: once in the process.
+    private static let p256Table: Void = cbv_lab_p256_prepare()
 
     package init() {
         unsafe scratch = .allocate(byteCount: cbv_lab_scratch_bytes(), alignment: Int(CBV_ALIGNMENT))
@@ -27,7 +28,6 @@ package struct LabSigningRequest: Sendable {
 
     deinit { unsafe scratch.deallocate() }
 
-    /// The keys of these seeds, in their order.
     package func keys(_ curve: LabCurve, seeds: [[UInt8]]) -> [LabKey] {
         var keys: [LabKey] = []
         keys.reserveCapacity(seeds.count)
@@ -57,8 +57,10 @@ package struct LabSigningRequest: Sendable {
                 sign(requests, places[start..<min(start + Self.most, places.count)], curve, &signatures)
             }
         }
-        // Where r or s would be 0, another salt is needed.
-        return zip(signatures, requests).map { $0 ?? $1.key.sign(digest: $1.digest) }
+        return signatures.map { signature in
+            guard let signature else { preconditionFailure("no known hash makes r or s 0") }
+            return signature
+        }
     }
 }
 
@@ -99,11 +101,12 @@ extension LabBatch {
                         unsafe s.withMutableWords { s in
                             switch curve {
                             case .p256:
-                                LabTables.p256
+                                Self.p256Table
                                 unsafe cbv_lab_p256_sign(count, d, k, digest, r, s, scratch)
                             case .p384:
-                                let table = unsafe LabTables.p384.pointer
-                                unsafe cbv_lab_p384_sign(count, table, d, k, digest, r, s, scratch)
+                                unsafe P384Table.generator.withPointer {
+                                    unsafe cbv_lab_p384_sign(count, $0, d, k, digest, r, s, scratch)
+                                }
                             }
                         }
                     }
@@ -122,10 +125,12 @@ extension LabBatch {
             unsafe points.withMutableWords { points in
                 switch curve {
                 case .p256:
-                    LabTables.p256
+                    Self.p256Table
                     unsafe cbv_lab_p256_multiply(count, scalars, points, scratch)
                 case .p384:
-                    unsafe cbv_lab_p384_multiply(count, LabTables.p384.pointer, scalars, points, scratch)
+                    unsafe P384Table.generator.withPointer {
+                        unsafe cbv_lab_p384_multiply(count, $0, scalars, points, scratch)
+                    }
                 }
             }
         }

@@ -40,7 +40,7 @@ struct LabWords {
         words.append(fourth)
     }
 
-    /// Appends the number that is hashed from a text, as ``LabKey`` does it.
+    /// Appends the number that is hashed from a text.
     mutating func append(hashOf prefix: LabScalarPrefix, _ text: [UInt8]) {
         append(SHA256.hash(prefix.first.span, text.span))
         guard curve == .p384 else { return }
@@ -106,14 +106,9 @@ struct LabWords {
     }
 }
 
-extension LabCurve {
-    var wordCount: Int { byteCount / 8 }
-}
-
 /// The prefix of the text that a lab's scalar is hashed from; a long scalar takes two hashes.
 struct LabScalarPrefix {
     static let key = LabScalarPrefix(Array("lab key".utf8))
-    /// The prefix of nonces, with a salt of 0.
     static let nonce = LabScalarPrefix(Array("lab nonce".utf8) + [0])
 
     let first: [UInt8]

@@ -29,19 +29,17 @@ internal import COpenSSL
     package func seal(_ plaintext: Span<UInt8>, nonce: Span<UInt8>, authenticating clear: Span<UInt8>) -> [UInt8] {
         let context = AESGCMContext()
         let count = plaintext.count
-        return [UInt8](capacity: count + Self.tagBytes) { output in
-            // OpenSSL writes `count` bytes and after them the 16 of the tag: the buffer's size.
-            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-                begin(context, nonce: nonce, isSealing: 1)
-                unsafe context.update(nil, clear)
-                unsafe context.update(buffer.baseAddress, plaintext)
-                let tag = unsafe buffer.baseAddress?.advanced(by: count)
-                var none: Int32 = 0
-                let isDone = unsafe EVP_CipherFinal_ex(context.pointer, tag, &none) == 1
-                let hasTag = unsafe EVP_CIPHER_CTX_ctrl(context.pointer, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1
-                precondition(isDone && hasTag, "sealing fails only when memory is out")
-                initialized = count + Self.tagBytes
-            }
+        // OpenSSL writes `count` bytes and after them the 16 of the tag: the buffer's size.
+        return unsafe [UInt8](unsafeUninitializedCapacity: count + Self.tagBytes) { buffer, initialized in
+            begin(context, nonce: nonce, isSealing: 1)
+            unsafe context.update(nil, clear)
+            unsafe context.update(buffer.baseAddress, plaintext)
+            let tag = unsafe buffer.baseAddress?.advanced(by: count)
+            var none: Int32 = 0
+            let isDone = unsafe EVP_CipherFinal_ex(context.pointer, tag, &none) == 1
+            let hasTag = unsafe EVP_CIPHER_CTX_ctrl(context.pointer, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1
+            precondition(isDone && hasTag, "sealing fails only when memory is out")
+            initialized = count + Self.tagBytes
         }
     }
 

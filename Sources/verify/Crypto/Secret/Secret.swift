@@ -36,7 +36,6 @@ internal import COpenSSL
         return unsafe body(UnsafeRawBufferPointer(start: pointer, count: count))
     }
 
-    /// Whether the two hold the same bytes.
     package func isEqual(to other: Secret) -> Bool {
         unsafe withUnsafeBytes { left in
             unsafe other.withUnsafeBytes { right in

@@ -27,12 +27,12 @@ internal import COpenSSL
         switch unsafe EVP_PKEY_get_base_id(key) {
         case EVP_PKEY_RSA:
             // Our own reference to the key's RSA form.
-            let bits = unsafe Int(EVP_PKEY_get_bits(key))
-            if SigningKey.rsaBits.contains(bits), let rsa = unsafe EVP_PKEY_get1_RSA(key) {
+            let sizeFault = unsafe SigningKeyFault(rsaBits: Int(EVP_PKEY_get_bits(key)))
+            if sizeFault == nil, let rsa = unsafe EVP_PKEY_get1_RSA(key) {
                 unsafe self.init(takingOwnershipOf: key, rsa: rsa, ec: nil)
                 return
             }
-            fault = bits < SigningKey.rsaBits.lowerBound ? .rsaTooSmall(bits: bits) : .rsaTooLarge(bits: bits)
+            fault = sizeFault ?? .unreadable
         case EVP_PKEY_EC:
             // Our own reference to the key's EC form; the group belongs to it.
             if let ec = unsafe EVP_PKEY_get1_EC_KEY(key) {
@@ -73,11 +73,9 @@ internal import COpenSSL
         let isWritten = unsafe PEM_write_bio_PKCS8PrivateKey(output, key, nil, nil, 0, nil, nil)
         precondition(isWritten == 1, "a key can be written")
         let count = unsafe Int(BIO_ctrl_pending(output))
-        return [UInt8](capacity: count) { bytes in
-            // OpenSSL copies at most `count` bytes and says how many.
-            unsafe bytes.withUnsafeMutableBufferPointer { buffer, initialized in
-                initialized = unsafe Int(BIO_read(output, buffer.baseAddress, Int32(count)))
-            }
+        // OpenSSL copies at most `count` bytes and says how many.
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = unsafe Int(BIO_read(output, buffer.baseAddress, Int32(count)))
         }
     }
 
@@ -122,11 +120,9 @@ internal import COpenSSL
     /// A number's bytes, big-endian, without leading zeros.
     private static func bytes(_ number: OpaquePointer?) -> [UInt8] {
         let count = unsafe Int(BN_num_bits(number) + 7) / 8
-        return [UInt8](capacity: count) { output in
-            // OpenSSL writes exactly as many bytes as the number has.
-            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-                initialized = unsafe Int(BN_bn2bin(number, buffer.baseAddress))
-            }
+        // OpenSSL writes exactly as many bytes as the number has.
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = unsafe Int(BN_bn2bin(number, buffer.baseAddress))
         }
     }
 }

@@ -11,7 +11,6 @@ package final class SigningKey: Sendable {
 
     package let kind: Kind
     package let publicKey: VerificationKey
-    /// Bytes of a signature.
     package let signatureBytes: Int
     private let place: Place
 
@@ -36,16 +35,10 @@ package final class SigningKey: Sendable {
     ///
     /// - Parameter rsaBits: ignored for P-256.
     package static func generate(_ kind: Kind, rsaBits: Int = 2048) throws(SigningKeyFault) -> SigningKey {
-        let key: OpaquePointer?
-        switch kind {
-        case .rsa:
-            guard rsaBits >= Self.rsaBits.lowerBound else { throw .rsaTooSmall(bits: rsaBits) }
-            guard rsaBits <= Self.rsaBits.upperBound else { throw .rsaTooLarge(bits: rsaBits) }
-            unsafe key = unsafe Self.generateRSA(UInt32(rsaBits))
-        case .p256:
-            unsafe key = unsafe Self.generateP256()
+        if kind == .rsa, let fault = SigningKeyFault(rsaBits: rsaBits) { throw fault }
+        guard let key = unsafe Self.generate(kind, Int32(clamping: rsaBits)) else {
+            preconditionFailure("the system has entropy")
         }
-        guard let key = unsafe key else { preconditionFailure("the system has entropy") }
         return try SigningKey(unsafe PrivateKeyHandle(checking: key))
     }
 
@@ -67,10 +60,8 @@ package final class SigningKey: Sendable {
         return handle.pem
     }
 
-    package func sign(_ message: [UInt8]) -> [UInt8] { sign(message.span) }
-
     /// - Returns: ``signatureBytes`` bytes: RSA's number, or r ‖ s of 32 bytes each.
-    package func sign(_ message: Span<UInt8>) -> [UInt8] { sign(SHA256.hash(message)) }
+    package func sign(_ message: [UInt8]) -> [UInt8] { sign(SHA256.hash(message)) }
 
     /// Signs with a key of this process.
     ///
@@ -92,17 +83,15 @@ package final class SigningKey: Sendable {
 
     private func rsaSignature(of digest: Digest, _ handle: PrivateKeyHandle) -> [UInt8]? {
         var isSigned = false
-        let signature = [UInt8](capacity: signatureBytes) { output in
-            // OpenSSL reads the 32 bytes and writes as many as the modulus has, the buffer's size.
-            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-                var count: UInt32 = 0
-                isSigned = digest.withBytes { digest in
-                    unsafe digest.withUnsafeBufferPointer {
-                        unsafe RSA_sign(NID_sha256, $0.baseAddress, 32, buffer.baseAddress, &count, handle.rsa) == 1
-                    }
+        // OpenSSL reads the 32 bytes and writes as many as the modulus has, the buffer's size.
+        let signature = unsafe [UInt8](unsafeUninitializedCapacity: signatureBytes) { buffer, initialized in
+            var count: UInt32 = 0
+            isSigned = digest.withBytes { digest in
+                unsafe digest.withUnsafeBufferPointer {
+                    unsafe RSA_sign(NID_sha256, $0.baseAddress, 32, buffer.baseAddress, &count, handle.rsa) == 1
                 }
-                initialized = isSigned ? Int(count) : 0
             }
+            initialized = isSigned ? Int(count) : 0
         }
         return isSigned && signature.count == signatureBytes ? signature : nil
     }
@@ -116,38 +105,26 @@ package final class SigningKey: Sendable {
         }
         guard let pair = unsafe pair else { return nil }
         defer { unsafe ECDSA_SIG_free(pair) }
-        return [UInt8](capacity: signatureBytes) { output in
-            // Both numbers belong to the pair and are below the order: 32 bytes each, padded.
-            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-                let r = unsafe BN_bn2binpad(ECDSA_SIG_get0_r(pair), buffer.baseAddress, 32)
-                let s = unsafe BN_bn2binpad(ECDSA_SIG_get0_s(pair), buffer.baseAddress?.advanced(by: 32), 32)
-                precondition(r == 32 && s == 32, "a scalar has 32 bytes")
-                initialized = 64
-            }
+        // Both numbers belong to the pair and are below the order: 32 bytes each, padded.
+        return unsafe [UInt8](unsafeUninitializedCapacity: signatureBytes) { buffer, initialized in
+            let r = unsafe BN_bn2binpad(ECDSA_SIG_get0_r(pair), buffer.baseAddress, 32)
+            let s = unsafe BN_bn2binpad(ECDSA_SIG_get0_s(pair), buffer.baseAddress?.advanced(by: 32), 32)
+            precondition(r == 32 && s == 32, "a scalar has 32 bytes")
+            initialized = 64
         }
     }
 }
 
 extension SigningKey {
-    private static func generateRSA(_ bits: UInt32) -> OpaquePointer? {
-        // The context is ours and freed; OpenSSL's default exponent is 65537.
-        let context = unsafe EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, nil)
+    private static func generate(_ kind: Kind, _ rsaBits: Int32) -> OpaquePointer? {
+        // The context is ours and freed; the key is the caller's. OpenSSL's default exponent is 65537.
+        let context = unsafe EVP_PKEY_CTX_new_id(kind == .rsa ? EVP_PKEY_RSA : EVP_PKEY_EC, nil)
         defer { unsafe EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
         guard unsafe EVP_PKEY_keygen_init(context) == 1,
-            unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) == 1,
-            unsafe EVP_PKEY_keygen(context, &key) == 1
-        else { return nil }
-        return unsafe key
-    }
-
-    private static func generateP256() -> OpaquePointer? {
-        // The context is ours and freed; the key is the caller's.
-        let context = unsafe EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil)
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        var key: OpaquePointer?
-        guard unsafe EVP_PKEY_keygen_init(context) == 1,
-            unsafe EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1,
+            unsafe kind == .rsa
+                ? EVP_PKEY_CTX_set_rsa_keygen_bits(context, rsaBits) == 1
+                : EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1,
             unsafe EVP_PKEY_keygen(context, &key) == 1
         else { return nil }
         return unsafe key
@@ -164,6 +141,12 @@ package enum SigningKeyFault: Error, Equatable, Sendable, CustomStringConvertibl
     case rsaTooLarge(bits: Int)
     /// Private and public part do not belong together.
     case inconsistent
+
+    /// Why an RSA key of so many bits is refused; nil for one of an accepted size.
+    init?(rsaBits bits: Int) {
+        guard !SigningKey.rsaBits.contains(bits) else { return nil }
+        self = bits < SigningKey.rsaBits.lowerBound ? .rsaTooSmall(bits: bits) : .rsaTooLarge(bits: bits)
+    }
 
     package var description: String {
         switch self {

@@ -11,7 +11,6 @@ package final class SigningLibrary: Sendable {
     private let alarm: Alarm
     private let stopped = Atomic<Bool>(false)
     private let signed = Atomic<Int>(0)
-    private let wrong = Atomic<Int>(0)
 
     /// - Parameter engine: nil keeps ES256 with OpenSSL: verifying one by one costs more than signing.
     package init(_ signer: any GroupSigner, engine: EngineWatch?, alarm: @escaping Alarm) {
@@ -23,8 +22,6 @@ package final class SigningLibrary: Sendable {
     package var isStopped: Bool { stopped.load(ordering: .acquiring) }
     /// Signatures of the library that were verified and left.
     package var signedCount: Int { signed.load(ordering: .relaxed) }
-    /// Groups of the library that OpenSSL had to sign again.
-    package var wrongCount: Int { wrong.load(ordering: .relaxed) }
 
     /// Whether it may sign with keys of this kind now.
     func isUsed(for kind: SigningKey.Kind) -> Bool {
@@ -36,7 +33,6 @@ package final class SigningLibrary: Sendable {
 
     /// A group's signatures do not verify, or the library failed.
     func stop(_ kind: SigningKey.Kind) {
-        wrong.add(1, ordering: .relaxed)
         guard !stopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         alarm(
             "\(name) made a wrong \(kind == .rsa ? "RSA" : "P-256") signature, which did not leave the worker; "

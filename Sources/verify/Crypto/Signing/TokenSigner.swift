@@ -32,7 +32,6 @@ package struct TokenSigner: Sendable {
         }
     }
 
-    /// Whether the library signs with this key.
     package func usesLibrary(for key: SigningKey) -> Bool { tested.contains { $0.key === key } }
 
     /// - Parameter step: called before each signature of a key that is held elsewhere, which may take long.

@@ -11,7 +11,6 @@ internal import COpenSSL
     package let parameters: Parameters
 
     package var kind: SigningKey.Kind { if case .rsa = parameters { .rsa } else { .p256 } }
-    /// Bytes of a signature.
     package var signatureBytes: Int {
         if case .rsa(let modulus, _) = parameters { modulus.count } else { 2 * Digest.byteCount }
     }
@@ -57,14 +56,10 @@ internal import COpenSSL
         return unsafe key
     }
 
-    package func isValid(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        isValid(signature.span, of: message.span)
-    }
-
     /// - Parameter signature: RSA's number, as long as the modulus, or r ‖ s of 32 bytes each.
     /// - Returns: false for anything but a valid signature over SHA-256 of `message`.
-    package func isValid(_ signature: Span<UInt8>, of message: Span<UInt8>) -> Bool {
-        isValid(signature, of: SHA256.hash(message))
+    package func isValid(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        isValid(signature.span, of: SHA256.hash(message))
     }
 
     /// - Parameter digest: the message's SHA-256.

@@ -58,13 +58,6 @@ import Testing
         for name in ["kty", "use", "alg", "kid", "e"] { #expect(key[name] == golden[name].string) }
     }
 
-    @Test func `bytes are written as standard padded base64 and read in either spelling`() {
-        let golden = Contract.root["json"]["base64"]
-        #expect(golden["accept"].strings.count == 4)
-        for text in golden["accept"].strings { #expect(Base64.decode(Array(text.utf8)) == golden["raw"].hex) }
-        #expect(Base64.encode(golden["raw"].hex) == Array(golden["emit"].string.utf8))
-    }
-
     @Test func `durations are read and written as proto3 JSON has them`() throws {
         let golden = Contract.root["json"]["durations"]
         #expect(golden["accept"].names.count == 7)

@@ -32,6 +32,26 @@ enum Exchange {
     }
 }
 
+extension TokenKeyRing {
+    /// The claims of a token that one of these keys signed, for the tests' project and its app or client.
+    func claims(
+        of token: [UInt8],
+        number: String = Exchange.projectNumber,
+        id: String? = Exchange.projectID,
+        subjects: [String] = [Exchange.appID, Exchange.client],
+        at time: EvaluationTime = Exchange.now
+    ) -> TokenClaims? {
+        let result = TokenVerifier(keys: self).verify(
+            token,
+            projectNumber: number,
+            projectID: id,
+            at: time,
+            isSubject: { subjects.contains($0.subject) && !$0.isDebug }
+        )
+        return try? result.get()
+    }
+}
+
 /// `bytes` with one bit turned.
 func flipping(_ bit: Int, of bytes: [UInt8]) -> [UInt8] {
     var changed = bytes

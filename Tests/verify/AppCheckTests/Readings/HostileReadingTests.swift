@@ -63,17 +63,13 @@ struct HostileReadingTests {
         }
     }
 
-    @Test(arguments: [
-        (
-            #" { "b" : [ 1.50, "\u00e9\/" , null ], "a":{} } "#, #"{"b":[1.50,"é/",null],"a":{}}"#,
-            #"{"a":{},"b":[1.50,"é/",null]}"#
-        )
-    ])
-    func `JSON is written again with the same values`(text: String, compact: String, sorted: String) throws {
+    @Test func `JSON is written again with the same values`() throws {
+        let text = #" { "b" : [ 1.50, "\u00e9\/" , null ], "a":{} } "#
+        let compact = #"{"b":[1.50,"é/",null],"a":{}}"#
         let root = try #require(JSONSpelling.read(Array(text.utf8)))
         func written(_ spelling: JSONSpelling) -> String { String(decoding: spelling.text(root), as: UTF8.self) }
         #expect(written(JSONSpelling()) == compact)
-        #expect(written(JSONSpelling(isSorted: true)) == sorted)
+        #expect(written(JSONSpelling(isSorted: true)) == #"{"a":{},"b":[1.50,"é/",null]}"#)
         #expect(written(JSONSpelling(escapesSlashes: true)) == compact.replacing("/", with: #"\/"#))
         #expect(written(JSONSpelling(isSpaced: true)) == #"{"b": [1.50, "é/", null], "a": {}}"#)
     }
