@@ -26,7 +26,7 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The partition that was read, if the fault is one partition's.
     package private(set) var partition: Int32?
     /// Names the place that could not be read, the same one each time it is read. After a damaged batch the library may go
-    /// on at a wrong byte: then it is no offset of the topic.
+    /// on at a wrong byte: then it is not an offset of the topic.
     package private(set) var offset: Int64?
     /// The share of an output's records, 0 to 1, that the broker had acknowledged when the output's time ran out; nil
     /// for other faults.

@@ -223,6 +223,31 @@ struct LedgerCodecTests {
         #expect(PlainKeyRecord(value.span, in: 0..<value.count) == nil)
     }
 
+    /// Another number of parts, a negative serial number, a time beyond the calendar.
+    @Test(
+        arguments: [
+            [0x81, 1], [0x83, 1, 1, 1], [0x82, 1, 0x20], [0x82, 0x1B, 0x7F, 0, 0, 0, 0, 0, 0, 0, 1],
+        ] as [[UInt8]]
+    )
+    func `a time of issue that is not whole is refused, by the fast decoder too`(item: [UInt8]) {
+        let value = [0xAB] + Self.fullValue.dropFirst() + [0x0A] + item
+        let fault = #expect(throws: LedgerCodec.Fault.self) {
+            try LedgerCodec.decode(key: [1] + Self.bytes(1), value: value)
+        }
+        #expect(fault?.reason == "field 10 is not a time of issue")
+        #expect(PlainKeyRecord(value.span, in: 0..<value.count) == nil)
+    }
+
+    @Test func `a request of five parts, and a key of 33 bytes, are refused`() {
+        let bare: [UInt8] = [0xA7, 0, 1, 1, 0x42, 9, 9, 2, 0, 4, 0x60, 5, 0, 7, 0x20]
+        let value = bare + [9, 0x85, 0x61, 0x72, 0x58, 0x20] + Self.bytes(3) + [1, 1, 1]
+        let fault = #expect(throws: LedgerCodec.Fault.self) {
+            try LedgerCodec.decode(key: [1] + Self.bytes(1), value: value)
+        }
+        #expect(fault?.reason == "field 9 is not a request")
+        #expect(throws: LedgerCodec.Fault.self) { try LedgerCodec.decode(key: [1] + Self.bytes(1, 33), value: nil) }
+    }
+
     @Test func `the fast decoder reads risk metrics and skipped counters`() {
         #expect(PlainKeyRecord(Self.ratedValue.span, in: 0..<Self.ratedValue.count)?.risk == Self.rated.risk)
         #expect(PlainKeyRecord(Self.skippedValue.span, in: 0..<Self.skippedValue.count)?.skipped == 5)

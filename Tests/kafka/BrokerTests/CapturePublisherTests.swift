@@ -3,23 +3,29 @@ import Kafka
 import KafkaKit
 import KafkaPorts
 import Pipeline
+import Streams
 import TestKit
 import Testing
 
 @Suite(.waiting)
 struct CapturePublisherTests {
+    private func publisher(
+        _ fixture: MockFixture,
+        _ change: (inout CapturePublisher.Options) -> Void
+    ) throws -> CapturePublisher {
+        var options = CapturePublisher.Options()
+        change(&options)
+        return try CapturePublisher(properties: fixture.properties(), topic: MockFixture.topic, options: options)
+    }
+
     private func publish(
         _ records: [PublishRecord],
         _ fixture: MockFixture,
-        _ options: CapturePublisher.Options = .init(),
         isStopped: @autoclosure () -> Bool = false,
-        before: (Int) throws -> Void = { _ in }
+        before: (Int) throws -> Void = { _ in },
+        options change: (inout CapturePublisher.Options) -> Void = { _ in }
     ) throws -> PublishReport {
-        let publisher = try CapturePublisher(
-            properties: fixture.properties(),
-            topic: MockFixture.topic,
-            options: options
-        )
+        let publisher = try publisher(fixture, change)
         var index = 0
         return try publisher.publish(isStopped: isStopped) {
             guard index < records.count else { return nil }
@@ -48,9 +54,7 @@ struct CapturePublisherTests {
 
     @Test func `records keep their own partition only on request`() throws {
         try withMock { fixture in
-            var options = CapturePublisher.Options()
-            options.keepsPartitions = true
-            let report = try publish(keyed, fixture, options)
+            let report = try publish(keyed, fixture, options: { $0.keepsPartitions = true })
             #expect(report.isComplete)
             let records = try fixture.reader([3]).records(40)
             #expect(records.count == 40)
@@ -59,10 +63,8 @@ struct CapturePublisherTests {
 
     @Test func `a missing partition fails, and is reported`() throws {
         try withMock { fixture in
-            var options = CapturePublisher.Options()
-            options.keepsPartitions = true
             let wrong = PublishRecord(key: nil, value: nil, partition: 4)
-            let report = try publish([keyed[0], wrong, keyed[1]], fixture, options)
+            let report = try publish([keyed[0], wrong, keyed[1]], fixture, options: { $0.keepsPartitions = true })
             #expect(report.acknowledged == 1 && report.failed == 1 && !report.isComplete)
             #expect(report.firstFailure?.contains("partition 4") ?? false)
         }
@@ -82,13 +84,7 @@ struct CapturePublisherTests {
 
     @Test func `a broker that stays down is named once while it is waited for, and in the report`() throws {
         try withMock { fixture in
-            var options = CapturePublisher.Options()
-            options.deliveryMilliseconds = 600
-            let publisher = try CapturePublisher(
-                properties: fixture.properties(),
-                topic: MockFixture.topic,
-                options: options
-            )
+            let publisher = try publisher(fixture) { $0.deliveryMilliseconds = 600 }
             var (rest, waits): (ArraySlice<PublishRecord>, [String]) = (keyed[...], [])
             let report = try publisher.publish(
                 waiting: { waits.append($0.message) },
@@ -105,10 +101,8 @@ struct CapturePublisherTests {
 
     @Test func `records are paced, and a stop takes effect between them`() throws {
         try withMock { fixture in
-            var options = CapturePublisher.Options()
-            options.recordsPerSecond = 200
             let stopwatch = Stopwatch()
-            #expect(try publish(keyed, fixture, options).acknowledged == 40)
+            #expect(try publish(keyed, fixture, options: { $0.recordsPerSecond = 200 }).acknowledged == 40)
             // The last of 40 is due 39 intervals after the first.
             #expect(stopwatch.elapsed >= .milliseconds(194))
             var given = 0

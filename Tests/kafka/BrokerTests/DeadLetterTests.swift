@@ -8,13 +8,9 @@ import Testing
 /// A dead letter read back: the request as it was.
 @Suite("Dead letters read back")
 struct DeadLetterTests {
-    private static func header(_ name: String, _ value: String) -> RecordHeader {
-        RecordHeader(name: Array(name.utf8), value: Array(value.utf8))
-    }
-
     private static let marks = [
-        header("dlq.reason", "internal"), header("dlq.topic", "t"), header("dlq.partition", "2"),
-        header("dlq.offset", "17"),
+        RecordHeader("dlq.reason", "internal"), RecordHeader("dlq.topic", "t"), RecordHeader("dlq.partition", "2"),
+        RecordHeader("dlq.offset", "17"),
     ]
 
     private static func record(_ headers: [RecordHeader]?) -> TopicRecord {
@@ -22,19 +18,19 @@ struct DeadLetterTests {
     }
 
     @Test func `the request has its own headers, and its old place as its id where it had none`() throws {
-        let own = [Self.header("a", "1"), Self.header("a", "2"), RecordHeader(name: [0xFF], value: nil)]
+        let own = [RecordHeader("a", "1"), RecordHeader("a", "2"), RecordHeader(name: [0xFF], value: nil)]
         let letter = try #require(DeadLetter(Self.record(own + Self.marks), requestIDBytes: 128))
-        #expect(letter.headers == own + [Self.header("request-id", "t/2/17")])
+        #expect(letter.headers == own + [RecordHeader("request-id", "t/2/17")])
         #expect(letter.reason == .internal && letter.origin == "t/2/17" && !letter.isTruncated)
         #expect(letter.key == [1] && letter.value == [2] && letter.timestamp == 5)
-        let named = [Self.header("request-id", "r")]
+        let named = [RecordHeader("request-id", "r")]
         #expect(DeadLetter(Self.record(named + Self.marks), requestIDBytes: 128)?.headers == named)
         // An id over the limit would make a dead letter of it for that alone.
         #expect(DeadLetter(Self.record(own + Self.marks), requestIDBytes: 5)?.headers == own)
     }
 
     @Test func `a value that was left out shows`() {
-        let headers = Self.marks + [Self.header("dlq.truncated", "true")]
+        let headers = Self.marks + [RecordHeader("dlq.truncated", "true")]
         #expect(DeadLetter(Self.record(headers), requestIDBytes: 128)?.isTruncated == true)
     }
 
@@ -47,7 +43,7 @@ struct DeadLetterTests {
 
     @Test func `neither is one with unreadable headers, or with a reason of another program`() {
         #expect(DeadLetter(Self.record(nil), requestIDBytes: 128) == nil)
-        let foreign = [Self.header("dlq.reason", "boom")] + Self.marks.dropFirst()
+        let foreign = [RecordHeader("dlq.reason", "boom")] + Self.marks.dropFirst()
         #expect(DeadLetter(Self.record(foreign), requestIDBytes: 128) == nil)
     }
 }

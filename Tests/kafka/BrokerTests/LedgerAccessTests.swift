@@ -100,16 +100,11 @@ struct LedgerAccessTests {
         try withMock(partitions: 4) { fixture in
             let producer = try fixture.producer()
             for number in 0..<30 as Range<UInt8> {
-                try producer.produce(topic: MockFixture.topic, partition: Int32(number % 3), key: [1], value: [number])
+                try producer.put([number], to: Int32(number % 3))
             }
             try producer.flush(timeoutMilliseconds: .noLimit)
-            let scan = try TopicScan(
-                KafkaProperties(fixture.properties()),
-                topic: MockFixture.topic,
-                partitions: 4,
-                only: chosen,
-                timeBudget: .seconds(60)
-            )
+            let reader = try fixture.topicReader()
+            let scan = try TopicScan(reader, partitions: 4, only: chosen, timeBudget: .seconds(60))
             let ends = try scan.ends()
             #expect(ends.map(\.high) == [10, 10, 10, 0])
             var read: [Int32: Int] = [:]
@@ -122,16 +117,11 @@ struct LedgerAccessTests {
         try withMock(partitions: 2) { fixture in
             let producer = try fixture.producer()
             func write() throws {
-                try producer.produce(topic: MockFixture.topic, partition: 0, key: [1], value: [1])
+                try producer.put([1])
                 try producer.flush(timeoutMilliseconds: .noLimit)
             }
             try write()
-            let scan = try TopicScan(
-                KafkaProperties(fixture.properties()),
-                topic: MockFixture.topic,
-                partitions: 2,
-                timeBudget: .seconds(1)
-            )
+            let scan = try TopicScan(fixture.topicReader(), partitions: 2, timeBudget: .seconds(1))
             let ends = [Watermarks(low: 0, high: 0), Watermarks(low: 0, high: 5)]
             // A scan that follows the topic's end would never return while a producer writes.
             var records = 0

@@ -21,12 +21,7 @@ struct LedgerMarksTests {
         try withMock(partitions: Int(partitions)) { fixture in
             let producer = try fixture.producer()
             func write(_ record: (key: [UInt8], value: [UInt8]?), _ partition: Int32) throws {
-                try producer.produce(
-                    topic: MockFixture.topic,
-                    partition: partition,
-                    key: record.key,
-                    value: record.value
-                )
+                try producer.put(record.value, key: record.key, to: partition)
             }
             for (partition, items) in written {
                 for item in items {

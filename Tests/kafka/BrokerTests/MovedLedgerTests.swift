@@ -69,7 +69,7 @@ struct MovedLedgerTests {
         }
 
         /// The same worker's ledger, moved.
-        func moved(_ step: Step) throws -> [LedgerRecord] {
+        func moved(_ step: Step) throws -> [StoredRecord] {
             var ledger = MovedLedger(KeyHomes(.murmur2, step.old), to: KeyHomes(.murmur2, step.new))
             for record in rig.streams.ledger {
                 ledger.take(try LedgerCodec.decode(key: record.key, value: record.value), of: record.partition)
@@ -100,7 +100,7 @@ struct MovedLedgerTests {
     }
 
     /// The next worker's answers to the same requests under other ids, on these records.
-    private static func again(_ used: Used, _ records: [LedgerRecord], _ partitions: Int32) throws -> ExchangeRig {
+    private static func again(_ used: Used, _ records: [StoredRecord], _ partitions: Int32) throws -> ExchangeRig {
         let rig = try rig(used.keys, partitions)
         // So little later that no challenge has expired, and fresh ones are others.
         rig.time = used.rig.time + 1_000
@@ -154,7 +154,6 @@ struct MovedLedgerTests {
     func `without a move, on partitions of the same numbers, used requests are accepted again`(step: Step) throws {
         let used = try Used(on: step.old)
         let records = used.rig.streams.ledger.filter { $0.partition < step.new && $0.key != [4] }
-            .map { LedgerRecord(partition: $0.partition, key: $0.key, value: $0.value) }
         #expect(try Self.accepted(used, Self.again(used, records, step.new)) > 0)
     }
 
@@ -163,6 +162,20 @@ struct MovedLedgerTests {
     private static let time = EvaluationTime(milliseconds: 1_000)
     private static let used = ConsumedID(expiresAt: EvaluationTime(milliseconds: 2_000), request: SHA256.hash([1]))
     private static let id = SHA256.hash([7])
+
+    private static func home(of id: KeyID, among count: Int32) -> Int32 {
+        Partitioner.murmur2.partition(of: id.recordKey, count: count)
+    }
+
+    /// The keys that are written, and where.
+    private static func keys(_ ledger: MovedLedger) throws -> [(record: KeyRecord, partition: Int32)] {
+        try ledger.records().compactMap { record in
+            guard case .key(_, let key) = try LedgerCodec.decode(key: record.key, value: record.value) else {
+                return nil
+            }
+            return (key, record.partition)
+        }
+    }
 
     private static func mark(_ time: Int64?, partitions: Int32? = 2) -> LedgerChange {
         .mark(PartitionMark(streamTime: time.map { EvaluationTime(milliseconds: $0) }, partitions: partitions))
@@ -231,12 +244,12 @@ struct MovedLedgerTests {
         ledger.take(.mark(PartitionMark(appliedOffset: 8)), of: 1)
         // Where there was no mark, too: a worker that knows nothing would start there.
         #expect(ledger.oldMarks(nil).map(\.partition) == [0, 1, 2] && !ledger.isLeft)
-        let unmarked = LedgerRecord(.mark(PartitionMark(partitions: -3)), on: 2)
+        let unmarked = StoredRecord(.mark(PartitionMark(partitions: -3)), on: 2)
         #expect(ledger.oldMarks(nil).last == unmarked)
         mark.position.partitions = -2
-        #expect(ledger.oldMarks(nil).first { $0.partition == 0 } == LedgerRecord(.mark(mark), on: 0))
+        #expect(ledger.oldMarks(nil).first { $0.partition == 0 } == StoredRecord(.mark(mark), on: 0))
         let older = PartitionMark(appliedOffset: 8, partitions: -3)
-        #expect(ledger.oldMarks(nil).first { $0.partition == 1 } == LedgerRecord(.mark(older), on: 1))
+        #expect(ledger.oldMarks(nil).first { $0.partition == 1 } == StoredRecord(.mark(older), on: 1))
         ledger.take(.mark(mark), of: 0)
         ledger.take(.mark(older), of: 1)
         ledger.take(.mark(PartitionMark(partitions: -3)), of: 2)
@@ -251,7 +264,7 @@ struct MovedLedgerTests {
         ledger.take(.mark(PartitionMark(appliedOffset: 7, partitions: 2)), of: 0)
         #expect(ledger.isLeft(onlyBy: [1]) && ledger.isLeft(onlyBy: nil), "nobody has moved it")
         let mark = PartitionMark(appliedOffset: 7, partitions: -2, move: [1])
-        #expect(ledger.oldMarks([1]).first == LedgerRecord(.mark(mark), on: 0))
+        #expect(ledger.oldMarks([1]).first == StoredRecord(.mark(mark), on: 0))
         ledger.take(.mark(mark), of: 0)
         #expect(ledger.isLeft(onlyBy: [1]) && !ledger.isLeft(onlyBy: [2]) && !ledger.isLeft(onlyBy: nil))
         let marks = [false, true].flatMap { ledger.newMarks([0x67], [1], isWhole: $0) }
@@ -267,18 +280,15 @@ struct MovedLedgerTests {
     @Test func `a late record behind a higher counter moves nothing back, as in every restore`() throws {
         var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
         let (late, high) = (KeySamples.key(1, counter: 9), KeySamples.key(1, counter: 10))
-        let home = Partitioner.murmur2.partition(of: high.keyID.recordKey, count: 2)
+        let home = Self.home(of: high.keyID, among: 2)
         for key in [high, late] { ledger.take(.key(key.keyID, KeyTable.record(of: key, after: nil)), of: home) }
         ledger.join()
-        let changes = try ledger.records().map { try LedgerCodec.decode(key: $0.key, value: $0.value) }
-        let counters = changes.compactMap { if case .key(_, let record) = $0 { record.counter } else { nil } }
-        #expect(counters == [10])
+        #expect(try Self.keys(ledger).map(\.record.counter) == [10])
     }
 
     @Test func `a key's ban goes with it, any other to every partition, and the one that lasts longer counts`() throws {
-        let step = Step(old: 2, new: 3)
         let key = KeySamples.key(1, counter: 5)
-        let home = Partitioner.murmur2.partition(of: key.keyID.recordKey, count: 2)
+        let home = Self.home(of: key.keyID, among: 2)
         let own = BanID.key(key.keyID)
         func ban(_ kind: Ban.Kind, until: Int64?, _ offset: Int64? = 3) -> Ban {
             Ban(kind, since: Self.time, until: until.map { EvaluationTime(milliseconds: $0) }, offset: offset)
@@ -299,8 +309,7 @@ struct MovedLedgerTests {
             }
             found[id, default: [:]][record.partition] = ban
         }
-        let new = Partitioner.murmur2.partition(of: key.keyID.recordKey, count: step.new)
-        #expect(found[own] == [new: ban(.key, until: nil, nil)])
+        #expect(found[own] == [Self.home(of: key.keyID, among: 3): ban(.key, until: nil, nil)])
         let longer = ban(.installation, until: 6_000, nil)
         #expect(found[Self.id] == [0: longer, 1: longer, 2: longer])
         #expect(found[SHA256.hash([8])]?.keys.sorted() == [0, 1, 2])
@@ -308,33 +317,27 @@ struct MovedLedgerTests {
     }
 
     @Test func `a key that lies on two partitions is one key again, with the higher counter`() throws {
-        let key = KeySamples.key(1, counter: 5)
-        let (two, three) = (2, 3) as (Int32, Int32)
-        let homes = [two, three].map { Partitioner.murmur2.partition(of: key.keyID.recordKey, count: $0) }
-        let other = homes[1] == homes[0] ? (homes[1] + 1) % 3 : homes[0]
+        let id = KeySamples.key(1, counter: 5).keyID
+        let (two, three) = (Self.home(of: id, among: 2), Self.home(of: id, among: 3))
+        let other = three == two ? (three + 1) % 3 : two
         for (first, second) in [(5, 9), (9, 5)] as [(UInt32, UInt32)] {
             var ledger = MovedLedger(KeyHomes(.murmur2, 3), to: KeyHomes(.murmur2, 4))
-            ledger.take(.key(key.keyID, KeyTable.record(of: KeySamples.key(1, counter: first))), of: other)
-            ledger.take(.key(key.keyID, KeyTable.record(of: KeySamples.key(1, counter: second))), of: homes[1])
+            ledger.take(.key(id, KeyTable.record(of: KeySamples.key(1, counter: first))), of: other)
+            ledger.take(.key(id, KeyTable.record(of: KeySamples.key(1, counter: second))), of: three)
             ledger.join()
-            let records = Array(ledger.records())
-            let record = try #require(records.first)
-            #expect(records.count == 1 && ledger.keyCount == 1 && ledger.conflicts == 0)
-            guard case .key(_, let joined) = try LedgerCodec.decode(key: record.key, value: record.value) else {
-                Issue.record("a key")
-                return
-            }
-            #expect(joined.counter == 9)
-            #expect(record.partition == Partitioner.murmur2.partition(of: key.keyID.recordKey, count: 4))
+            let written = try Self.keys(ledger)
+            #expect(written.map(\.record.counter) == [9] && written.map(\.partition) == [Self.home(of: id, among: 4)])
+            #expect(Array(ledger.records()).count == 1 && ledger.keyCount == 1 && ledger.conflicts == 0)
         }
     }
+
     @Test(arguments: [(5, 9), (9, 5)] as [(UInt32, UInt32)])
     func `of two records that no rule joins one stays, and opens nothing that the other has used`(
         home: UInt32,
         stray: UInt32
     ) throws {
         let key = KeySamples.key(1, counter: 5)
-        let place = Partitioner.murmur2.partition(of: key.keyID.recordKey, count: 2)
+        let place = Self.home(of: key.keyID, among: 2)
         var other = KeyTable.record(of: KeySamples.key(1, counter: stray))
         other.environment = other.environment == .production ? .development : .production
         var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
@@ -342,12 +345,7 @@ struct MovedLedgerTests {
         ledger.take(.key(key.keyID, other), of: 1 - place)
         ledger.join()
         #expect(ledger.conflicts == 1 && ledger.keyCount == 1)
-        guard let record = ledger.records().next(),
-            case .key(_, let kept) = try LedgerCodec.decode(key: record.key, value: record.value)
-        else {
-            Issue.record("a key")
-            return
-        }
+        let kept = try #require(try Self.keys(ledger).first?.record)
         #expect(kept.counter == 9 && kept.environment != other.environment)
     }
 }

@@ -59,148 +59,140 @@ struct PartitionPositionsTests {
     }
 
     struct Start: CustomTestStringConvertible, Sendable {
-        let row: String
+        let testDescription: String
         let found: PartitionPositions
         let offset: Int64?
-        var skipped: Int64 = 0
+        let skipped: Int64
         /// The message's words; nil = no message.
-        var note: String?
-        var hasCommitted = true
+        let note: String?
+        let hasCommitted: Bool
         /// What is committed before anything is read.
-        var commitsFirst: Int64?
-        var testDescription: String { row }
+        let commitsFirst: Int64?
+
+        init(
+            _ row: String,
+            _ found: PartitionPositions,
+            at offset: Int64?,
+            skipped: Int64 = 0,
+            note: String? = nil,
+            hasCommitted: Bool = true,
+            commitsFirst: Int64? = nil
+        ) {
+            (testDescription, self.found, self.offset, self.skipped) = (row, found, offset, skipped)
+            (self.note, self.hasCommitted, self.commitsFirst) = (note, hasCommitted, commitsFirst)
+        }
     }
 
     static let starts: [Start] = [
-        Start(row: "1, first start", found: found(nil, isEmpty: true), offset: nil, hasCommitted: false),
+        Start("1, first start", found(nil, isEmpty: true), at: nil, hasCommitted: false),
+        Start("1, a partition was added", found(nil, isEmpty: true, others: true), at: nil, hasCommitted: false),
         Start(
-            row: "1, a partition was added",
-            found: found(nil, isEmpty: true, others: true),
-            offset: nil,
+            "1, an older version's import, and a partition without traffic yet",
+            found(nil, others: true),
+            at: nil,
             hasCommitted: false
         ),
+        Start("2, imported", found(nil, mark: mark(0)), at: nil, hasCommitted: false),
+        Start("2, imported, others are at work", found(nil, mark: mark(0), others: true), at: nil, hasCommitted: false),
         Start(
-            row: "1, an older version's import, and a partition without traffic yet",
-            found: found(nil, others: true),
-            offset: nil,
-            hasCommitted: false
-        ),
-        Start(row: "2, imported", found: found(nil, mark: mark(0)), offset: nil, hasCommitted: false),
-        Start(
-            row: "2, imported, others are at work",
-            found: found(nil, mark: mark(0), others: true),
-            offset: nil,
-            hasCommitted: false
-        ),
-        Start(
-            row: "2, the first batch was cut short at least once",
-            found: found(nil, mark: mark(40, .atLeastOnceUncommitted)),
-            offset: 40,
+            "2, the first batch was cut short at least once",
+            found(nil, mark: mark(40, .atLeastOnceUncommitted)),
+            at: 40,
             hasCommitted: false,
             commitsFirst: 40
         ),
-        Start(row: "6, upgrade without a mark", found: found(500, isOwn: false), offset: 500, hasCommitted: false),
+        Start("6, upgrade without a mark", found(500, isOwn: false), at: 500, hasCommitted: false),
         Start(
-            row: "6, upgrade where nothing was accepted, or a reset",
-            found: found(500, isOwn: false, isEmpty: true),
-            offset: 500,
+            "6, upgrade where nothing was accepted, or a reset",
+            found(500, isOwn: false, isEmpty: true),
+            at: 500,
             note: "nothing of the requests before offset 500",
             hasCommitted: false
         ),
         Start(
-            row: "6, upgrade, transactions",
-            found: found(500, isOwn: false, mark: olderTransaction),
-            offset: 500,
+            "6, upgrade, transactions",
+            found(500, isOwn: false, mark: olderTransaction),
+            at: 500,
             hasCommitted: false
         ),
         Start(
-            row: "6, upgrade, at least once",
-            found: found(500, isOwn: false, mark: olderAtLeastOnce(500)),
-            offset: 500,
+            "6, upgrade, at least once",
+            found(500, isOwn: false, mark: olderAtLeastOnce(500)),
+            at: 500,
             hasCommitted: false
         ),
         Start(
-            row: "6, upgrade, moved forward",
-            found: found(500, isOwn: false, mark: olderAtLeastOnce(400)),
-            offset: 500,
+            "6, upgrade, moved forward",
+            found(500, isOwn: false, mark: olderAtLeastOnce(400)),
+            at: 500,
             hasCommitted: false
         ),
         Start(
-            row: "6, upgrade after a crash, at least once",
-            found: found(500, isOwn: false, mark: olderAtLeastOnce(501)),
-            offset: 500,
+            "6, upgrade after a crash, at least once",
+            found(500, isOwn: false, mark: olderAtLeastOnce(501)),
+            at: 500,
             note: "before offset 501 were answered",
             hasCommitted: false
         ),
         Start(
-            row: "6, a rolling upgrade and a crash of an older version, at least once",
-            found: found(500, mark: olderAtLeastOnce(510)),
-            offset: 500,
+            "6, a rolling upgrade and a crash of an older version, at least once",
+            found(500, mark: olderAtLeastOnce(510)),
+            at: 500,
             note: "before offset 510 were answered"
         ),
-        Start(row: "7, normal", found: found(500, mark: mark(500)), offset: 500),
-        Start(row: "7, normal at least once", found: found(500, mark: mark(500, .atLeastOnce)), offset: 500),
+        Start("7, normal", found(500, mark: mark(500)), at: 500),
+        Start("7, normal at least once", found(500, mark: mark(500, .atLeastOnce)), at: 500),
+        Start("7, after reset --offsets-only", found(500, isOwn: false, mark: mark(500)), at: 500, hasCommitted: false),
+        Start("7, nothing is accepted yet", found(500, mark: mark(500), isEmpty: true), at: 500),
         Start(
-            row: "7, after reset --offsets-only",
-            found: found(500, isOwn: false, mark: mark(500)),
-            offset: 500,
-            hasCommitted: false
-        ),
-        Start(row: "7, nothing is accepted yet", found: found(500, mark: mark(500), isEmpty: true), offset: 500),
-        Start(
-            row: "8, moved forward",
-            found: found(501, isOwn: false, mark: mark(500)),
-            offset: 501,
+            "8, moved forward",
+            found(501, isOwn: false, mark: mark(500)),
+            at: 501,
             skipped: 1,
             note: "from 500 to 501",
             hasCommitted: false
         ),
+        Start("11, a crash at least once", found(499, mark: mark(500, .atLeastOnce)), at: 500, commitsFirst: 500),
         Start(
-            row: "11, a crash at least once",
-            found: found(499, mark: mark(500, .atLeastOnce)),
-            offset: 500,
+            "11, a crash behind the first offset",
+            found(499, mark: mark(500, .atLeastOnceUncommitted)),
+            at: 500,
             commitsFirst: 500
         ),
         Start(
-            row: "11, a crash behind the first offset",
-            found: found(499, mark: mark(500, .atLeastOnceUncommitted)),
-            offset: 500,
-            commitsFirst: 500
-        ),
-        Start(
-            row: "11, a crash in the first batch after a reset or an upgrade",
-            found: found(499, isOwn: false, mark: mark(500, .atLeastOnceUncommitted)),
-            offset: 500,
+            "11, a crash in the first batch after a reset or an upgrade",
+            found(499, isOwn: false, mark: mark(500, .atLeastOnceUncommitted)),
+            at: 500,
             hasCommitted: false,
             commitsFirst: 500
         ),
         Start(
-            row: "13, retention overtook",
-            found: found(9, mark: mark(9)),
-            offset: 10,
+            "13, retention overtook",
+            found(9, mark: mark(9)),
+            at: 10,
             skipped: 1,
             note: "up to 1 requests, from offset 9 on"
         ),
         Start(
-            row: "11 and 13, retention overtook what a crash had left uncommitted: the mark is committed",
-            found: found(5, mark: mark(7, .atLeastOnce)),
-            offset: 10,
+            "11 and 13, retention overtook what a crash had left uncommitted: the mark is committed",
+            found(5, mark: mark(7, .atLeastOnce)),
+            at: 10,
             skipped: 3,
             note: "up to 3 requests, from offset 7 on",
             commitsFirst: 7
         ),
-        Start(row: "13, just not", found: found(10, mark: mark(10)), offset: 10),
+        Start("13, just not", found(10, mark: mark(10)), at: 10),
         Start(
-            row: "8 and 13",
-            found: found(7, isOwn: false, mark: mark(3)),
-            offset: 10,
+            "8 and 13",
+            found(7, isOwn: false, mark: mark(3)),
+            at: 10,
             skipped: 7,
             note: "up to 3 requests, from offset 7 on",
             hasCommitted: false
         ),
-        Start(row: "14, just not", found: found(1_000, mark: mark(1_000)), offset: 1_000),
-        Start(row: "as many partitions as the mark names", found: placed(on: 4, marked: 4), offset: 500),
-        Start(row: "a mark that names no number", found: placed(on: 4, marked: nil), offset: 500),
+        Start("14, just not", found(1_000, mark: mark(1_000)), at: 1_000),
+        Start("as many partitions as the mark names", placed(on: 4, marked: 4), at: 500),
+        Start("a mark that names no number", placed(on: 4, marked: nil), at: 500),
     ]
 
     @Test(arguments: starts)
@@ -217,140 +209,107 @@ struct PartitionPositionsTests {
     }
 
     struct Hold: CustomTestStringConvertible, Sendable {
-        let row: String
+        let testDescription: String
         let found: PartitionPositions
         /// The sentence names what happened, and each way out.
         let names: [String]
-        var testDescription: String { row }
+
+        init(_ row: String, _ found: PartitionPositions, _ names: [String]) {
+            (testDescription, self.found, self.names) = (row, found, names)
+        }
     }
 
-    private static func out(_ target: String) -> String {
-        "attest-worker reset --config DIR --offsets-only --partitions 3 --to-\(target)"
-    }
+    private static let out = "attest-worker reset --config DIR --offsets-only --partitions 3 --to-"
+    private static let (toApplied, toCommitted) = (out + "applied", out + "committed")
+    private static let (toBeginning, toEnd) = (out + "beginning", out + "end")
 
     static let holds: [Hold] = [
+        Hold("3, an older version's offsets are gone", found(nil), ["the group has no offset", toBeginning, toEnd]),
+        Hold("3, with a mark", found(nil, mark: olderTransaction), [toBeginning, toEnd]),
+        Hold("3, with a mark, at least once", found(nil, mark: olderAtLeastOnce(7)), [toBeginning, toEnd]),
+        Hold("3, of this partition alone", found(nil, mark: olderTransaction, others: true), [toBeginning, toEnd]),
         Hold(
-            row: "3, an older version's offsets are gone",
-            found: found(nil),
-            names: ["the group has no offset", out("beginning"), out("end")]
-        ),
-        Hold(row: "3, with a mark", found: found(nil, mark: olderTransaction), names: [out("beginning"), out("end")]),
-        Hold(
-            row: "3, with a mark, at least once",
-            found: found(nil, mark: olderAtLeastOnce(7)),
-            names: [out("beginning"), out("end")]
+            "4, offsets are gone",
+            found(nil, mark: mark(1)),
+            ["before offset 1 are answered", toApplied, toBeginning]
         ),
         Hold(
-            row: "3, of this partition alone",
-            found: found(nil, mark: olderTransaction, others: true),
-            names: [out("beginning"), out("end")]
+            "4, at least once, others have theirs",
+            found(nil, mark: mark(1, .atLeastOnce), others: true),
+            [toApplied, toBeginning]
         ),
         Hold(
-            row: "4, offsets are gone",
-            found: found(nil, mark: mark(1)),
-            names: ["before offset 1 are answered", out("applied"), out("beginning")]
+            "5, another group's ledger",
+            found(500, mark: mark(500, group: Array("others".utf8))),
+            ["group others", "offset 500", toApplied, "ledger topic of its own"]
         ),
         Hold(
-            row: "4, at least once, others have theirs",
-            found: found(nil, mark: mark(1, .atLeastOnce), others: true),
-            names: [out("applied"), out("beginning")]
+            "5, a group renamed",
+            found(nil, mark: mark(500, group: Array("others".utf8))),
+            ["group others", toApplied]
+        ),
+        Hold("5, imported for another group", found(nil, mark: mark(0, group: [])), [toApplied]),
+        Hold(
+            "5, names that only look alike",
+            found(500, mark: mark(500, group: own + [0])),
+            ["group workers ", toApplied]
         ),
         Hold(
-            row: "5, another group's ledger",
-            found: found(500, mark: mark(500, group: Array("others".utf8))),
-            names: ["group others", "offset 500", out("applied"), "ledger topic of its own"]
+            "9, moved back by hand",
+            found(499, isOwn: false, mark: mark(500)),
+            ["moved back to 499", "before 500", toApplied, toCommitted]
         ),
         Hold(
-            row: "5, a group renamed",
-            found: found(nil, mark: mark(500, group: Array("others".utf8))),
-            names: ["group others", out("applied")]
+            "9, moved back by hand, at least once",
+            found(0, isOwn: false, mark: mark(500, .atLeastOnce)),
+            ["moved back to 0", toApplied, toCommitted]
         ),
         Hold(
-            row: "5, imported for another group",
-            found: found(nil, mark: mark(0, group: [])),
-            names: [out("applied")]
+            "10, the ledger was emptied",
+            found(500, isEmpty: true),
+            ["offset 500", "it has no mark", "import-keys", toCommitted]
+        ),
+        Hold("10, its mark is gone", found(500), ["it has no mark", toCommitted]),
+        Hold(
+            "10, it was truncated",
+            found(500, mark: mark(499)),
+            ["its last mark is of offset 499", "import-keys", toCommitted]
+        ),
+        Hold("10, down to an older version's mark", found(500, mark: olderTransaction), ["import-keys", toCommitted]),
+        Hold(
+            "10, down to an older version's mark, at least once",
+            found(500, mark: olderAtLeastOnce(499)),
+            ["import-keys", toCommitted]
+        ),
+        Hold("12, torn", found(499, mark: mark(500)), ["offset 499", "at 500", toApplied, toCommitted]),
+        Hold(
+            "14, requests made again",
+            found(1_001, mark: mark(1_001)),
+            ["offset 1001", "end 1000", toBeginning, toEnd]
+        ),
+        Hold("14, upgrade", found(1_001, isOwn: false), ["offset 1001", toBeginning, toEnd]),
+        Hold(
+            "14, at least once, behind a crash",
+            found(999, mark: mark(1_001, .atLeastOnce)),
+            ["offset 1001", toBeginning, toEnd]
         ),
         Hold(
-            row: "5, names that only look alike",
-            found: found(500, mark: mark(500, group: own + [0])),
-            names: ["group workers ", out("applied")]
-        ),
-        Hold(
-            row: "9, moved back by hand",
-            found: found(499, isOwn: false, mark: mark(500)),
-            names: ["moved back to 499", "before 500", out("applied"), out("committed")]
-        ),
-        Hold(
-            row: "9, moved back by hand, at least once",
-            found: found(0, isOwn: false, mark: mark(500, .atLeastOnce)),
-            names: ["moved back to 0", out("applied"), out("committed")]
-        ),
-        Hold(
-            row: "10, the ledger was emptied",
-            found: found(500, isEmpty: true),
-            names: ["offset 500", "it has no mark", "import-keys", out("committed")]
-        ),
-        Hold(row: "10, its mark is gone", found: found(500), names: ["it has no mark", out("committed")]),
-        Hold(
-            row: "10, it was truncated",
-            found: found(500, mark: mark(499)),
-            names: ["its last mark is of offset 499", "import-keys", out("committed")]
-        ),
-        Hold(
-            row: "10, down to an older version's mark",
-            found: found(500, mark: olderTransaction),
-            names: ["import-keys", out("committed")]
-        ),
-        Hold(
-            row: "10, down to an older version's mark, at least once",
-            found: found(500, mark: olderAtLeastOnce(499)),
-            names: ["import-keys", out("committed")]
-        ),
-        Hold(
-            row: "12, torn",
-            found: found(499, mark: mark(500)),
-            names: ["offset 499", "at 500", out("applied"), out("committed")]
-        ),
-        Hold(
-            row: "14, requests made again",
-            found: found(1_001, mark: mark(1_001)),
-            names: ["offset 1001", "end 1000", out("beginning"), out("end")]
-        ),
-        Hold(
-            row: "14, upgrade",
-            found: found(1_001, isOwn: false),
-            names: ["offset 1001", out("beginning"), out("end")]
-        ),
-        Hold(
-            row: "14, at least once, behind a crash",
-            found: found(999, mark: mark(1_001, .atLeastOnce)),
-            names: ["offset 1001", out("beginning"), out("end")]
-        ),
-        Hold(
-            row: "14, at least once, before the first offset",
-            found: found(nil, mark: mark(1_001, .atLeastOnceUncommitted)),
-            names: ["offset 1001", out("beginning"), out("end")]
+            "14, at least once, before the first offset",
+            found(nil, mark: mark(1_001, .atLeastOnceUncommitted)),
+            ["offset 1001", toBeginning, toEnd]
         ),
     ]
 
     private static let moving = "Runbook"
 
     static let misplaced: [Hold] = [
-        Hold(row: "added", found: placed(on: 4, marked: 3), names: ["placed on 3 partitions", "have 4", moving]),
-        Hold(
-            row: "one of one",
-            found: placed(on: 2, marked: 1),
-            names: ["placed on 1 partition and", "have 2", moving]
-        ),
-        Hold(row: "the topics were made with fewer", found: placed(on: 3, marked: 4), names: ["have 3", moving]),
-        Hold(
-            row: "another partition's mark",
-            found: placed(on: 4, marked: nil, others: 3),
-            names: ["on 3 partitions", moving]
-        ),
-        Hold(row: "the new one", found: added, names: ["placed on 3 partitions", "have 4", moving]),
-        Hold(row: "a move that has not ended", found: placed(on: 4, marked: 0), names: ["not all of them are here"]),
-        Hold(row: "a ledger that was moved", found: placed(on: 4, marked: -4), names: ["moved to another one"]),
+        Hold("added", placed(on: 4, marked: 3), ["placed on 3 partitions", "have 4", moving]),
+        Hold("one of one", placed(on: 2, marked: 1), ["placed on 1 partition and", "have 2", moving]),
+        Hold("the topics were made with fewer", placed(on: 3, marked: 4), ["have 3", moving]),
+        Hold("another partition's mark", placed(on: 4, marked: nil, others: 3), ["on 3 partitions", moving]),
+        Hold("the new one", added, ["placed on 3 partitions", "have 4", moving]),
+        Hold("a move that has not ended", placed(on: 4, marked: 0), ["not all of them are here"]),
+        Hold("a ledger that was moved", placed(on: 4, marked: -4), ["moved to another one"]),
     ]
 
     @Test(arguments: holds + misplaced)

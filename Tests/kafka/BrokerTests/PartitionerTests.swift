@@ -41,36 +41,4 @@ struct PartitionerTests {
     func `the hash is Java's`(key: String, hash: Int32) {
         #expect(Partitioner.murmur2.partition(of: Array(key.utf8), count: .max) == (hash & .max) % .max)
     }
-
-    @Test(arguments: Partitioner.allCases)
-    func `any key is on the partition where the library puts it`(partitioner: Partitioner) {
-        var random = Xorshift(state: 0x9e37_79b9_7f4a_7c15)
-        for length in 0..<300 {
-            let key = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
-            let count = Int32.random(in: 1...1000, using: &random)
-            let ours = partitioner.partition(of: key, count: count)
-            #expect(ours == partitioner.rdkafkaPartition(of: key, count: count), "\(key) of \(count)")
-            #expect((0..<count).contains(ours))
-        }
-    }
-
-    @Test func `the two partitioners differ`() {
-        let keys = (0..<100).map { Array("key-\($0)".utf8) }
-        let differing = keys.count {
-            Partitioner.murmur2.partition(of: $0, count: 12) != Partitioner.crc32.partition(of: $0, count: 12)
-        }
-        #expect(differing > 50)
-    }
-}
-
-/// A seeded source of test data.
-struct Xorshift: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
 }

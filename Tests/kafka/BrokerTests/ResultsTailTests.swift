@@ -29,10 +29,7 @@ struct ResultsTailTests {
             let tail = try ResultsTail(configuration)
             let all = try ResultsTail(configuration, only: [0], fromBeginning: true)
             let producer = try fixture.producer()
-            for partition in [0, 1] as [Int32] {
-                let value = bytes("new \(partition)")
-                try producer.produce(topic: MockFixture.topic, partition: partition, key: nil, value: value)
-            }
+            for partition in [0, 1] as [Int32] { try producer.put(bytes("new \(partition)"), to: partition) }
             try producer.flush(timeoutMilliseconds: .noLimit)
             #expect(try values(tail, 2).sorted() == ["new 0", "new 1"])
             #expect(try values(all, 3) == ["0", "1", "new 0"])

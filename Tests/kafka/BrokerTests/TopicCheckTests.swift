@@ -74,16 +74,6 @@ struct TopicCheckTests {
         #expect(TopicCheck.changed(["replies": 6, "results": 3], Self.withReplies, from: 6) != nil)
     }
 
-    @Test(arguments: [("3600000", 0), ("3600001", 1), ("600000", 0), ("-1", 1)])
-    func `replies that stay longer than an hour are a warning`(kept: String, warnings: Int) {
-        var facts = Self.good()
-        facts["replies"] = TopicFacts(partitions: 2, settings: ["retention.ms": kept, "cleanup.policy": "delete"])
-        let found = TopicCheck.judge(facts, Self.withReplies)
-        #expect(found.map(\.severity) == [TopicFinding.Severity](repeating: .warning, count: warnings))
-        facts["replies"]?.settings?["cleanup.policy"] = "compact"
-        #expect(TopicCheck.judge(facts, Self.withReplies).contains { $0.severity == .problem && !$0.endsRun })
-    }
-
     @Test func `the replies topic is created with partitions of its own, and expires in minutes`() throws {
         let plan = TopicCreator.plan(Self.withReplies, partitions: 6, replyPartitions: 2, replication: nil)
         #expect(plan.count == 7 && plan.dropLast().allSatisfy { $0.partitions == 6 })
@@ -118,27 +108,9 @@ struct TopicCheckTests {
         #expect(TopicCheck.changed(["receipts": 7], Self.withReceipts, from: 6) != nil)
     }
 
-    private static let receiptSettings = [
+    static let receiptSettings = [
         "cleanup.policy": "compact,delete", "retention.ms": "7776000000", "max.compaction.lag.ms": "43200000",
     ]
-
-    @Test(
-        arguments: [
-            ("cleanup.policy", "delete,compact", nil), ("cleanup.policy", "compact", .problem),
-            ("cleanup.policy", "delete", .problem), ("retention.ms", "2592000000", nil), ("retention.ms", "-1", nil),
-            ("retention.ms", "2591999999", .warning), ("max.compaction.lag.ms", "9223372036854775807", .warning),
-        ] as [(String, String, TopicFinding.Severity?)]
-    )
-    func `receipts that go too soon, or never, are found`(name: String, value: String, found: TopicFinding.Severity?) {
-        var facts = Self.good()
-        facts["receipts"] = TopicFacts(partitions: 6, settings: Self.receiptSettings)
-        #expect(TopicCheck.judge(facts, Self.withReceipts) == [])
-        facts["receipts"]?.settings?[name] = value
-        let findings = TopicCheck.judge(facts, Self.withReceipts)
-        #expect(findings.map(\.severity) == (found.map { [$0] } ?? []))
-        #expect(findings.allSatisfy { $0.message.contains("\(name)=\(value)") })
-        #expect(findings.allSatisfy { $0.severity == .warning || !$0.endsRun }, "no worker stops for it")
-    }
 
     @Test func `the receipts topic is created aligned, compacted, and for 90 days`() throws {
         let plan = TopicCreator.plan(Self.withReceipts, partitions: 6, replication: nil)
@@ -148,24 +120,6 @@ struct TopicCheckTests {
         #expect(settings.merging(Self.receiptSettings) { $1 } == settings)
         let facts = TopicFacts(partitions: 6, settings: settings)
         #expect(TopicCheck.judge(Self.good().merging(["receipts": facts]) { $1 }, Self.withReceipts) == [])
-    }
-
-    @Test(arguments: ["delete", "compact,delete", ""])
-    func `a ledger that expires is a problem`(policy: String) {
-        var facts = Self.good()
-        facts["ledger"]?.settings = ["cleanup.policy": policy]
-        let findings = TopicCheck.judge(facts, Self.names)
-        #expect(findings.map(\.severity) == [.problem])
-        #expect(findings.first?.message.contains("cleanup.policy=\(policy)") ?? false)
-    }
-
-    @Test(arguments: ["requests", "ledger"])
-    func `requests and ledger with producer timestamps are a warning`(topic: String) {
-        var facts = Self.good()
-        facts[topic]?.settings?["message.timestamp.type"] = "CreateTime"
-        let findings = TopicCheck.judge(facts, Self.names)
-        #expect(findings.map(\.severity) == [.warning])
-        #expect(findings.first?.message.contains("CreateTime") ?? false)
     }
 
     @Test func `unreadable settings are not judged`() {
@@ -183,38 +137,24 @@ struct TopicCheckTests {
         #expect(findings.first?.message.contains("results is named for more than one purpose") ?? false)
     }
 
-    @Test(arguments: [
-        ("", "i"), ("g", ""),
-    ])
-    func `a group and an instance need names`(group: String, instance: String) {
-        let settings = BrokerSettings(
-            properties: [("group.id", group)],
-            topics: Self.names,
-            instanceName: instance,
-            membership: .static
-        )
-        #expect(throws: KafkaFault.self) { try settings.validate() }
+    private static func settings(_ more: [(String, String)] = [], group: String = "g") -> BrokerSettings {
+        let properties = [("group.id", group)] + more
+        return BrokerSettings(properties: properties, topics: names, instanceName: "i", membership: .static)
     }
 
-    @Test func `every output needs a topic`() {
-        var settings = BrokerSettings(
-            properties: [("group.id", "g")],
-            topics: Self.names,
-            instanceName: "i",
-            membership: .static
-        )
+    @Test func `a group, an instance and every output need names`() {
+        var settings = Self.settings()
         #expect(throws: Never.self) { try settings.validate() }
         settings.topics.outputs[.deadLetters] = nil
+        #expect(throws: KafkaFault.self) { try settings.validate() }
+        #expect(throws: KafkaFault.self) { try Self.settings(group: "").validate() }
+        settings = Self.settings()
+        settings.instanceName = ""
         #expect(throws: KafkaFault.self) { try settings.validate() }
     }
 
     @Test func `a static member id is made of the group's and the instance's name, a dynamic member has none`() throws {
-        var settings = BrokerSettings(
-            properties: [("group.id", "g"), ("group.instance.id", "x"), ("auto.offset.reset", "latest")],
-            topics: Self.names,
-            instanceName: "i",
-            membership: .static
-        )
+        var settings = Self.settings([("group.instance.id", "x"), ("auto.offset.reset", "latest")])
         #expect(try settings.consumerProperties()["group.instance.id"] == "g-i")
         // A deleted offset is an error, and the positions decide where reading continues.
         #expect(try settings.consumerProperties()["auto.offset.reset"] == "error")
@@ -223,12 +163,7 @@ struct TopicCheckTests {
     }
 
     @Test func `an output has the transaction timeout, or half of the maximum poll interval`() throws {
-        var settings = BrokerSettings(
-            properties: [("group.id", "g")],
-            topics: Self.names,
-            instanceName: "one",
-            membership: .static
-        )
+        var settings = Self.settings()
         #expect(try settings.outputMilliseconds() == 30_000)
         settings.properties += [("transaction.timeout.ms", "20000")]
         #expect(try settings.outputMilliseconds() == 20_000)

@@ -66,7 +66,7 @@ struct WriterThreadTests {
             OutputBatch(
                 records: (0..<4 as Range<Int32>).flatMap { [record(.results, $0), record(.ledger, $0)] },
                 offsets: [PartitionOffset(partition: 0, offset: 7)],
-                token: LibraryToken(GroupMetadata(withoutMembersOf: "group")),
+                token: GroupMetadata(withoutMembersOf: "group"),
                 budget: CallBudget(until: now + 1_000_000)
             )
         }

@@ -1,6 +1,7 @@
 internal import Foundation
 package import Kafka
 internal import KafkaPorts
+package import Streams
 internal import Synchronization
 internal import TestKit
 
@@ -33,16 +34,16 @@ package final class MockFixture {
     }
 
     /// Writes so many records to each of the first partitions: their numbers, with the partition's as key.
-    package func fill(perPartition: Int, partitions: Int32 = 1) throws {
-        let producer = try producer()
+    package func fill(
+        perPartition: Int,
+        partitions: Int32 = 1,
+        headers: [RecordHeader] = [],
+        _ more: [(String, String)] = []
+    ) throws {
+        let producer = try producer(more)
         for number in 0..<perPartition {
             for partition in 0..<partitions {
-                try producer.produce(
-                    topic: Self.topic,
-                    partition: partition,
-                    key: bytes("\(partition)"),
-                    value: bytes("\(number)")
-                )
+                try producer.put(bytes("\(number)"), key: bytes("\(partition)"), headers: headers, to: partition)
             }
         }
         try producer.flush(timeoutMilliseconds: .noLimit)

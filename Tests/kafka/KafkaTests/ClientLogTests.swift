@@ -29,12 +29,4 @@ struct ClientLogTests {
         }
         withExtendedLifetime(handle) {}
     }
-
-    @Test func `the topic that a transaction was refused for is the last one, until it is forgotten`() {
-        let mailbox = Mailbox()
-        #expect(mailbox.take() == nil)
-        for topic in ["a", "b"] { mailbox.leave(topic) }
-        #expect(mailbox.take() == "b" && mailbox.take() == nil)
-        mailbox.leave("left behind")
-    }
 }

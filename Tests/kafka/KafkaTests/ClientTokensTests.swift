@@ -18,11 +18,11 @@ struct ClientTokensTests {
     private static func fault(of client: ClientHandle) -> KafkaFault? {
         _ = eventually {
             client.serve()
-            return client.context.lastConnectionFault == nil ? 0 : 1
+            return client.context.observations.connectionFault == nil ? 0 : 1
         } until: {
             $0 == 1
         }
-        return client.context.lastConnectionFault
+        return client.context.observations.connectionFault
     }
 
     @Test func `clients of now and of later are told why there is no token, as of a broker that is away`() throws {
@@ -46,7 +46,7 @@ struct ClientTokensTests {
         tokens.set(BearerToken(text: "a.b.", principal: "worker", end: far, extensions: extensions))
         clients.append(try Self.client(command))
         for client in clients { client.serve() }
-        #expect(clients.allSatisfy { $0.context.lastConnectionFault == nil })
+        #expect(clients.allSatisfy { $0.context.observations.connectionFault == nil })
     }
 
     @Test func `a broker's refusal asks for another token, and the next token is a new chance`() throws {

@@ -4,12 +4,6 @@ import Testing
 @testable import Kafka
 
 struct KafkaPropertiesTests {
-    @Test func `valid properties pass`() throws {
-        try KafkaProperties([
-            ("bootstrap.servers", "127.0.0.1:9092"), ("linger.ms", "5"), ("session.timeout.ms", "10000"),
-        ]).validate()
-    }
-
     @Test(arguments: [
         ("no.such.property", "1"), ("linger.ms", "soon"), ("session.timeout.ms", "-5"), ("security.protocol", "magic"),
         ("opaque", "1"), ("dr_msg_cb", "1"), ("", "x"), ("client.id", "a\0b"), ("client.\0id", "a"),
@@ -106,7 +100,7 @@ struct KafkaPropertiesTests {
         ("auto.offset.reset", [.consumer]), ("linger.ms", [.producer]), ("no.such.property", [.consumer, .producer]),
     ])
     func `a setting goes to the clients that it applies to`(name: String, kinds: [ClientKind]) {
-        #expect(ClientKind.allCases.filter { PropertyScopes.applies(name, to: $0) } == kinds)
+        #expect(ClientKind.allCases.filter { PropertyTable.applies(name, to: $0) } == kinds)
     }
 
     @Test func `a consumer and a producer can share one list of properties`() throws {

@@ -185,7 +185,7 @@ struct KafkaMemberTests {
         /// What the marks name at the start, and once our own can be read; nil = some cannot be read.
         var first: Set<Int32>? = []
         var found: Set<Int32>?
-        var delivery = OutputWriter.Settings.Delivery.transaction
+        var delivery = Delivery.transaction
         var isHeldBack = false
         var isLost = false
     }

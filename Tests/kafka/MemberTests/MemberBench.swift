@@ -111,7 +111,7 @@ final class MemberBench {
     var now = Moment(milliseconds: 1_000)
 
     /// - Parameter partitions: of the topics at the start; nil = any.
-    init(_ delivery: OutputWriter.Settings.Delivery = .transaction, partitions: Int32? = nil) throws {
+    init(_ delivery: Delivery = .transaction, partitions: Int32? = nil) throws {
         var settings = MemberSettings(
             delivery: delivery,
             group: "group",

@@ -5,8 +5,6 @@ import Testing
 
 @Suite("A member's place in its group")
 struct MembershipTests {
-    private final class Token: MemberToken {}
-
     private static let table = StateTable(
         """
                        | joining   | answering    | askingTopics | takingOver    | askingOffsets | owning       | leaving  | expelled
@@ -22,22 +20,16 @@ struct MembershipTests {
         """
     )
 
-    @Test(arguments: Membership.Event.allCases)
-    func `every state takes every event as it is drawn`(event: Membership.Event) throws {
-        let row = try #require(Self.table.rows.first { $0.event == "\(event)" })
-        #expect(Self.table.rows.count == Membership.Event.allCases.count)
-        #expect(Self.table.states == Membership.State.allCases.map { "\($0)" })
-        for (column, state) in Membership.State.allCases.enumerated() {
-            let cell = StateTable.drawn(Membership.cell(state, event)) { "\($0)" }
-            #expect(cell == row.cells[column], "\(event) in \(state)")
-        }
+    @Test(arguments: Membership.Event.allCases.indices)
+    func `every state takes every event as it is drawn`(row: Int) {
+        Self.table.expectRow(row, Membership.State.allCases, Membership.Event.allCases, Membership.cell)
     }
 
     @Test func `each announcement has a number of its own, and the token outlives the assignment until it is released`()
     {
         var membership = Membership()
         for round in 1...2 {
-            membership.token = Token()
+            membership.token = TestToken()
             for event in [Membership.Event.assigned, .answered, .topicsKnown, .tookOver, .offsetsKnown] {
                 membership.take(event)
             }

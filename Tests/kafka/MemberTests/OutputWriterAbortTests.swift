@@ -7,11 +7,10 @@ import Testing
 struct OutputWriterAbortTests {
     /// A writer whose output has failed, with a transaction that may be aborted.
     private func failed(
-        _ delivery: OutputWriter.Settings.Delivery = .transaction,
+        _ delivery: Delivery = .transaction,
         change: (inout OutputWriter.Settings) -> Void = { _ in }
     ) -> WriterBench {
-        let bench = WriterBench(delivery, change: change)
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready(delivery, change: change)
         bench.producer.script[delivery == .transaction ? .offsets : .flush] = [.abortable]
         bench.run(.write(bench.batch()))
         _ = bench.producer.takeCalls()
@@ -62,8 +61,7 @@ struct OutputWriterAbortTests {
         (bench.producer.deliveries.failed, bench.producer.deliveries.unsent) = (1, 1)
         #expect(bench.run(.abort).isUnknown == true)
         #expect(bench.producer.calls == ["discard"])
-        bench = WriterBench()
-        bench.run(.takeOver([:]))
+        bench = .ready()
         // Offsets without a final answer when the time is over.
         bench.producer.script[.offsets] = Array(repeating: .again, count: 1_000)
         #expect(bench.run(.write(bench.batch()), step: 500).fault?.isTimeout == true)
@@ -85,8 +83,7 @@ struct OutputWriterAbortTests {
     }
 
     @Test func `a broker that drops a transaction's offsets gets them from the member`() {
-        let bench = WriterBench(change: { $0.commitsOffsetsAside = true })
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready { $0.commitsOffsetsAside = true }
         let outcome = bench.run(.write(bench.batch()))
         guard case .written(_, _, offsetsAreDue: true, _) = outcome else { Issue.record("\(outcome)"); return }
         // Whether they were committed is the member's to know.

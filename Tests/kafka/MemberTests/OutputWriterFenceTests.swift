@@ -37,8 +37,7 @@ struct OutputWriterFenceTests {
     @Test(arguments: [true, false])
     func `a producer with a copy on its way writes no other output`(isEnd: Bool) {
         let requests = isEnd ? \UnansweredRequests.ends : \.additions
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready()
         // After a commit.
         bench.producer.onFlush = { $0.unanswered[keyPath: requests] = 1 }
         #expect(bench.run(.write(bench.batch())).isWritten && bench.producer.isDiscarded)
@@ -51,8 +50,7 @@ struct OutputWriterFenceTests {
     }
 
     @Test func `a transaction that was aborted with a repeat is known to be aborted`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready()
         bench.producer.script[.offsets] = [.abortable]
         bench.run(.write(bench.batch()))
         bench.producer.unanswered.ends = 1

@@ -27,17 +27,15 @@ struct OutputWriterTableTests {
         flushLedger | ledger      | flushLedger | failed | failed! | failed! | failed | failed | failed!
         """
 
-    private static func cells(_ table: String) -> [(row: String, cells: [(CallOutcome, String)])] {
-        let rows = table.split(separator: "\n").map { line in
-            line.split(separator: "|").map { $0.trimmingCharacters() }
-        }
-        let columns = rows[0].dropFirst().compactMap(CallOutcome.init)
+    private static func cells(_ text: String) -> [(row: String, cells: [(CallOutcome, String)])] {
+        let table = StateTable(text)
+        let columns = table.states.compactMap(CallOutcome.init)
         #expect(columns == CallOutcome.allCases)
-        return rows.dropFirst().map { ($0[0], Array(zip(columns, $0.dropFirst()))) }
+        return table.rows.map { ($0.event, Array(zip(columns, $0.cells))) }
     }
 
     /// A writer in the state in which it makes the call.
-    private func bench(before row: String, _ delivery: OutputWriter.Settings.Delivery) throws -> WriterBench {
+    private func bench(before row: String, _ delivery: Delivery) throws -> WriterBench {
         let bench = WriterBench(delivery)
         if row == "init" {
             bench.writer.accept(.takeOver([:]), at: bench.now)
@@ -57,7 +55,7 @@ struct OutputWriterTableTests {
         return bench
     }
 
-    private func check(_ table: String, _ delivery: OutputWriter.Settings.Delivery) throws {
+    private func check(_ table: String, _ delivery: Delivery) throws {
         var (count, rows) = (0, Set<String>())
         for (row, cells) in Self.cells(table) {
             rows.insert(row)
@@ -131,12 +129,6 @@ struct OutputWriterStateTests {
             #expect(words.first == Self.name(state) && Set(words.dropFirst()) == Set(next), "\(row)")
         }
         #expect(Self.states.count == Self.drawn.split(separator: "\n").count)
-    }
-}
-
-extension String.SubSequence {
-    fileprivate func trimmingCharacters() -> String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 }
 

@@ -37,8 +37,7 @@ struct OutputWriterTests {
     }
 
     @Test func `a producer whose files were renewed is replaced when the id is taken over, and not before`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready()
         bench.producer.isOutdated = true
         bench.run(.write(bench.batch()))
         #expect(bench.producers.count == 1 && !bench.producer.isDiscarded)
@@ -119,9 +118,7 @@ struct OutputWriterTests {
     // MARK: - Writing
 
     @Test func `a transaction's calls come in one order, each with its limit`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
-        _ = bench.producer.takeCalls()
+        let bench = WriterBench.ready()
         bench.producer.onFlush = {
             $0.deliveries.lastLedgerOffsets = [0: 4, 1: 9]
             $0.deliveries.ledgerTime = 1_795_000_000_000
@@ -199,9 +196,7 @@ struct OutputWriterTests {
     }
 
     @Test func `a full queue waits for deliveries, and a last slice is as long as the time left`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
-        _ = bench.producer.takeCalls()
+        let bench = WriterBench.ready()
         bench.producer.script = [.produce: [.partly], .flush: [.partly, .partly]]
         let batch = bench.batch()
         batch.budget.shorten(to: bench.now + 1_000)
@@ -211,9 +206,7 @@ struct OutputWriterTests {
     }
 
     @Test func `a call that the library asks to repeat is repeated after a pause`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
-        _ = bench.producer.takeCalls()
+        let bench = WriterBench.ready()
         bench.producer.script = [.offsets: [.again, .again], .end: [.again]]
         #expect(bench.run(.write(bench.batch())).isWritten)
         let offsets = ["offsets", "serve 20", "offsets", "serve 20", "offsets"]
@@ -222,9 +215,8 @@ struct OutputWriterTests {
     }
 
     @Test func `an output whose time is over names the share that was acknowledged`() {
-        for delivery in [OutputWriter.Settings.Delivery.transaction, .atLeastOnce] {
-            let bench = WriterBench(delivery)
-            bench.run(.takeOver([:]))
+        for delivery in Delivery.both {
+            let bench = WriterBench.ready(delivery)
             bench.producer.script[.flush] = Array(repeating: .partly, count: 1_000)
             bench.producer.onFlush = { $0.deliveries.acknowledged = 1 }
             let fault = bench.run(.write(bench.batch()), step: 500).fault
@@ -234,8 +226,7 @@ struct OutputWriterTests {
     }
 
     @Test func `at least once, a last call finds out what is wrong after the time is over`() {
-        let bench = WriterBench(.atLeastOnce)
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready(.atLeastOnce)
         bench.producer.script = [.produce: [.partly, .partly, .partly, .partly]]
         let batch = bench.batch()
         batch.budget.shorten(to: bench.now)
@@ -248,10 +239,9 @@ struct OutputWriterTests {
         #expect(bench.run(.write(batch)).isWritten)
     }
 
-    @Test(arguments: [OutputWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `after a loss nothing that counts is sent`(delivery: OutputWriter.Settings.Delivery) {
-        let bench = WriterBench(delivery)
-        bench.run(.takeOver([:]))
+    @Test(arguments: Delivery.both)
+    func `after a loss nothing that counts is sent`(delivery: Delivery) {
+        let bench = WriterBench.ready(delivery)
         let batch = bench.batch()
         bench.producer.onFlush = { _ in batch.budget.noteLost() }
         let outcome = bench.run(.write(batch))
@@ -261,8 +251,7 @@ struct OutputWriterTests {
     }
 
     @Test func `a loss is seen before offsets are sent once more`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready()
         let batch = bench.batch()
         bench.producer.onOffsets = { batch.budget.noteLost() }
         bench.producer.script[.offsets] = [.again]
@@ -274,8 +263,7 @@ struct OutputWriterTests {
         "the ledger topic's partition 1 ends before the offset already read: truncated or recreated"
 
     @Test func `a cut ledger ends the transaction in doubt, and is named`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready()
         bench.producer.onFlush = { $0.deliveries.firstLedgerOffsets = [0: 5, 1: 3] }
         let outcome = bench.run(.write(bench.batch { $0.knownLedgerEnds = [0: 5, 1: 4, 2: 9] }))
         #expect(outcome.fault?.message == Self.cut && outcome.fault?.requiresAbort == true)
@@ -283,12 +271,9 @@ struct OutputWriterTests {
         #expect(bench.run(.abort).isUnknown == true && bench.producer.isDiscarded)
     }
 
-    @Test(arguments: [OutputWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `an output that fails for another reason says that its ledger was cut`(
-        delivery: OutputWriter.Settings.Delivery
-    ) {
-        let bench = WriterBench(delivery)
-        bench.run(.takeOver([:]))
+    @Test(arguments: Delivery.both)
+    func `an output that fails for another reason says that its ledger was cut`(delivery: Delivery) {
+        let bench = WriterBench.ready(delivery)
         bench.producer.onFlush = {
             $0.deliveries.firstLedgerOffsets = [0: 5, 1: 3]
             ($0.deliveries.firstFault, $0.deliveries.failed) = (.stale("a record is refused"), 1)
@@ -298,12 +283,9 @@ struct OutputWriterTests {
         #expect(bench.run(.abort).isUnknown == true)
     }
 
-    @Test(arguments: [OutputWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `what arrives while the abort waits for it says that its ledger was cut`(
-        delivery: OutputWriter.Settings.Delivery
-    ) {
-        let bench = WriterBench(delivery)
-        bench.run(.takeOver([:]))
+    @Test(arguments: Delivery.both)
+    func `what arrives while the abort waits for it says that its ledger was cut`(delivery: Delivery) {
+        let bench = WriterBench.ready(delivery)
         bench.producer.onFlush = {
             ($0.deliveries.firstFault, $0.deliveries.failed, $0.outstanding) = (.stale("a record is refused"), 1, 1)
         }
@@ -314,8 +296,7 @@ struct OutputWriterTests {
     }
 
     @Test func `at least once a cut ledger forgets its mark, and own records count as known`() throws {
-        let bench = WriterBench(.atLeastOnce)
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready(.atLeastOnce)
         bench.producer.onFlush = {
             ($0.deliveries.firstLedgerOffsets, $0.deliveries.lastLedgerOffsets) = ([1: 3], [1: 8])
         }
@@ -331,11 +312,10 @@ struct OutputWriterTests {
         #expect(bench.run(.write(bench.batch())).isWritten, "the old end is forgotten")
     }
 
-    @Test(arguments: [OutputWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `a record that failed or has no offset ends the output`(delivery: OutputWriter.Settings.Delivery) {
+    @Test(arguments: Delivery.both)
+    func `a record that failed or has no offset ends the output`(delivery: Delivery) {
         for hasNoOffset in [false, true] {
-            let bench = WriterBench(delivery)
-            bench.run(.takeOver([:]))
+            let bench = WriterBench.ready(delivery)
             bench.producer.onFlush = {
                 $0.deliveries.firstFault = .stale("it may be lost")
                 if hasNoOffset { $0.deliveries.withoutOffset = 1 } else { $0.deliveries.failed = 1 }
@@ -346,12 +326,9 @@ struct OutputWriterTests {
         }
     }
 
-    @Test(arguments: [OutputWriter.Settings.Delivery.transaction, .atLeastOnce])
-    func `a record without a topic ends the member, one that is not taken ends the output`(
-        delivery: OutputWriter.Settings.Delivery
-    ) {
-        let bench = WriterBench(delivery)
-        bench.run(.takeOver([:]))
+    @Test(arguments: Delivery.both)
+    func `a record without a topic ends the member, one that is not taken ends the output`(delivery: Delivery) {
+        let bench = WriterBench.ready(delivery)
         let tooLarge = KafkaFault(.msgSizeTooLarge, "too large")
         bench.producer.faults[.produce] = tooLarge
         let fault = bench.run(.write(bench.batch())).fault
@@ -362,8 +339,7 @@ struct OutputWriterTests {
     }
 
     @Test func `a refusal is explained`() {
-        let bench = WriterBench()
-        bench.run(.takeOver([:]))
+        let bench = WriterBench.ready()
         bench.producer.script[.offsets] = [.refused]
         let fault = bench.run(.write(bench.batch())).fault
         #expect(fault?.message == "no right: explained" && fault?.isFatal == true)

@@ -4,6 +4,12 @@ import Streams
 
 @testable import Member
 
+typealias Delivery = OutputWriter.Settings.Delivery
+
+extension Delivery {
+    static let both: [Delivery] = [.transaction, .atLeastOnce]
+}
+
 /// The calls of the port that can fail.
 enum PortCall: String, CaseIterable, Sendable {
     case initTransactions = "init"
@@ -139,7 +145,7 @@ final class WriterBench {
     let budgetMilliseconds: Int64 = 30_000
 
     init(
-        _ delivery: OutputWriter.Settings.Delivery = .transaction,
+        _ delivery: Delivery = .transaction,
         isStatic: Bool = false,
         prepare: @escaping (ScriptedProducer) -> Void = { _ in },
         change: (inout OutputWriter.Settings) -> Void = { _ in }
@@ -158,6 +164,17 @@ final class WriterBench {
     }
 
     var producer: ScriptedProducer { producers[producers.count - 1] }
+
+    /// A writer that owns its transactional id, and whose producer's calls are noted from then on.
+    static func ready(
+        _ delivery: Delivery = .transaction,
+        change: (inout OutputWriter.Settings) -> Void = { _ in }
+    ) -> WriterBench {
+        let bench = WriterBench(delivery, change: change)
+        bench.run(.takeOver([:]))
+        _ = bench.producer.takeCalls()
+        return bench
+    }
 
     func batch(_ change: (inout OutputBatch) -> Void = { _ in }) -> OutputBatch {
         var batch = OutputBatch(

@@ -55,9 +55,7 @@ struct TransactionGuardTests {
     }
 
     @Test(arguments: OffsetsCase.allCases)
-    func `a commit is refused for whatever is not in the transaction, the client's fault first`(
-        offsets: OffsetsCase
-    ) {
+    func `a commit is refused for whatever is not in the transaction, the client's fault first`(offsets: OffsetsCase) {
         let (fatal, refused, lost) = (KafkaFault(.fatal, "gone"), KafkaFault.invalid("refused"), "lost")
         for bits in 0..<16 {
             let (isFatal, isSpoiled, hasFailed, hasNoOffset) = (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0, bits & 8 > 0)

@@ -76,44 +76,33 @@ extension BrokerSettings {
     }
 
     func consumerProperties() throws(KafkaFault) -> KafkaProperties {
-        var properties = KafkaProperties(properties)
-        let id = try stableID()
-        if properties["client.id"] == nil { properties["client.id"] = id }
-        properties["group.instance.id"] = membership == .static ? id : nil
-        // The worker must learn that an offset is gone: the library would silently go on elsewhere.
-        properties["auto.offset.reset"] = guardsPositions ? "error" : "earliest"
-        properties["isolation.level"] = "read_committed"
-        // Only so is the end of a partition known where markers follow its last record.
-        properties["enable.partition.eof"] = "true"
-        // Added partitions must be noticed soon: the library would look every five minutes.
-        // A hung member holds up its group for this long; the loop polls twice a second, whatever it waits for.
-        if properties[Self.pollInterval] == nil {
-            let session = properties["session.timeout.ms"].flatMap { Int($0) } ?? 0
-            properties[Self.pollInterval] = String(max(Self.pollIntervalMilliseconds, session))
-        }
-        if properties[Self.topicRefresh] == nil { properties[Self.topicRefresh] = "10000" }
-        if properties[Self.statistics] == nil, statisticsMilliseconds > 0 {
-            properties[Self.statistics] = String(statisticsMilliseconds)
-        }
-        return properties
+        let (own, id) = (KafkaProperties(properties), try stableID())
+        let session = own["session.timeout.ms"].flatMap { Int($0) } ?? 0
+        var defaults = [
+            ("client.id", id),
+            // A hung member holds up its group for this long; the loop polls twice a second, whatever it waits for.
+            ("max.poll.interval.ms", String(max(Self.pollIntervalMilliseconds, session))),
+            // Added partitions must be noticed soon: the library would look every five minutes.
+            ("topic.metadata.refresh.interval.ms", "10000"),
+        ]
+        if statisticsMilliseconds > 0 { defaults.append(("statistics.interval.ms", String(statisticsMilliseconds))) }
+        let forced = [
+            // The worker must learn that an offset is gone: the library would silently go on elsewhere.
+            ("auto.offset.reset", guardsPositions ? "error" : "earliest"), ("isolation.level", "read_committed"),
+            // Only so is the end of a partition known where markers follow its last record.
+            ("enable.partition.eof", "true"),
+        ]
+        var complete = own.completed(defaults: defaults, forced: forced)
+        complete["group.instance.id"] = membership == .static ? id : nil
+        return complete
     }
 
-    private static let pollInterval = "max.poll.interval.ms"
     private static let pollIntervalMilliseconds = 60_000
-    private static let statistics = "statistics.interval.ms"
-    private static let topicRefresh = "topic.metadata.refresh.interval.ms"
 
     /// Records in a transaction live as long as it does; it lives as long as a partition's change of leader may take.
     package func transactionalProperties() throws(KafkaFault) -> KafkaProperties { try producerProperties() }
 
-    /// The properties for reading the ledger topic: no group, and none of the settings that only a consumer of requests
-    /// needs.
-    func readerProperties() throws(KafkaFault) -> KafkaProperties {
-        var properties = try producerProperties()
-        properties["group.id"] = nil
-        return properties
-    }
-
+    /// The properties for all clients but the member's consumer: none of the settings that only that one needs.
     func producerProperties() throws(KafkaFault) -> KafkaProperties {
         var properties = KafkaProperties(properties)
         if properties["client.id"] == nil { properties["client.id"] = try stableID() }

@@ -45,27 +45,6 @@ package final class TopicScan {
         )
     }
 
-    /// - Parameter takesUncommitted: whether records of open and of aborted transactions come too.
-    package convenience init(
-        _ properties: KafkaProperties,
-        topic: String,
-        partitions: Int32,
-        only chosen: Set<Int32>? = nil,
-        from starts: [Int32: Int64] = [:],
-        takesUncommitted: Bool = false,
-        timeBudget: Duration,
-        doubt: Duration? = nil
-    ) throws(KafkaFault) {
-        try self.init(
-            TopicReader(properties, topic: topic, takesUncommitted: takesUncommitted),
-            partitions: partitions,
-            only: chosen,
-            from: starts,
-            timeBudget: timeBudget,
-            doubt: doubt
-        )
-    }
-
     /// The present ends of all partitions, chosen or not.
     package func ends() throws(KafkaFault) -> [Watermarks] {
         var ends: [Watermarks] = []

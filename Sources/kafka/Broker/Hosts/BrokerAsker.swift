@@ -38,7 +38,7 @@ final class BrokerAsker: @unchecked Sendable {
     }
 
     /// How long a question may wait for the brokers.
-    static let limit = 5_000
+    private static let limit = 5_000
 
     private func consumer() throws(KafkaFault) -> GroupInquiry {
         guard let inquiry = inquiry.withLock({ $0 }) else { throw KafkaFault(.state, "there is no consumer to ask") }
@@ -95,11 +95,29 @@ final class BrokerAsker: @unchecked Sendable {
         return .aborted
     }
 
+    /// Asks all at once; if that fails, asks for each alone, since one absent leader would hold up all. Of those that are
+    /// asked again only the first alone, since questions of other assignments wait for this one.
     private func ends(_ partitions: [Int32], _ again: [Int32]) throws(KafkaFault) -> BrokerAnswer {
         let asker = if let ends, !ends.isOutdated { ends } else { try PartitionEnds(properties) }
-        let answers = EndAnswers(asker, topics, partitions, again)
+        var (ledger, requests): ([Int32: Watermarks], [Int32: Watermarks]) = ([:], [:])
+        func ask(_ partitions: [Int32], _ timeout: Int) throws(KafkaFault) {
+            // The ledger first, so that everything read of it lies before the requests' ends.
+            let first = try asker.watermarks(of: topics.ledger, partitions, timeoutMilliseconds: timeout)
+            let second = try asker.watermarks(of: topics.requests, partitions, timeoutMilliseconds: timeout)
+            ledger.merge(first) { $1 }
+            requests.merge(second) { $1 }
+        }
+        var fault: KafkaFault?
+        do throws(KafkaFault) { try ask(partitions + again, Self.limit) } catch {
+            fault = error
+            if error.isRetriable || error.isMissingTopic, partitions.count + again.count > 1 {
+                for partition in partitions + again.prefix(1) { try? ask([partition], Self.aloneMilliseconds) }
+            }
+        }
         // A client that was refused may have been made with an old password.
-        ends = answers.fault?.isRetriable == true ? asker : nil
-        return .ends(ledger: answers.ends, requests: answers.requests, answers.fault)
+        ends = fault?.isRetriable == true ? asker : nil
+        return .ends(ledger: ledger, requests: requests, fault)
     }
+
+    private static let aloneMilliseconds = 1_000
 }

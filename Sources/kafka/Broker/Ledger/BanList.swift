@@ -27,13 +27,11 @@ package struct BanList {
     /// - Parameter progress: called with the number of ledger records read.
     package init(_ access: LedgerAccess, progress: (Int) -> Void) throws {
         partitions = try access.partitionCount()
-        var (bans, times, records) = ([Int32: [Digest: Ban]](), [Int32: EvaluationTime](), 0)
+        var (bans, times) = ([Int32: [Digest: Ban]](), [Int32: EvaluationTime]())
         // Every key could be one of a ban that comes later.
-        var (keys, decoder): (Set<KeyID>, LedgerDecoder) = ([], LedgerDecoder())
-        try LedgerReader(access, partitions: partitions).read { record in
-            records += 1
-            progress(records)
-            switch try decoder.change(of: record) {
+        var keys: Set<KeyID> = []
+        try LedgerReader(access, partitions: partitions).changes(progress: progress) { change, record in
+            switch change {
             case .key(let id, _): keys.insert(id)
             case .ban(let id, let ban): bans[record.partition, default: [:]][id] = ban
             case .banLifted(let id): bans[record.partition]?[id] = nil
@@ -42,7 +40,6 @@ package struct BanList {
             default: break
             }
         }
-        try decoder.finish()
         entries = Self.entries(bans, times, bans.values.allSatisfy(\.isEmpty) ? [] : keys)
     }
 

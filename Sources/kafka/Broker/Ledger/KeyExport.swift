@@ -24,12 +24,9 @@ package struct KeyExport {
         let partitions = try access.partitionCount()
         try access.require(chosen, of: partitions)
         var keys = [StoredKeys](repeating: StoredKeys(), count: Int(partitions))
-        var (records, marks) = (0, [Int32: PartitionMark]())
-        var decoder = LedgerDecoder()
-        try LedgerReader(access, partitions: partitions, only: chosen).read { record in
-            records += 1
-            progress(records)
-            switch try decoder.change(of: record) {
+        var marks: [Int32: PartitionMark] = [:]
+        try LedgerReader(access, partitions: partitions, only: chosen).changes(progress: progress) { change, record in
+            switch change {
             case .key(let id, let stored): keys[Int(record.partition)].set(id, stored)
             case .keyForgotten(let id): keys[Int(record.partition)].remove(id)
             case .ban(let id, let ban): keys[Int(record.partition)].set(ban, id)
@@ -39,7 +36,6 @@ package struct KeyExport {
             default: break
             }
         }
-        try decoder.finish()
         (self.keys, hasWindows) = (keys, access.hasWindows)
         misplacement = KeyPlacement.contradiction(marks.values.otherPartitions(than: partitions), partitions)
     }

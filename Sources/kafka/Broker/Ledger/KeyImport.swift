@@ -77,7 +77,7 @@ package struct KeyImport {
         try writer.write(from: ends, progress: progress) {
             if let mark = marks.popFirst() { return mark }
             guard let (id, part) = due.popFirst() else { return nil }
-            return LedgerRecord(change(of: id, part), on: home(of: id))
+            return StoredRecord(change(of: id, part), on: home(of: id))
         }
     }
 
@@ -102,7 +102,7 @@ package struct KeyImport {
 
     /// Marks the keys of partitions without a worker so far as imported: a worker that finds keys and no offset would
     /// take the offset for lost. The marks come with the first of the keys.
-    private func firstMarks() throws -> [LedgerRecord] {
+    private func firstMarks() throws -> [StoredRecord] {
         let mark = PartitionMark(
             appliedOffset: 0,
             group: Array(try access.groupID().utf8),
@@ -111,7 +111,7 @@ package struct KeyImport {
         )
         return try access.requestOffsets(partitions: partitions)
             .filter { $0.committed == nil && !written.contains($0.partition) }
-            .map { LedgerRecord(.mark(mark), on: $0.partition) }
+            .map { StoredRecord(.mark(mark), on: $0.partition) }
     }
 
     private func home(of id: KeyID) -> Int32 { partitioner.partition(of: id.recordKey, count: partitions) }
@@ -120,10 +120,10 @@ package struct KeyImport {
     private mutating func readLedger() throws -> [Int64] {
         var (strays, banHomes): ([KeyID: Int32], [Digest: Int32]) = ([:], [:])
         for id in wanted.ids where wanted.ban(of: id) != nil { banHomes[BanID.key(id)] = home(of: id) }
-        var (decoder, marks) = (LedgerDecoder(), [Int32: PartitionMark]())
-        let ends = try LedgerReader(access, partitions: partitions).readSettled { record in
+        var marks: [Int32: PartitionMark] = [:]
+        let ends = try LedgerReader(access, partitions: partitions).changes(untilSettled: true) { change, record in
             if record.value != nil { written.insert(record.partition) }
-            switch try decoder.change(of: record) {
+            switch change {
             case .key(let id, let stored):
                 guard wanted[id] != nil else { return }
                 if record.partition == home(of: id) { present.set(id, stored) } else { strays[id] = record.partition }
@@ -138,7 +138,6 @@ package struct KeyImport {
             default: break
             }
         }
-        try decoder.finish()
         try access.require(marks.values, toName: partitions)
         if let (id, partition) = strays.first {
             throw CommandFault(

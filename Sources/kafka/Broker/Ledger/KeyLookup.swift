@@ -61,17 +61,14 @@ package struct KeyLookup {
         progress: (Int) -> Void
     ) throws -> [Finding] {
         let partitions = try access.partitionCount()
-        var (lookup, decoder, records) = (KeyLookup(subject), LedgerDecoder(), 0)
+        var lookup = KeyLookup(subject)
         var chosen: Set<Int32>?
         if case .key(let key) = subject, let partitioner = partitioner.partitioner {
             chosen = [partitioner.partition(of: key.recordKey, count: partitions)]
         }
-        try LedgerReader(access, partitions: partitions, only: chosen).read { record in
-            records += 1
-            progress(records)
-            if let change = try decoder.change(of: record) { lookup.take(change, of: record.partition) }
+        try LedgerReader(access, partitions: partitions, only: chosen).changes(progress: progress) { change, record in
+            if let change { lookup.take(change, of: record.partition) }
         }
-        try decoder.finish()
         return lookup.findings
     }
 

@@ -2,6 +2,7 @@ internal import Crypto
 internal import KafkaPorts
 internal import Pipeline
 internal import Settings
+internal import Streams
 
 /// The keys of a ledger's records that have a value, and its marks, whether this version can read the records or not.
 struct LedgerContent {
@@ -18,10 +19,9 @@ struct LedgerContent {
         progress: (Int) -> Void = { _ in }
     ) throws {
         var live = [LiveLedgerKeys](repeating: LiveLedgerKeys(), count: Int(partitions))
-        var (marks, records) = ([Int32: PartitionMark](), 0)
-        ends = try LedgerReader(access, partitions: partitions, only: chosen).readSettled { record in
-            records += 1
-            progress(records)
+        var marks: [Int32: PartitionMark] = [:]
+        let reader = try LedgerReader(access, partitions: partitions, only: chosen)
+        ends = try reader.readSettled(progress: progress) { record in
             guard let key = record.key, chosen?.contains(record.partition) ?? true else { return }
             live[Int(record.partition)].note(key, isLive: record.value != nil)
             if key == LedgerMarks.key { marks[record.partition] = LedgerMarks.mark(record) }
@@ -34,9 +34,9 @@ struct LedgerContent {
     mutating func forget(_ key: [UInt8], on partition: Int32) { live[Int(partition)].note(key, isLive: false) }
 
     /// A tombstone for each record that is left.
-    func tombstones() -> AnyIterator<LedgerRecord> {
+    func tombstones() -> AnyIterator<StoredRecord> {
         var rest = live.enumerated().lazy.flatMap { partition, keys in
-            keys.iterator().lazy.map { LedgerRecord(partition: Int32(partition), key: $0, value: nil) }
+            keys.iterator().lazy.map { StoredRecord(partition: Int32(partition), key: $0, value: nil) }
         }.makeIterator()
         return AnyIterator { rest.next() }
     }

@@ -29,12 +29,10 @@ package enum LedgerMarks {
         while !open.isEmpty {
             let starts = Dictionary(uniqueKeysWithValues: open.map { ($0, start(ends[Int($0)], window)) })
             let scan = try TopicScan(
-                properties,
-                topic: topic,
+                TopicReader(properties, topic: topic, takesUncommitted: true),
                 partitions: partitions,
                 only: open,
                 from: starts,
-                takesUncommitted: true,
                 timeBudget: timeBudget
             )
             do {

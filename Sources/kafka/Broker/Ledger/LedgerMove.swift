@@ -43,15 +43,11 @@ package final class LedgerMove {
         let counts = try self.source.partitionCounts()
         try self.source.requireEmptyGroup()
         try self.target.requireEmptyGroup()
-        var (ledger, decoder, records) = (
-            MovedLedger(KeyHomes(old, counts.ledger), to: KeyHomes(new, partitions)), LedgerDecoder(), 0
-        )
-        ends = try LedgerReader(self.source, partitions: counts.ledger).readSettled { record in
-            records += 1
-            progress(records)
-            if let change = try decoder.change(of: record) { ledger.take(change, of: record.partition) }
+        var ledger = MovedLedger(KeyHomes(old, counts.ledger), to: KeyHomes(new, partitions))
+        let reader = try LedgerReader(self.source, partitions: counts.ledger)
+        ends = try reader.changes(untilSettled: true, progress: progress) { change, record in
+            if let change { ledger.take(change, of: record.partition) }
         }
-        try decoder.finish()
         ledger.join()
         (self.ledger, self.partitions) = (ledger, partitions)
         let present = try LedgerContent(self.target, partitions: partitions)
@@ -62,7 +58,7 @@ package final class LedgerMove {
         isDone =
             ledger.isLeft && ledger.isLeft(onlyBy: self.identity)
             && marks.allSatisfy { record in
-                present.marks[record.partition].map { LedgerRecord(.mark($0), on: record.partition) } == record
+                present.marks[record.partition].map { StoredRecord(.mark($0), on: record.partition) } == record
             }
         guard !isDone else { return }
         try requireTarget()
@@ -119,8 +115,7 @@ package final class LedgerMove {
         do {
             try CommandFault.explaining("the requests cannot be read") {
                 let scan = try TopicScan(
-                    source.properties,
-                    topic: source.topics.requests,
+                    TopicReader(source.properties, topic: source.topics.requests),
                     partitions: Int32(offsets.count),
                     only: Set(open),
                     from: starts,
@@ -152,7 +147,7 @@ package final class LedgerMove {
         for partition in 0..<partitions { left.forget(LedgerMarks.key, on: partition) }
         var marks = ledger.newMarks(group, identity, isWhole: true)[...]
         let records = ledger.records()
-        var stale: AnyIterator<LedgerRecord>?
+        var stale: AnyIterator<StoredRecord>?
         let writer = try LedgerWriter(target)
         try writer.open()
         try writer.write(from: left.ends, progress: progress) {
@@ -168,7 +163,7 @@ package final class LedgerMove {
     }
 
     /// Each with a writer of its own: source and target may have one transactional id.
-    private func write(to access: LedgerAccess, from ends: [Int64], _ records: [LedgerRecord]) throws {
+    private func write(to access: LedgerAccess, from ends: [Int64], _ records: [StoredRecord]) throws {
         guard !records.isEmpty else { return }
         var rest = records[...]
         let writer = try LedgerWriter(access)

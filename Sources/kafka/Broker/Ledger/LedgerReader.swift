@@ -1,4 +1,6 @@
+internal import Kafka
 package import KafkaPorts
+internal import Pipeline
 internal import Settings
 
 /// Reads the ledger topic from its start to its end: committed records only, without a group.
@@ -10,6 +12,8 @@ package final class LedgerReader {
     /// The time without a record after which the reader gives up: longer than a dead worker's transaction lasts by
     /// default.
     private let timeBudget: Duration
+    /// Records that were read.
+    private var count = 0
 
     /// - Parameter chosen: the partitions to read; nil = all of them.
     package init(
@@ -21,8 +25,7 @@ package final class LedgerReader {
         self.timeBudget = timeBudget
         scan = try CommandFault.explaining(Self.trouble) {
             try TopicScan(
-                access.properties,
-                topic: access.topic,
+                TopicReader(access.properties, topic: access.topic),
                 partitions: partitions,
                 only: chosen,
                 timeBudget: timeBudget,
@@ -37,14 +40,19 @@ package final class LedgerReader {
 
     /// Reads everything up to the partitions' present ends, and records that happen to come after them.
     ///
+    /// - Parameter progress: called with the number of records read.
     /// - Returns: the present ends of all partitions.
     /// - Throws: ``CommandFault`` where the broker does not deliver it, or the error of `body`.
     @discardableResult
-    package func read(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
+    package func read(progress: (Int) -> Void = { _ in }, _ body: (TopicRecord) throws -> Void) throws -> [Int64] {
         do {
             return try CommandFault.explaining(Self.trouble, by: Self.cause) {
                 let ends = try scan.ends()
-                try scan.read(upTo: ends, body)
+                try scan.read(upTo: ends) { record in
+                    count += 1
+                    progress(count)
+                    try body(record)
+                }
                 return ends.map(\.high)
             }
         } catch let fault as TopicScan.Standstill {
@@ -60,13 +68,33 @@ package final class LedgerReader {
     }
 
     /// Reads everything until the partitions' ends stop moving: then no transaction is open.
-    package func readSettled(_ body: (TopicRecord) throws -> Void) throws -> [Int64] {
-        var ends = try read(body)
+    package func readSettled(
+        progress: (Int) -> Void = { _ in },
+        _ body: (TopicRecord) throws -> Void
+    ) throws -> [Int64] {
+        var ends = try read(progress: progress, body)
         while true {
             // The end of another writer's transaction has its own offset, after the ends that were asked for.
-            let now = try read(body)
+            let now = try read(progress: progress, body)
             if now == ends { return ends }
             ends = now
         }
+    }
+
+    /// Decodes the records that it reads; one that cannot be read has no change.
+    ///
+    /// - Parameter isSettled: whether it reads until no transaction is open.
+    /// - Throws: ``LedgerFault``, too, for a record that was not replaced and cannot be read.
+    @discardableResult
+    func changes(
+        untilSettled isSettled: Bool = false,
+        progress: (Int) -> Void = { _ in },
+        _ body: (LedgerChange?, TopicRecord) throws -> Void
+    ) throws -> [Int64] {
+        var decoder = LedgerDecoder()
+        func decode(_ record: TopicRecord) throws { try body(decoder.change(of: record), record) }
+        let ends = try isSettled ? readSettled(progress: progress, decode) : read(progress: progress, decode)
+        try decoder.finish()
+        return ends
     }
 }

@@ -87,9 +87,9 @@ package struct LedgerReset {
         return writer.written
     }
 
-    private func marks() -> AnyIterator<LedgerRecord> {
+    private func marks() -> AnyIterator<StoredRecord> {
         var rest = rows[...]
-        return AnyIterator { rest.popFirst().map { LedgerRecord(.mark(newMark($0)), on: $0.offsets.partition) } }
+        return AnyIterator { rest.popFirst().map { StoredRecord(.mark(newMark($0)), on: $0.offsets.partition) } }
     }
 }
 

@@ -2,18 +2,9 @@ internal import Kafka
 package import KafkaPorts
 package import Pipeline
 internal import Settings
-internal import Streams
+package import Streams
 
-/// A record for the ledger topic; a nil value is a tombstone.
-package struct LedgerRecord: Equatable {
-    package var partition: Int32
-    package var key: [UInt8]
-    package var value: [UInt8]?
-
-    package init(partition: Int32, key: [UInt8], value: [UInt8]?) {
-        (self.partition, self.key, self.value) = (partition, key, value)
-    }
-
+extension StoredRecord {
     package init(_ change: LedgerChange, on partition: Int32) {
         let (key, value) = LedgerCodec.encode(change)
         self.init(partition: partition, key: key, value: value)
@@ -81,13 +72,13 @@ package final class LedgerWriter {
         let ports = Ports(
             makeProducer: { () throws(KafkaFault) in
                 let source = access.topics.requests
-                return try LibraryTransactionProducer(access.properties, transactionalID: id, source: source, route)
+                return try TransactionClient(access.properties, transactionalID: id, source: source, route)
             },
             requireEmptyGroup: access.requireEmptyGroup,
             end: { (partition) throws(KafkaFault) in
                 try ends.watermarks(of: topic, partition, timeoutMilliseconds: Self.callMilliseconds).high
             },
-            token: LibraryToken(GroupMetadata(withoutMembersOf: try access.groupID())),
+            token: GroupMetadata(withoutMembersOf: try access.groupID()),
             time: .ofMachine
         )
         self.init(id, topic: topic, ports, transactionRecords: transactionRecords)
@@ -106,7 +97,7 @@ package final class LedgerWriter {
     package func write(
         from ends: [Int64],
         progress: (Int) -> Void = { _ in },
-        _ next: () throws -> LedgerRecord?
+        _ next: () throws -> StoredRecord?
     ) throws {
         var ends = ends
         while let first = try next() {

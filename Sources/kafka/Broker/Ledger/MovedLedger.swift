@@ -3,7 +3,7 @@ internal import AppCheck
 internal import Crypto
 package import Kafka
 package import Pipeline
-internal import Streams
+package import Streams
 
 /// Where keys lie: on how many partitions, by which partitioner.
 package struct KeyHomes: Sendable {
@@ -122,16 +122,16 @@ extension MovedLedger {
     package var banCount: Int { Set(keys.flatMap(\.bans.keys)).count }
 
     /// All but the marks.
-    package func records() -> AnyIterator<LedgerRecord> {
+    package func records() -> AnyIterator<StoredRecord> {
         var keyed = keys.lazy.flatMap { stored in
             stored.ids.lazy.compactMap { id in
-                stored[id].map { LedgerRecord(.key(id, $0), on: new.home(of: id)) }
+                stored[id].map { StoredRecord(.key(id, $0), on: new.home(of: id)) }
             }
         }.makeIterator()
         var used = others.enumerated().lazy.flatMap { place, entries in
             let (own, all) = (places(of: place), Array(0..<new.partitions))
             return entries.lazy.filter { counts($0.key, $0.value) }.flatMap { key, value in
-                (Self.isSealingKey(key) ? all : own).lazy.map { LedgerRecord(partition: $0, key: key, value: value) }
+                (Self.isSealingKey(key) ? all : own).lazy.map { StoredRecord(partition: $0, key: key, value: value) }
             }
         }.makeIterator()
         var rest = bans()[...]
@@ -153,7 +153,7 @@ extension MovedLedger {
         }
     }
 
-    private func bans() -> [LedgerRecord] {
+    private func bans() -> [StoredRecord] {
         let banned = Set(keys.flatMap(\.bans.keys))
         var homes: [Digest: Int32] = [:]
         for stored in keys where !banned.isEmpty {
@@ -172,12 +172,12 @@ extension MovedLedger {
             }
         }
         return moved.enumerated().flatMap { place, bans in
-            bans.map { LedgerRecord(.ban($0.key, $0.value), on: Int32(place)) }
+            bans.map { StoredRecord(.ban($0.key, $0.value), on: Int32(place)) }
         }
     }
 
     /// The marks that hold the new ledger's partitions until everything is there, or that say that it is.
-    func newMarks(_ group: [UInt8], _ move: [UInt8]?, isWhole: Bool) -> [LedgerRecord] {
+    func newMarks(_ group: [UInt8], _ move: [UInt8]?, isWhole: Bool) -> [StoredRecord] {
         let mark =
             isWhole
             ? PartitionMark(
@@ -188,7 +188,7 @@ extension MovedLedger {
                 partitions: new.partitions,
                 move: move
             ) : PartitionMark(partitions: 0, move: move)
-        return (0..<new.partitions).map { LedgerRecord(.mark(mark), on: $0) }
+        return (0..<new.partitions).map { StoredRecord(.mark(mark), on: $0) }
     }
 
     /// Whether every partition of the old ledger says that its keys were moved.
@@ -201,14 +201,14 @@ extension MovedLedger {
 
     /// The old ledger's marks, which say from now on that its keys were moved: of partitions without one, too, where a
     /// worker that knows nothing would start.
-    func oldMarks(_ move: [UInt8]?) -> [LedgerRecord] {
+    func oldMarks(_ move: [UInt8]?) -> [StoredRecord] {
         let placed = placed ?? old.partitions
         return (0..<old.partitions).compactMap { partition in
             var mark = marks[partition] ?? PartitionMark()
             let count = mark.position.partitions ?? placed
             guard count > 0 else { return nil }
             (mark.position.partitions, mark.position.move) = (-count, move)
-            return LedgerRecord(.mark(mark), on: partition)
+            return StoredRecord(.mark(mark), on: partition)
         }
     }
 }

@@ -30,27 +30,21 @@ package struct ResetScope: Equatable {
 extension ResetScope {
     /// A partition's new offset; nil = it has none, and the partition was not asked for by its number.
     func offset(of found: RequestOffsets, mark: PartitionMark?) throws(CommandFault) -> Int64? {
-        let wanted: Int64
+        let place: Int64?
         switch target {
-        case .end: wanted = found.high
-        case .beginning: wanted = found.low
-        case .offset(let offset): wanted = offset
-        case .committed:
-            guard let offset = found.committed else {
-                if partitions == nil { return nil }
-                throw CommandFault("the group has no offset for partition \(found.partition): choose another target.")
-            }
-            wanted = offset
+        case .end: place = found.high
+        case .beginning: place = found.low
+        case .offset(let offset): place = offset
+        case .committed: place = found.committed
         case .applied:
             // A move marks every partition, those without an applied offset too: they go back to where the group was.
             let isMoved = mark?.position.partitions ?? 0 < 0
-            guard let offset = mark?.position.appliedOffset ?? (isMoved ? found.committed ?? found.low : nil) else {
-                if partitions == nil { return nil }
-                throw CommandFault(
-                    "the ledger has no applied offset for partition \(found.partition): choose another target."
-                )
-            }
-            wanted = offset
+            place = mark?.position.appliedOffset ?? (isMoved ? found.committed ?? found.low : nil)
+        }
+        guard let wanted = place else {
+            if partitions == nil { return nil }
+            let lack = target == .committed ? "the group has no offset" : "the ledger has no applied offset"
+            throw CommandFault("\(lack) for partition \(found.partition): choose another target.")
         }
         guard wanted <= found.high else {
             throw CommandFault(

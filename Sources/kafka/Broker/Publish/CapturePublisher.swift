@@ -71,7 +71,7 @@ package final class CapturePublisher {
             } catch let fault as KafkaFault {
                 return finish(fault)
             }
-            progress(producer.deliveries.acknowledged)
+            progress(producer.summary.acknowledged)
             tell(waiting)
         }
         wait(isStopped) {
@@ -114,7 +114,7 @@ package final class CapturePublisher {
                 end = min(end, .now + .milliseconds(options.stopMilliseconds))
             }
             producer.poll(timeoutMilliseconds: Self.waitMilliseconds)
-            progress(producer.deliveries.acknowledged)
+            progress(producer.summary.acknowledged)
         }
     }
 
@@ -128,10 +128,10 @@ package final class CapturePublisher {
         } catch {
             firstFailure = firstFailure ?? error
         }
-        let deliveries = producer.deliveries
+        let summary = producer.summary
         return PublishReport(
-            acknowledged: deliveries.acknowledged,
-            failed: deliveries.failed + producer.outstanding + (fault == nil ? 0 : 1),
+            acknowledged: summary.acknowledged,
+            failed: summary.failed + summary.withoutOffset + producer.outstanding + (fault == nil ? 0 : 1),
             firstFailure: firstFailure?.description
         )
     }

@@ -156,13 +156,13 @@ package final class Requeue {
             partitions: partitions,
             makeReader: { () throws(KafkaFault) in try TopicReader(access.properties, topic: letters) },
             makeProducer: { [properties] () throws(KafkaFault) in
-                try LibraryTransactionProducer(properties, transactionalID: id, source: letters, route)
+                try TransactionClient(properties, transactionalID: id, source: letters, route)
             },
             committed: { () throws(KafkaFault) in
                 let all = Array(0..<partitions)
                 return try Admin(access.properties).committedOffsets(ofGroup: id, topic: letters, partitions: all)
             },
-            token: LibraryToken(GroupMetadata(withoutMembersOf: id)),
+            token: GroupMetadata(withoutMembersOf: id),
             time: .ofMachine
         )
     }
@@ -272,21 +272,18 @@ package final class Requeue {
     /// - Returns: that number.
     package func perform(progress: (Int) -> Void) throws -> Int {
         var (written, portion) = (0, Portion())
-        try read { previous, letter in
-            portion.add(letter, after: previous, handled[letter.partition])
-            guard portion.letters.count >= transactionRecords || portion.bytes >= Self.transactionBytes else {
-                return
-            }
+        func finish() throws {
             try write(portion)
             written += portion.letters.count
             portion = Portion()
             progress(written)
         }
-        if !portion.ranges.isEmpty {
-            try write(portion)
-            written += portion.letters.count
-            progress(written)
+        try read { previous, letter in
+            portion.add(letter, after: previous, handled[letter.partition])
+            let isFull = portion.letters.count >= transactionRecords || portion.bytes >= Self.transactionBytes
+            if isFull { try finish() }
         }
+        if !portion.ranges.isEmpty { try finish() }
         return written
     }
 

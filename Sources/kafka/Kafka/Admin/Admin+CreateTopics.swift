@@ -36,16 +36,12 @@ extension Admin {
     }
 
     private static func make(_ topic: NewTopic) throws(KafkaFault) -> OpaquePointer {
-        var complaint = [CChar](repeating: 0, count: 512)
         let partitions = Int32(clamping: topic.partitions)
         let replication = Int32(clamping: topic.replication ?? -1)
-        // The library writes a terminated text of at most the given size.
-        guard
-            let made = unsafe rd_kafka_NewTopic_new(topic.name, partitions, replication, &complaint, complaint.count)
-        else {
-            let text = String(decoding: complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            throw .invalid("topic \(topic.name): \(text)")
+        let (made, text) = unsafe libraryText {
+            unsafe rd_kafka_NewTopic_new(topic.name, partitions, replication, $0, $1)
         }
+        guard let made = unsafe made else { throw .invalid("topic \(topic.name): \(text)") }
         for (name, value) in topic.settings {
             let code = unsafe rd_kafka_NewTopic_set_config(made, name, value)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
@@ -82,7 +78,7 @@ extension Admin {
 }
 
 /// A topic to be created. Without `replication` the broker's default applies.
-package struct NewTopic: Sendable, Equatable {
+package struct NewTopic: Sendable {
     package var name: String
     package var partitions: Int
     package var replication: Int?
@@ -95,10 +91,5 @@ package struct NewTopic: Sendable, Equatable {
         settings: [(name: String, value: String)] = []
     ) {
         (self.name, self.partitions, self.replication, self.settings) = (name, partitions, replication, settings)
-    }
-
-    package static func == (left: NewTopic, right: NewTopic) -> Bool {
-        left.name == right.name && left.partitions == right.partitions && left.replication == right.replication
-            && left.settings.elementsEqual(right.settings) { $0 == $1 }
     }
 }

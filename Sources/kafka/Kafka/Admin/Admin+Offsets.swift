@@ -40,7 +40,7 @@ extension Admin {
         let made = unsafe list.withPointer { unsafe rd_kafka_AlterConsumerGroupOffsets_new(group, $0) }
         var requests = unsafe [made]
         defer { unsafe rd_kafka_AlterConsumerGroupOffsets_destroy(made) }
-        _ = try unsafe perform(
+        try unsafe perform(
             RD_KAFKA_ADMIN_OP_ALTERCONSUMERGROUPOFFSETS,
             action,
             timeoutMilliseconds: timeoutMilliseconds,
@@ -51,22 +51,21 @@ extension Admin {
                 let result = unsafe rd_kafka_event_AlterConsumerGroupOffsets_result(event)
                 var count = 0
                 let groups = unsafe rd_kafka_AlterConsumerGroupOffsets_result_groups(result, &count)
-                return try unsafe Self.offsets(in: count > 0 ? groups?[0] : nil, action)
+                try unsafe Self.check(count > 0 ? groups?[0] : nil, action)
             }
         )
     }
 
     /// The group's answer for each partition. The answer belongs to its event.
-    private static func offsets(in group: OpaquePointer?, _ action: String) throws(KafkaFault) -> [CommittedOffset] {
+    private static func check(_ group: OpaquePointer?, _ action: String) throws(KafkaFault) {
         guard let group = unsafe group else { throw .fatal("\(action): the broker gave no answer about it") }
         if let error = unsafe rd_kafka_group_result_error(group) {
             throw unsafe KafkaFault(rd_kafka_error_code(error), doing: action)
         }
-        guard let list = unsafe rd_kafka_group_result_partitions(group) else { return [] }
+        guard let list = unsafe rd_kafka_group_result_partitions(group) else { return }
         if let fault = unsafe TopicPartitionList.firstFault(in: UnsafeMutablePointer(mutating: list), action) {
             throw fault
         }
-        return unsafe TopicPartitionList.committed(in: UnsafeMutablePointer(mutating: list))
     }
 
     /// The first and last offsets of partitions; records of open transactions lie before the end.

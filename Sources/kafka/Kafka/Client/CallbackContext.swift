@@ -1,7 +1,9 @@
 internal import CRdkafka
 internal import Glibc
 internal import KafkaPorts
+internal import Streams
 internal import Synchronization
+internal import Threads
 
 /// Notes of the library's callbacks for the thread that polls.
 ///
@@ -11,7 +13,7 @@ final class CallbackContext {
     /// The topic whose partitions a consumer's rebalances are about.
     let topic: String
     /// Changes of assignment not yet handed to the caller, oldest first.
-    var changes: [GroupChange] = []
+    var changes: [GroupEvent] = []
     /// Set while the consumer closes: no caller can answer a change any more, so the callback gives everything back.
     var isClosing = false
     /// Delivered records whose offset is known.
@@ -39,23 +41,16 @@ final class CallbackContext {
     var requests: RequestCounts?
     private let log: (@Sendable (ClientLog.Line) -> Void)?
     private let isLeaving = Atomic<Bool>(false)
-    /// The topic for which a transaction was refused: the client's faults omit it, its log names it.
-    private let refusal = Mailbox()
-    private var lastRefused: String?
-    /// Errors that the client reported, by librdkafka's names of their codes.
-    private(set) var errorCounts: [String: Int] = [:]
-    /// The library's last statistics, JSON; empty where `statistics.interval.ms` is 0, or none came yet.
-    private(set) var statistics: [UInt8] = []
+    /// The topic for which a transaction was refused: the client's faults omit it, its log names it, on any thread.
+    private let refusal = Locked<String?>(nil)
+    /// Errors, refusals and statistics, as the client reports them.
+    private(set) var observations = ConsumerObservations()
     /// OpenSSL's verdict on brokers' certificates.
     let certificates = CertificateCheck()
     /// Whether this client has its own certificate.
     var hasCertificate = false
     /// The tokens that this client proves itself with, where a command prints them.
     var tokens: ClientTokens?
-    /// The last connection error.
-    private(set) var lastConnectionFault: KafkaFault?
-    /// Connections that were refused for what only a new client would change.
-    private(set) var refusals = 0
 
     /// - Parameter log: takes the client's lines; nil = ``ClientLog`` does.
     init(topic: String = "", _ log: (@Sendable (ClientLog.Line) -> Void)? = nil) {
@@ -72,7 +67,7 @@ final class CallbackContext {
         unsafe rd_kafka_conf_set_stats_cb(configuration) { _, text, count, opaque in
             // The library's text, which it frees after this call.
             let bytes = unsafe Array(UnsafeRawBufferPointer(start: text, count: count))
-            unsafe CallbackContext.from(opaque)?.statistics = bytes
+            unsafe CallbackContext.from(opaque)?.observations.statistics = bytes
             return 0
         }
         unsafe registerLog(in: configuration)
@@ -107,14 +102,8 @@ final class CallbackContext {
 
     /// The last topic for which a transaction was refused.
     var refusedTopic: String? {
-        get {
-            if let topic = refusal.take() { lastRefused = topic }
-            return lastRefused
-        }
-        set {
-            _ = refusal.take()
-            lastRefused = newValue
-        }
+        get { refusal.withLock { $0 } }
+        set { refusal.withLock { $0 = newValue } }
     }
 
     static func from(_ opaque: UnsafeMutableRawPointer?) -> CallbackContext? {
@@ -123,12 +112,12 @@ final class CallbackContext {
     }
 
     private func noteError(_ code: rd_kafka_resp_err_t, _ reason: String) {
-        errorCounts[KafkaFault(code, reason).name, default: 0] += 1
+        observations.errors[KafkaFault(code, reason).name, default: 0] += 1
         // "All brokers are down" follows the error that says why; keep that one.
-        guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || lastConnectionFault == nil else { return }
+        guard code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || observations.connectionFault == nil else { return }
         let fault = connectionFault(code, reason)
-        lastConnectionFault = fault
-        if fault.mayNeedNewClient { refusals += 1 }
+        observations.connectionFault = fault
+        if fault.mayNeedNewClient { observations.refusals += 1 }
     }
 
     private func connectionFault(_ code: rd_kafka_resp_err_t, _ reason: String) -> KafkaFault {
@@ -158,7 +147,7 @@ final class CallbackContext {
         let words = line.split(separator: "\"", omittingEmptySubsequences: false)
         guard words.count == 3, line.hasSuffix(KafkaFault.text(of: RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
         else { return }
-        refusal.leave(String(words[1]))
+        refusedTopic = String(words[1])
     }
 
     private func noteRebalance(
@@ -229,31 +218,7 @@ final class CallbackContext {
 extension DeliveryReport {
     /// When the broker appended a record; nil where the topic keeps the producers' times.
     static func appendTime(of message: UnsafePointer<rd_kafka_message_t>) -> Int64? {
-        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
-        let timestamp = unsafe rd_kafka_message_timestamp(message, &type)
-        return type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME ? timestamp : nil
-    }
-}
-
-/// A text that the library's threads leave for the one thread that uses a client; the newest counts.
-@safe
-final class Mailbox: Sendable {
-    private final class Letter: Sendable {
-        let text: String
-        init(_ text: String) { self.text = text }
-    }
-
-    private let slot = unsafe Atomic<Unmanaged<Letter>?>(nil)
-
-    deinit { _ = take() }
-
-    func leave(_ text: String) { _ = exchanged(Letter(text)) }
-
-    func take() -> String? { exchanged(nil)?.text }
-
-    private func exchanged(_ letter: Letter?) -> Letter? {
-        // The exchange hands the old letter to one caller, which owns it.
-        let new = unsafe letter.map { unsafe Unmanaged.passRetained($0) }
-        return unsafe slot.exchange(new, ordering: .acquiringAndReleasing).map { unsafe $0.takeRetainedValue() }
+        let stamp = unsafe RecordStamp(message)
+        return stamp.hasLogAppendTime ? stamp.timestamp : nil
     }
 }

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Files that a client reads when it is made, and never again: certificates, keys, authorities.
 package enum ClientFiles {
-    private static let names = [
+    static let names = [
         "ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location",
     ]
     private static let renewals = Atomic(0)

@@ -25,9 +25,8 @@ final class ClientHandle {
         }
         context.tokens = properties[KafkaProperties.tokenCommand].map(ClientTokens.of)
         let type = kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
-        var complaint = [CChar](repeating: 0, count: 512)
-        guard let pointer = unsafe rd_kafka_new(type, configuration, &complaint, complaint.count) else {
-            let text = String(decoding: complaint.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let (pointer, text) = unsafe libraryText { unsafe rd_kafka_new(type, configuration, $0, $1) }
+        guard let pointer = unsafe pointer else {
             if let fault = Self.passing(rd_kafka_last_error().rawValue, text) {
                 // Its threads may run, and use both: they are leaked.
                 _ = unsafe Unmanaged.passRetained(context)
@@ -74,11 +73,8 @@ final class ClientHandle {
 
     /// The fault that made this client useless, if there is one.
     var fatalFault: KafkaFault? {
-        var text = [CChar](repeating: 0, count: 512)
-        // The library writes a terminated text of at most the given size.
-        let code = unsafe rd_kafka_fatal_error(pointer, &text, text.count)
+        let (code, message) = unsafe libraryText { unsafe rd_kafka_fatal_error(pointer, $0, $1) }
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        let message = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return KafkaFault(code, message).with(isFatal: true, requiresAbort: false)
     }
 
@@ -102,7 +98,7 @@ final class ClientHandle {
 
     /// A refused client sees only a timeout: replaces it by the refusal that caused it, if there was one.
     func refused(_ fault: KafkaFault) -> KafkaFault {
-        guard fault.isRetriable, let cause = context.lastConnectionFault, cause.isRefusal else { return fault }
+        guard fault.isRetriable, let cause = context.observations.connectionFault, cause.isRefusal else { return fault }
         return cause
     }
 
@@ -113,17 +109,10 @@ final class ClientHandle {
     /// last connection error.
     func explained(_ fault: KafkaFault) -> KafkaFault {
         if fault.isFatal, let cause = fatalFault { return cause }
-        guard fault.isRetriable, let cause = context.lastConnectionFault ?? context.tokens?.absence else {
+        guard fault.isRetriable, let cause = context.observations.connectionFault ?? context.tokens?.absence else {
             return fault
         }
-        return KafkaFault(
-            code: fault.code,
-            name: fault.name,
-            message: "\(fault.message); last: \(cause.message)",
-            isFatal: fault.isFatal,
-            isRetriable: fault.isRetriable,
-            requiresAbort: fault.requiresAbort
-        )
+        return fault.with(message: "\(fault.message); last: \(cause.message)")
     }
 }
 

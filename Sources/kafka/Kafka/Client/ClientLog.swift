@@ -1,5 +1,4 @@
 internal import CRdkafka
-internal import Synchronization
 internal import Threads
 
 /// The log lines of librdkafka itself, of all clients of the process: one place takes every line.
@@ -18,32 +17,28 @@ package enum ClientLog {
         }
     }
 
-    private final class Sink: Sendable {
-        let take: @Sendable (Line) -> Void
-        init(_ take: @escaping @Sendable (Line) -> Void) { self.take = take }
-    }
-
     private static let lasting = Locked<String?>(nil)
     /// Our last line about all clients, if it told a fault.
     package static var lastingFault: String? { lasting.withLock { $0 } }
 
-    private static let sink = AtomicLazyReference<Sink>()
+    private static let sink = Locked<(@Sendable (Line) -> Void)?>(nil)
+    private static var take: (@Sendable (Line) -> Void)? { sink.withLock { $0 } }
 
     /// Routes the lines to `take` from now on, on threads of the library. Without it they go to standard error as the
     /// library writes them.
     ///
     /// The first call of a process counts, later ones change nothing: clients may outlive their owners.
-    package static func route(to take: @escaping @Sendable (Line) -> Void) { _ = sink.storeIfNil(Sink(take)) }
+    package static func route(to take: @escaping @Sendable (Line) -> Void) { sink.withLock { $0 = $0 ?? take } }
 
     /// Logs a line of ours about all clients. Only the sink receives it.
     package static func tell(_ text: String, isFault: Bool) {
         lasting.withLock { $0 = isFault ? text : nil }
-        sink.load()?.take(Line(severity: isFault ? 4 : 6, client: "", facility: "TOKEN", text: text))
+        take?(Line(severity: isFault ? 4 : 6, client: "", facility: "TOKEN", text: text))
     }
 
     /// Logs our own warning about a client that may no longer exist. Only the sink receives it.
     static func warn(client: String, facility: String, _ text: String) {
-        sink.load()?.take(Line(severity: 4, client: client, facility: facility, text: text))
+        take?(Line(severity: 4, client: client, facility: facility, text: text))
     }
 
     /// A line of a client's callback.
@@ -56,9 +51,7 @@ package enum ClientLog {
         _ text: UnsafePointer<CChar>,
         to own: (@Sendable (Line) -> Void)?
     ) {
-        guard let take = own ?? sink.load()?.take else {
-            return unsafe rd_kafka_log_print(client, level, facility, text)
-        }
+        guard let take = own ?? Self.take else { return unsafe rd_kafka_log_print(client, level, facility, text) }
         // The library's own texts, which live for as long as the call.
         let name = unsafe rd_kafka_name(client).map { unsafe String(cString: $0) } ?? ""
         let line = unsafe Line(

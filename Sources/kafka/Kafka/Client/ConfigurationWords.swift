@@ -3,17 +3,13 @@ internal import Glibc
 /// Why no client can be made of settings, in words that name the file or setting to look at. No value of a secret is
 /// part of them.
 enum ConfigurationWords {
-    private static let files = [
-        "ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location",
-    ]
-
     /// - Parameter complaint: the library's, such as `ssl.key.location failed: error:0A080009:SSL routines::PEM lib`.
     static func explained(_ complaint: String, _ properties: KafkaProperties) -> String {
         if complaint.contains("sasl.kerberos."), properties["sasl.mechanisms"] ?? properties["sasl.mechanism"] == nil {
             return "sasl.mechanisms is missing, which would mean Kerberos; set it to PLAIN, SCRAM-SHA-256, "
                 + "SCRAM-SHA-512 or OAUTHBEARER"
         }
-        guard let name = files.first(where: { complaint.contains($0) }), let path = properties[name] else {
+        guard let name = ClientFiles.names.first(where: { complaint.contains($0) }), let path = properties[name] else {
             return complaint
         }
         // The texts are copied; nothing is read.

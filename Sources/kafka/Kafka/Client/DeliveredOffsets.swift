@@ -6,9 +6,8 @@ internal import Glibc
 struct DeliveredOffsets {
     /// The topic's name with its terminating zero byte.
     private let topic: ContiguousArray<CChar>
-    /// The highest offset of each partition; −1 for none.
-    private var highest: [Int64] = []
-    private var lowest: [Int64] = []
+    /// The lowest and the highest offset of each partition; −1 for none.
+    private var offsets: [(low: Int64, high: Int64)] = []
     /// nil where the topic keeps the producers' times.
     private(set) var time: Int64?
 
@@ -34,28 +33,26 @@ struct DeliveredOffsets {
     /// A record acknowledged as a duplicate has no offset: the partition's offsets stay as they are.
     private mutating func note(partition: Int, offset: Int64) {
         guard partition >= 0, offset >= 0 else { return }
-        if partition >= highest.count {
-            highest.append(contentsOf: repeatElement(-1, count: partition + 1 - highest.count))
-            lowest.append(contentsOf: repeatElement(-1, count: partition + 1 - lowest.count))
-        }
-        lowest[partition] = lowest[partition] < 0 ? offset : min(lowest[partition], offset)
-        highest[partition] = max(highest[partition], offset)
+        let missing = partition + 1 - offsets.count
+        if missing > 0 { offsets.append(contentsOf: repeatElement((low: -1, high: -1), count: missing)) }
+        let (low, high) = offsets[partition]
+        offsets[partition] = (low < 0 ? offset : min(low, offset), max(high, offset))
     }
 
     mutating func reset() {
         time = nil
-        for partition in highest.indices { (highest[partition], lowest[partition]) = (-1, -1) }
+        for partition in offsets.indices { offsets[partition] = (-1, -1) }
     }
 
     /// The highest ones, by partition.
-    var byPartition: [Int32: Int64] { Self.byPartition(highest) }
+    var byPartition: [Int32: Int64] { table(of: \.high) }
 
     /// The lowest ones, by partition.
-    var firstByPartition: [Int32: Int64] { Self.byPartition(lowest) }
+    var firstByPartition: [Int32: Int64] { table(of: \.low) }
 
-    private static func byPartition(_ offsets: [Int64]) -> [Int32: Int64] {
+    private func table(of end: ((low: Int64, high: Int64)) -> Int64) -> [Int32: Int64] {
         var result: [Int32: Int64] = [:]
-        for (partition, offset) in offsets.enumerated() where offset >= 0 { result[Int32(partition)] = offset }
+        for (partition, ends) in offsets.enumerated() where ends.low >= 0 { result[Int32(partition)] = end(ends) }
         return result
     }
 }

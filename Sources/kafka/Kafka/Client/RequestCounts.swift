@@ -26,14 +26,12 @@ final class RequestCounts: Sendable {
         let answerCalls = Atomic(0)
     }
 
-    private let counters: [Counter]
+    private let counters = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0.rawValue, Counter()) })
     private let isCounting = Atomic(false)
-
-    init() { counters = Kind.allCases.map { _ in Counter() } }
 
     /// Requests of a kind that were sent and have no answer so far.
     func unanswered(_ kind: Kind) -> Int {
-        guard let counter = counter(kind.rawValue) else { return 0 }
+        guard let counter = counters[kind.rawValue] else { return 0 }
         // Answers first: one that comes in between is then missed, but never a request.
         let answers = counter.answerCalls.load(ordering: .sequentiallyConsistent) / Self.callsPerAnswer
         return max(0, counter.sent.load(ordering: .sequentiallyConsistent) - answers)
@@ -44,18 +42,14 @@ final class RequestCounts: Sendable {
     /// request: the correlation id is 0.
     private static let callsPerAnswer = 2
 
-    private func counter(_ kind: Int16) -> Counter? {
-        Kind.allCases.firstIndex { $0.rawValue == kind }.map { counters[$0] }
-    }
-
     private func noteSent(_ kind: Int16) {
-        _ = counter(kind)?.sent.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        _ = counters[kind]?.sent.wrappingAdd(1, ordering: .sequentiallyConsistent)
     }
 
     /// - Parameter code: the connection's, not the answer's content. With an error there was no answer.
     private func noteAnswer(_ kind: Int16, _ code: rd_kafka_resp_err_t) {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-        _ = counter(kind)?.answerCalls.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        _ = counters[kind]?.answerCalls.wrappingAdd(1, ordering: .sequentiallyConsistent)
     }
 }
 

@@ -58,17 +58,7 @@ enum TLSWords {
 
     /// The broker's answer to this client's certificate: alerts of RFC 8446, section 6.2.
     private static func refusal(_ alert: Int, _ hasCertificate: Bool) -> String? {
-        let name: String
-        switch alert {
-        case 42: name = "bad certificate"
-        case 43: name = "unsupported certificate"
-        case 44: name = "certificate revoked"
-        case 45: name = "certificate expired"
-        case 46: name = "certificate unknown"
-        case 48: name = "unknown authority"
-        case 116: name = "certificate required"
-        default: return nil
-        }
+        guard let name = alerts[alert] else { return nil }
         guard hasCertificate else {
             return "the broker asks for a client certificate (alert \(alert), \(name)); set "
                 + "ssl.certificate.location and ssl.key.location"
@@ -76,6 +66,11 @@ enum TLSWords {
         return "the broker refuses the client certificate (alert \(alert), \(name)); renew it if it has expired, "
             + "otherwise have its authority added to the broker's truststore"
     }
+
+    private static let alerts = [
+        42: "bad certificate", 43: "unsupported certificate", 44: "certificate revoked", 45: "certificate expired",
+        46: "certificate unknown", 48: "unknown authority", 116: "certificate required",
+    ]
 
     /// `SSL alert number 46`.
     private static func alert(in reason: String) -> Int? {

@@ -50,20 +50,14 @@ struct TopicPartitionList: ~Copyable {
 
     /// The offsets filled in by a call; "no offset" entries included.
     borrowing func offsets() -> [PartitionOffset] {
-        unsafe Self.offsets(in: pointer)
-    }
-
-    static func offsets(in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [PartitionOffset] {
-        unsafe elements(of: list).map { element in
+        unsafe Self.elements(of: pointer).map { element in
             unsafe PartitionOffset(partition: element.partition, offset: element.offset)
         }
     }
 
     /// The committed offsets filled in by a call.
-    borrowing func committed() -> [CommittedOffset] { unsafe Self.committed(in: pointer) }
-
-    static func committed(in list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> [CommittedOffset] {
-        unsafe elements(of: list).map { element in
+    borrowing func committed() -> [CommittedOffset] {
+        unsafe Self.elements(of: pointer).map { element in
             // The list's own bytes.
             let metadata = unsafe UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
             let offset = unsafe element.offset >= 0 ? element.offset : nil

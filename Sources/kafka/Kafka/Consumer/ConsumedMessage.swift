@@ -1,24 +1,22 @@
-/// A consumed message that still lies in the library's memory. Copies of this value are the same message.
-package struct ConsumedMessage: Sendable {
-    package let partition: Int32
-    package let offset: Int64
-    /// Milliseconds since 1970; −1 where the message has none.
-    package let timestamp: Int64
-    package let timestampType: KafkaRecord.TimestampType
+internal import Streams
+
+/// A message that was just polled: the next one tells how large its headers are.
+struct ConsumedMessage: Sendable {
+    let record: UncopiedRecord
     /// The bytes of key and value.
-    package let byteCount: Int
+    let byteCount: Int
     /// The place of key and value in the library's memory: the address of the first byte, and the one after the last. 0
     /// = there is neither.
     let (start, end): (UInt, UInt)
     /// Its place in ``block``.
-    package let index: Int
-    package let block: MessageBlock
+    let index: Int
+    let block: MessageBlock
 
     /// An upper bound of the bytes of the headers of the message before this one, which decodes them only where it
     /// must.
     ///
     /// - Parameter last: polled before this one; another thread may be taking it.
-    package func headerBytes(of last: ConsumedMessage) -> Int {
+    func headerBytes(of last: ConsumedMessage) -> Int {
         // In one answer of a broker a value is followed by its headers, and those by the next record: nothing that lies
         // less far from the value is shorter than they are.
         let isNear = start > 0 && last.end > 0 && start >= last.end && start - last.end <= Self.nearBytes
@@ -26,7 +24,4 @@ package struct ConsumedMessage: Sendable {
     }
 
     private static let nearBytes: UInt = 65_536
-
-    /// Copies the message and frees it. Once, on any thread.
-    package func take() -> KafkaRecord { block.take(index) }
 }

@@ -3,19 +3,27 @@ package import KafkaPorts
 internal import Streams
 internal import Threads
 
-/// One member of a consumer group, reading one topic.
+/// One member of a consumer group on librdkafka, reading one topic. It translates memory, units, callbacks and texts, and
+/// holds no rule.
 ///
-/// It commits no offsets, and only the caller takes and gives back partitions: ``poll(timeoutMilliseconds:)`` returns a change of assignment as a value, and the group waits for
-/// ``assign(_:)`` or ``unassign()``.
-package final class Consumer {
-    /// Asked at each call, in release builds too: steps of one partition on two threads may end the process.
-    var owner = Owner("Consumer", every: 1)
+/// Only the caller takes and gives back partitions: ``poll(waiting:)`` gives a change of assignment as an event, and the
+/// group waits for ``assign(_:)`` or ``unassign()``.
+///
+/// Two threads that issue steps of one partition could make the library drop a stop, and then the next start would end the
+/// process: each call is checked, in release builds too.
+package final class Consumer: GroupConsumer {
+    private var owner = Owner("Consumer", every: 1)
     package let topic: String
-    let handle: ClientHandle
+    /// nil once it was closed or given up.
+    private var handle: ClientHandle?
+    private var commits: OffsetCommits?
     /// The block that takes the next message.
     private var block: MessageBlock?
-    private var hasUnansweredChange = false
-    private var isClosed = false
+    /// The message before: only the next one tells how large its headers are.
+    private(set) var last: ConsumedMessage?
+    var hasUnansweredChange = false
+    /// The last observations of a client that is gone.
+    private var lastObservations = ConsumerObservations()
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of producers are left out. `group.id` is required.
@@ -32,14 +40,10 @@ package final class Consumer {
         if let strategy = complete["partition.assignment.strategy"], strategy.contains("cooperative") {
             throw .invalid("kafka property partition.assignment.strategy: \(strategy) is not supported, use range")
         }
-        self.topic = topic
-        handle = try ClientHandle(.consumer, complete, context: CallbackContext(topic: topic))
+        let handle = try ClientHandle(.consumer, complete, context: CallbackContext(topic: topic))
         handle.serveWithMessages()
-    }
-
-    deinit {
-        // Destroying the client closes it and runs the rebalance callback, which must then give everything back.
-        handle.context.isClosing = true
+        (self.topic, self.handle) = (topic, handle)
+        commits = OffsetCommits(handle, topic: topic)
     }
 
     private static let defaults = [
@@ -52,111 +56,188 @@ package final class Consumer {
 
     private static let forced = [("enable.auto.commit", "false"), ("enable.auto.offset.store", "false")]
 
-    /// Joins the group. Returns at once; the assignment comes through ``poll(timeoutMilliseconds:)``.
-    package func subscribe() throws(KafkaFault) {
-        owner.check()
-        let list = TopicPartitionList(topic: topic, partitions: [-1])
-        // The library copies the list.
-        let code = unsafe list.withPointer { unsafe rd_kafka_subscribe(handle.pointer, $0) }
-        try KafkaFault.check(code, "subscribing to \(topic)")
+    var current: ClientHandle? {
+        if handle != nil { owner.check() }
+        return handle
     }
 
-    /// One event, or nil when none came in time.
-    ///
-    /// - Throws: a fatal ``KafkaFault`` when this member can read no more (fenced, for example).
-    package func poll(timeoutMilliseconds: Int) throws(KafkaFault) -> ConsumerEvent? {
-        owner.check()
-        precondition(!isClosed, "a closed consumer is not polled")
-        if let change = takeChange() { return .change(change) }
+    func open() throws(KafkaFault) -> ClientHandle {
+        guard let handle = current else { throw .stale("the consumer of \(topic) is closed") }
+        return handle
+    }
+
+    /// The inquiries that others may make of this client while its own thread polls.
+    package var inquiry: GroupInquiry? { handle.map { GroupInquiry($0, topic: topic) } }
+
+    /// See ``GroupInquiry/committed(_:timeoutMilliseconds:)``.
+    package func committed(_ partitions: [Int32], timeoutMilliseconds: Int) throws(KafkaFault) -> [CommittedOffset] {
+        try open().committed(topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Asks the broker. With `isolation.level=read_committed` the high one ends before open transactions.
+    package func watermarks(of partition: Int32, timeoutMilliseconds: Int) throws(KafkaFault) -> Watermarks {
+        try open().watermarks(of: topic, partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    package var isOutdated: Bool { current?.isOutdated ?? false }
+
+    package func explained(_ fault: KafkaFault) -> KafkaFault { current?.explained(fault) ?? fault }
+
+    package var observations: ConsumerObservations { current?.context.observations ?? lastObservations }
+
+    // MARK: - Events
+
+    package func poll(waiting milliseconds: Int) -> GroupEvent? {
+        guard let handle = current else { return nil }
+        var left = milliseconds
+        while true {
+            if let answer = commits?.nextAnswer() { return answer }
+            // An offset commit's answer comes by a separate queue.
+            let slice = commits?.isEmpty == false ? min(left, Self.sliceMilliseconds) : left
+            if let event = nextEvent(handle, slice) { return event }
+            left -= slice
+            guard left > 0 else { return commits?.nextAnswer() }
+        }
+    }
+
+    private static let sliceMilliseconds = 10
+
+    private func nextEvent(_ handle: ClientHandle, _ milliseconds: Int) -> GroupEvent? {
+        // Nothing but a message keeps the one before, and so its block's memory.
+        let before = last
+        last = nil
+        if let change = takeChange(handle) { return change }
         // Rebalance and error callbacks run inside this call, on this thread.
-        guard let message = unsafe rd_kafka_consumer_poll(handle.pointer, clampedMilliseconds(timeoutMilliseconds))
-        else {
+        guard let message = unsafe rd_kafka_consumer_poll(handle.pointer, clampedMilliseconds(milliseconds)) else {
             // Messages that were dropped are freed now, and not when the block is full.
             block = nil
-            return takeChange().map { .change($0) }
+            return takeChange(handle)
         }
-        if unsafe message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR { return unsafe .message(kept(message)) }
+        guard unsafe message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
+            return unsafe kept(message, after: before, handle)
+        }
         // Ours until destroyed; everything is copied before.
         defer { unsafe rd_kafka_message_destroy(message) }
-        return try unsafe event(ofError: message)
+        return unsafe event(ofError: message, handle)
     }
 
-    private func kept(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> ConsumedMessage {
+    private func kept(
+        _ message: UnsafeMutablePointer<rd_kafka_message_t>,
+        after before: ConsumedMessage?,
+        _ handle: ClientHandle
+    ) -> GroupEvent {
         let open = if let block, !block.isFull { block } else { MessageBlock(topic: topic, handle) }
-        block = open
         // The block owns it from here on.
-        return unsafe open.keep(message)
+        let kept = unsafe open.keep(message)
+        (block, last) = (open, kept)
+        return .record(kept.record, bytes: kept.byteCount + (before.map(kept.headerBytes) ?? 0))
     }
 
-    private func takeChange() -> GroupChange? {
+    private func takeChange(_ handle: ClientHandle) -> GroupEvent? {
         guard !handle.context.changes.isEmpty else { return nil }
-        assert(!isClosed && !handle.context.isClosing, "nobody answers a change of a consumer that closes")
+        assert(!handle.context.isClosing, "nobody answers a change of a consumer that closes")
         hasUnansweredChange = true
         return handle.context.changes.removeFirst()
     }
 
     private func event(
-        ofError message: UnsafeMutablePointer<rd_kafka_message_t>
-    ) throws(KafkaFault) -> ConsumerEvent {
-        let code = unsafe message.pointee.err
-        let partition = unsafe message.pointee.partition
+        ofError message: UnsafeMutablePointer<rd_kafka_message_t>,
+        _ handle: ClientHandle
+    ) -> GroupEvent {
+        let (code, partition) = unsafe (message.pointee.err, message.pointee.partition)
         if code == RD_KAFKA_RESP_ERR__PARTITION_EOF {
-            return unsafe .endOfPartition(PartitionOffset(partition: partition, offset: message.pointee.offset))
+            return unsafe .end(PartitionOffset(partition: partition, offset: message.pointee.offset))
         }
-        if let fatal = handle.fatalFault { throw fatal }
+        if let fatal = handle.fatalFault { return .fault(handle.running(fatal)) }
         let text = unsafe String(cString: rd_kafka_message_errstr(message))
         let fault = KafkaFault(code, "reading \(topic), partition \(partition): \(text)")
-        return unsafe .notice(fault.reading(partition, at: message.pointee.offset))
+        return unsafe .fault(handle.running(fault.reading(partition, at: message.pointee.offset)))
     }
 
-    /// Leaves the group (a static member stays in it) and closes the connections to it. Blocks while it does.
-    package func close() throws(KafkaFault) {
-        owner.check()
-        guard !isClosed else { return }
-        isClosed = true
-        handle.context.leave()
-        handle.context.isClosing = true
-        handle.context.changes.removeAll()
-        if hasUnansweredChange {
+    package func commit(_ offsets: [PartitionOffset]) throws(KafkaFault) -> CommitID {
+        _ = try open()
+        guard let commits else { throw .fatal("out of memory") }
+        return try commits.send(offsets)
+    }
+
+    // MARK: - The end
+
+    /// Leaves on a separate thread: after the limit the client goes on leaving its group, and nobody waits.
+    package func close(limit milliseconds: Int) throws(KafkaFault) {
+        guard let handle = release() else { return }
+        let (isDue, outcome) = (hasUnansweredChange, Locked<KafkaFault?>(nil))
+        try ClientCloser.shared.run("leaving the group", limitMilliseconds: milliseconds) {
+            do throws(KafkaFault) { try handle.leaveGroup(answering: isDue) } catch { outcome.withLock { $0 = error } }
+        }
+        if let fault = outcome.withLock({ $0 }) { throw fault }
+    }
+
+    package func discard() {
+        if let handle = release() { Self.leaveAside(handle, hasUnansweredChange) }
+    }
+
+    /// Nothing of this object uses the client any more.
+    private func release() -> ClientHandle? {
+        guard let handle = current else { return nil }
+        lastObservations = handle.context.observations
+        (self.handle, commits, block, last) = (nil, nil, nil, nil)
+        return handle
+    }
+
+    deinit { if let handle { Self.leaveAside(handle, hasUnansweredChange) } }
+
+    /// Leaves on a separate thread, and nobody waits.
+    private static func leaveAside(_ handle: ClientHandle, _ isDue: Bool) {
+        ClientCloser.shared.end(handle.name) { try? handle.leaveGroup(answering: isDue) }
+    }
+}
+
+extension ClientHandle {
+    /// Leaves the group (a static member stays in it) and closes the connections to it. Blocks while it does. Nobody polls
+    /// any more.
+    ///
+    /// - Parameter isDue: whether the last change of assignment has no answer.
+    fileprivate func leaveGroup(answering isDue: Bool) throws(KafkaFault) {
+        context.leave()
+        context.isClosing = true
+        context.changes.removeAll()
+        if isDue {
             // The group waits for an answer to the last change; without one, closing would never end.
-            _ = unsafe rd_kafka_assign(handle.pointer, nil)
+            _ = unsafe rd_kafka_assign(pointer, nil)
         }
         // Rebalance callbacks run inside this call, on this thread.
-        let code = unsafe rd_kafka_consumer_close(handle.pointer)
-        try KafkaFault.check(code, "leaving the group")
+        try KafkaFault.check(unsafe rd_kafka_consumer_close(pointer), "leaving the group")
     }
-
-    /// Closes on a separate thread, like ``close()``: after the limit the client goes on leaving its group, and nobody
-    /// waits. No other call follows.
-    func close(limitMilliseconds: Int) throws(KafkaFault) {
-        let outcome = CloseOutcome()
-        owner.release()
-        try ClientCloser.shared.run("leaving the group", limitMilliseconds: limitMilliseconds) { [self] in
-            do throws(KafkaFault) { try close() } catch { outcome.fault = error }
-        }
-        if let fault = outcome.fault { throw fault }
-    }
-
-    /// Closes on a separate thread, like ``close()``, and nobody waits. No other call follows.
-    func closeAside() {
-        owner.release()
-        ClientCloser.shared.end(handle.name) { [self] in try? close() }
-    }
-
-    func answeredChange() { hasUnansweredChange = false }
 }
 
-/// Written by the thread that closes a consumer, and read once that has returned.
-private final class CloseOutcome {
-    var fault: KafkaFault?
-}
+/// Asks a group's client on any thread while its consumer's thread polls.
+///
+/// It keeps no client alive but for the time of a question, which goes on where the consumer is closed meanwhile.
+package final class GroupInquiry: @unchecked Sendable {
+    private weak let handle: ClientHandle?
+    private let topic: String
 
-/// The outcome of one call of ``Consumer/poll(timeoutMilliseconds:)``.
-package enum ConsumerEvent: Sendable {
-    case message(ConsumedMessage)
-    case change(GroupChange)
-    /// Only with `enable.partition.eof=true`; the offset is the partition's end.
-    case endOfPartition(PartitionOffset)
-    /// A fault that the library recovers from by itself, or that concerns one partition.
-    case notice(KafkaFault)
+    init(_ handle: ClientHandle, topic: String) {
+        self.handle = handle
+        self.topic = topic
+    }
+
+    /// Every topic that the client may see.
+    package func topics(timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicDescription] {
+        try open().topics(timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// The group's committed offsets, with their metadata.
+    ///
+    /// With `isolation.level=read_committed` it waits for transactions that have offsets of these partitions pending.
+    ///
+    /// - Throws: a ``KafkaFault``, a retriable one where such a transaction is still open when the time is up.
+    package func committed(_ partitions: [Int32], timeoutMilliseconds: Int) throws(KafkaFault) -> [CommittedOffset] {
+        try open().committed(topic, partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    private func open() throws(KafkaFault) -> ClientHandle {
+        guard let handle else { throw KafkaFault(.state, "the consumer is gone") }
+        return handle
+    }
 }

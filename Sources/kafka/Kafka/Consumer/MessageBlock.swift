@@ -1,17 +1,18 @@
 internal import CRdkafka
 internal import Glibc
+internal import Streams
 internal import Synchronization
 
 /// Consumed messages in the library's memory: each is freed when it is taken, the others with this object.
 ///
 /// The consumer fills it on its thread; messages are taken on any. It keeps their client, which they need, alive.
 @safe
-package final class MessageBlock: @unchecked Sendable {
+final class MessageBlock: RecordMemory, @unchecked Sendable {
     /// The messages of a block: as many as a lane decodes at a time, so that many threads seldom share its count of
     /// references.
     private static let capacity = 64
 
-    package let topic: String
+    private let topic: String
     private let handle: ClientHandle
     private var count = 0
     // Allocated once, so that a message keeps its place; nil = it was taken.
@@ -35,9 +36,7 @@ package final class MessageBlock: @unchecked Sendable {
     /// Takes ownership of a message that carries no error.
     func keep(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> ConsumedMessage {
         precondition(!isFull, "a full block takes no message")
-        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         // Plain reads of a message that is ours.
-        let timestamp = unsafe rd_kafka_message_timestamp(message, &type)
         unsafe (messages + count).initialize(to: Atomic(message))
         defer { count += 1 }
         let fields = unsafe message.pointee
@@ -46,10 +45,7 @@ package final class MessageBlock: @unchecked Sendable {
             "a message without an error lies at an offset of a partition"
         )
         return unsafe ConsumedMessage(
-            partition: fields.partition,
-            offset: fields.offset,
-            timestamp: timestamp,
-            timestampType: KafkaRecord.timestampType(type),
+            record: UncopiedRecord(RecordStamp(message), count, in: self),
             byteCount: fields.key_len + fields.len,
             start: UInt(bitPattern: fields.key ?? fields.payload),
             end: fields.payload.map { unsafe UInt(bitPattern: $0 + fields.len) } ?? keyEnd(fields),
@@ -68,17 +64,17 @@ package final class MessageBlock: @unchecked Sendable {
         // The library keeps what it decodes in the message: meanwhile nobody takes it.
         guard let message = unsafe claim(index, as: Self.measured) else { return 0 }
         defer { unsafe messages[index].store(message, ordering: .releasing) }
-        return unsafe KafkaRecord.headerBytes(of: message)
+        return unsafe InboundRecord.headerBytes(of: message)
     }
 
     /// Copies a message and frees it. Once, on any thread.
-    package func take(_ index: Int) -> KafkaRecord {
+    func takeRecord(_ index: Int) -> InboundRecord {
         precondition((0..<Self.capacity).contains(index), "a message has a place in its block")
         // The index came with a message, so its place was filled.
         guard let message = unsafe claim(index, as: nil) else { preconditionFailure("a message is taken once") }
         // Not on the consumer's thread: what messages share has atomic counts, and the client that owns it is alive.
         defer { unsafe rd_kafka_message_destroy(message) }
-        return unsafe KafkaRecord(copying: message)
+        return unsafe InboundRecord(copying: message, topic: topic)
     }
 
     /// The mark in the place of a message whose headers are being measured; never followed.

@@ -48,12 +48,7 @@ package final class Producer {
 
     private static let forced = [("enable.idempotence", "true"), ("acks", "all")]
 
-    /// The counts of delivered and failed records so far. Updated by every produce, poll and flush.
-    package var deliveries: DeliveryCounts {
-        DeliveryCounts(acknowledged: handle.context.acknowledged, failed: handle.context.failed)
-    }
-
-    /// The ``deliveries``, and what became of the records that were not delivered.
+    /// The outcomes of all records so far. Updated by every produce, poll and flush.
     package var summary: DeliverySummary {
         let context = handle.context
         var summary = DeliverySummary()
@@ -88,10 +83,10 @@ package final class Producer {
     package var isOutdated: Bool { handle.isOutdated }
 
     /// The last connection error, of a connection that may have come back since.
-    package var connectionFault: KafkaFault? { handle.context.lastConnectionFault }
+    package var connectionFault: KafkaFault? { handle.context.observations.connectionFault }
 
     /// The library's last statistics, JSON; empty = none came yet.
-    package var statistics: [UInt8] { handle.context.statistics }
+    package var statistics: [UInt8] { handle.context.observations.statistics }
 
     /// Records queued or in flight.
     package var outstanding: Int {

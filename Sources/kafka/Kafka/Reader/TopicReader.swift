@@ -1,5 +1,6 @@
 internal import CRdkafka
 package import KafkaPorts
+internal import Streams
 internal import Threads
 
 /// Reads chosen partitions of one topic without a group: it can neither join nor commit. Only committed records, unless it
@@ -148,7 +149,7 @@ package final class TopicReader: RecordReading {
         var records: [TopicRecord] = []
         // Everything in the message is copied.
         unsafe try poll(most, milliseconds) { message in
-            let record = unsafe KafkaRecord(copying: message)
+            let record = unsafe InboundRecord(copying: message, topic: topic)
             records.append(
                 TopicRecord(
                     partition: record.partition,
@@ -156,7 +157,7 @@ package final class TopicReader: RecordReading {
                     key: record.key,
                     value: record.value,
                     timestamp: record.timestamp,
-                    headers: record.headersReadable ? record.headers : nil
+                    headers: record.hasReadableHeaders ? record.headers : nil
                 )
             )
         }

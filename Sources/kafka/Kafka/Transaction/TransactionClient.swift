@@ -1,42 +1,44 @@
 internal import CRdkafka
 internal import Glibc
 package import KafkaPorts
-internal import Threads
+internal import Streams
 
 /// librdkafka's transactional producer: its calls as they are, with faults that say what they mean. The rules are its
 /// callers': see ``TransactionGuard``.
-package final class TransactionClient {
+package final class TransactionClient: OutputClient, TransactionProducer {
     /// The transaction's life if no property sets it: long enough for a partition's leader to change. The successor of
     /// a stable id aborts an orphaned transaction anyway.
     package static let defaultTimeoutMilliseconds = 30_000
 
     private let transactionalID: String
-    package let producer: Producer
-    private let requests = RequestCounts()
+    private let source: String
+    private let requests: RequestCounts
     /// Set while a call is in progress that was given up.
     private var abandonment: KafkaFault?
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
     ///   - transactionalID: stable over restarts, and of one live producer at a time: a newer one fences the older.
-    ///   - trackedTopic: the topic whose acknowledged offsets are noted.
+    ///   - source: the topic whose offsets are sent.
     /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
     package init(
         _ properties: KafkaProperties,
         transactionalID: String,
-        trackedTopic: String? = nil
+        source: String = "",
+        _ route: OutputRoute = .none
     ) throws(KafkaFault) {
         guard !transactionalID.isEmpty else { throw .invalid("transactional.id is empty") }
-        let context = CallbackContext()
+        let (context, requests) = (CallbackContext(), RequestCounts())
         context.requests = requests
-        context.deliveredOffsets = trackedTopic.map { DeliveredOffsets(topic: $0) }
-        self.transactionalID = transactionalID
-        producer = try Producer(
+        context.deliveredOffsets = route.topics[.ledger].map { DeliveredOffsets(topic: $0) }
+        let producer = try Producer(
             properties,
-            defaults: Self.defaults,
+            defaults: TransactionClient.defaults,
             forced: [("transactional.id", transactionalID)],
             context: context
         )
+        (self.transactionalID, self.source, self.requests) = (transactionalID, source, requests)
+        super.init(producer, route)
         try requests.requireCounting()
     }
 
@@ -46,10 +48,9 @@ package final class TransactionClient {
         ("reconnect.backoff.max.ms", "1000"),
     ]
 
-    private var handle: ClientHandle { producer.handle }
+    private var handle: ClientHandle { client.handle }
 
-    /// The fault after which only a new producer helps, if there is one.
-    package var fatalFault: KafkaFault? { abandonment ?? producer.fatalFault }
+    package override var fatalFault: KafkaFault? { abandonment ?? super.fatalFault }
 
     /// Counted since the producer was made, so that a late answer to an earlier request cannot hide a copy.
     package var unanswered: UnansweredRequests {
@@ -68,7 +69,6 @@ package final class TransactionClient {
     ///
     /// - Throws: a ``KafkaFault``; while it is retriable the call goes on where it stopped.
     package func initTransactions(limit milliseconds: Int) throws(KafkaFault) {
-        producer.owner.check()
         let timeout = clampedTimeout(milliseconds)
         // The library waits on this thread, and no longer than `timeout`.
         let error = unsafe rd_kafka_init_transactions(handle.pointer, timeout)
@@ -77,31 +77,40 @@ package final class TransactionClient {
 
     /// The library may hang when a transaction is begun after a fatal error (#4420).
     package func begin() throws(KafkaFault) {
-        producer.owner.check()
         let error = unsafe rd_kafka_begin_transaction(handle.pointer)
         handle.lastCall = Self.awaitAdditions
         try unsafe check(error, "beginning a transaction")
         handle.serve()
     }
 
-    /// - Parameters:
-    ///   - milliseconds: may be exceeded by two seconds. The library would wait for as long as the coordinator is
-    ///     absent; if it does, the fault is fatal, and the call is abandoned.
-    ///   - goesOn: asked twice a second during the call; false abandons it in the same way.
+    package override func flush(limit milliseconds: Int) throws(KafkaFault) -> Bool {
+        let hasEnded = client.flushQueue(limit: milliseconds)
+        if let fatal = fatalFault { throw fatal }
+        return hasEnded
+    }
+
+    /// May exceed the budget by two seconds. The library would wait for as long as the coordinator is absent; if it does, the
+    /// fault is fatal, and the call is abandoned.
     package func sendOffsets(
-        _ sent: TransactionGuard.Offsets,
-        _ metadata: GroupMetadata,
-        limit milliseconds: Int,
-        goesOn: () -> Bool = { true }
+        _ offsets: [PartitionOffset],
+        _ token: any MemberToken,
+        _ budget: CallBudget
     ) throws(KafkaFault) {
-        producer.owner.check()
-        let (handle, timeout) = (handle, clampedTimeout(milliseconds))
-        let action = "sending offsets of \(sent.topic)"
-        let bound = Int(timeout) + Self.graceMilliseconds
+        guard let metadata = token as? GroupMetadata else { throw .invalid("the membership is not librdkafka's") }
+        let (handle, topic, clock) = (handle, source, route.clock)
+        let now = clock()
+        let left = budget.left(at: now)
+        let (action, timeout) = ("sending offsets of \(topic)", clampedTimeout(Int(left)))
+        let goesOn = { () -> Bool in
+            // A call that nobody cuts short has two seconds more, in which the library ends it by itself.
+            let time = clock()
+            return budget.left(at: time) > 0 || time - now >= left
+        }
         let error: OpaquePointer?
         do throws(KafkaFault) {
+            let bound = Int(timeout) + Self.graceMilliseconds
             unsafe error = try BoundedCall.run(action, timeoutMilliseconds: bound, goesOn: goesOn) {
-                let list = TopicPartitionList(topic: sent.topic, offsets: sent.offsets)
+                let list = TopicPartitionList(topic: topic, offsets: offsets)
                 // The library copies the list and the metadata. The client lives until the call has returned.
                 return unsafe list.withPointer { list in
                     unsafe metadata.withPointer {
@@ -121,7 +130,6 @@ package final class TransactionClient {
     private static let graceMilliseconds = 2_000
 
     package func commit(limit milliseconds: Int) throws(KafkaFault) {
-        producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
         let error = unsafe rd_kafka_commit_transaction(handle.pointer, clampedTimeout(milliseconds))
         try unsafe check(error, "committing a transaction")
@@ -129,7 +137,6 @@ package final class TransactionClient {
     }
 
     package func abort(limit milliseconds: Int) throws(KafkaFault) {
-        producer.owner.check()
         // Delivery callbacks run inside this call, on this thread.
         let error = unsafe rd_kafka_abort_transaction(handle.pointer, clampedTimeout(milliseconds))
         try unsafe check(error, "aborting a transaction")
@@ -152,14 +159,14 @@ package final class TransactionClient {
         guard let error = unsafe error else { return }
         // So that the last connection error is known.
         handle.serve()
-        let raw = unsafe KafkaFault(takingOwnershipOfTransactional: error, doing: action)
+        let raw = unsafe KafkaFault(takingOwnershipOf: error, doing: action, isOfTransaction: true)
         let fault = handle.running(handle.explained(raw))
         if let fatal = fatalFault { throw fatal }
         throw fault.requiresAbort ? named(fault) : fault
     }
 
     /// The fault does not name a refused topic, only the log does.
-    func named(_ fault: KafkaFault) -> KafkaFault {
+    override func named(_ fault: KafkaFault) -> KafkaFault {
         guard let topic = handle.context.refusedTopic else { return fault }
         // The library drops all records of a transaction whose partitions were refused: a flush sees that first.
         if fault.isPurge {

@@ -13,35 +13,22 @@ extension KafkaFault {
     }
 
     /// Takes over an error object of the library and frees it.
-    init(takingOwnershipOf error: OpaquePointer, doing action: String) {
+    ///
+    /// - Parameter isOfTransaction: whether the object's own three flags count, and no table: the library knows whether the
+    ///   transaction can go on.
+    init(takingOwnershipOf error: OpaquePointer, doing action: String, isOfTransaction: Bool = false) {
         // The library made the object for us: it is valid until the destroy below, and so are its strings.
         let code = unsafe rd_kafka_error_code(error)
         let text = unsafe String(cString: rd_kafka_error_string(error))
         let bare = KafkaFault(code, "\(action): \(text)")
+        let byCode = isOfTransaction ? nil : bare
         self.init(
             code: bare.code,
             name: bare.name,
             message: bare.message,
-            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0 || bare.isFatal,
-            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0 || bare.isRetriable,
-            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0 || bare.requiresAbort
-        )
-        unsafe rd_kafka_error_destroy(error)
-    }
-
-    /// Takes over an error object of a transactional call and frees it. Its own three flags count, and no table: the
-    /// library knows whether the transaction can go on.
-    init(takingOwnershipOfTransactional error: OpaquePointer, doing action: String) {
-        // As above: valid until the destroy below.
-        let code = unsafe rd_kafka_error_code(error)
-        let text = unsafe String(cString: rd_kafka_error_string(error))
-        self.init(
-            code: code.rawValue,
-            name: Self.name(of: code),
-            message: "\(action): \(text)",
-            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0,
-            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0,
-            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0
+            isFatal: unsafe rd_kafka_error_is_fatal(error) != 0 || byCode?.isFatal == true,
+            isRetriable: unsafe rd_kafka_error_is_retriable(error) != 0 || byCode?.isRetriable == true,
+            requiresAbort: unsafe rd_kafka_error_txn_requires_abort(error) != 0 || byCode?.requiresAbort == true
         )
         unsafe rd_kafka_error_destroy(error)
     }
@@ -65,4 +52,13 @@ extension KafkaFault {
 extension KafkaErrorCode {
     /// The library's name of the code.
     var libraryName: String { KafkaFault.name(of: rd_kafka_resp_err_t(rawValue)) }
+}
+
+/// Calls what writes a terminated text of at most the given size, and returns the text with the call's result.
+func libraryText<Result>(_ call: (UnsafeMutablePointer<CChar>?, Int) -> Result) -> (Result, String) {
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { text in
+        unsafe text.initialize(repeating: 0)
+        let result = unsafe call(text.baseAddress, text.count)
+        return (result, unsafe text.baseAddress.map { unsafe String(cString: $0) } ?? "")
+    }
 }

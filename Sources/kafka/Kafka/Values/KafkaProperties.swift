@@ -74,7 +74,7 @@ extension KafkaProperties {
         // The library aborts the process rather than return null here.
         guard let configuration = unsafe rd_kafka_conf_new() else { throw .fatal("out of memory") }
         let pairs = completed(defaults: LibraryVersion.current.defaults).pairs
-        for pair in pairs where kind.map({ PropertyScopes.applies(pair.name, to: $0) }) ?? true {
+        for pair in pairs where kind.map({ PropertyTable.applies(pair.name, to: $0) }) ?? true {
             if pair.name == Self.tokenCommand { continue }
             if let complaint = unsafe Self.set(pair, in: configuration) {
                 unsafe rd_kafka_conf_destroy(configuration)
@@ -89,32 +89,15 @@ extension KafkaProperties {
         // A C string would end at the zero byte, and another value than the written one would be set.
         guard !pair.name.utf8.contains(0), !pair.value.utf8.contains(0) else { return "contains a zero byte" }
         let row = PropertyTable.row(of: pair.name)
-        if let complaint = row.flatMap({ NumberText.complaint(about: pair.value, of: $0) }) {
-            return complaint
+        if let complaint = row.flatMap({ NumberText.complaint(about: pair.value, of: $0) }) { return complaint }
+        let (result, text) = unsafe libraryText {
+            unsafe rd_kafka_conf_set(configuration, pair.name, pair.value, $0, $1)
         }
-        let capacity = 512
-        // The library writes a terminated text of at most `capacity` bytes.
-        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { text in
-            let result = unsafe rd_kafka_conf_set(configuration, pair.name, pair.value, text.baseAddress, capacity)
-            guard result != RD_KAFKA_CONF_OK, let start = text.baseAddress else { return nil }
-            return unsafe String(cString: start)
-        }
+        return result == RD_KAFKA_CONF_OK ? nil : text
     }
 }
 
 /// The kind of client that a setting is for.
 package enum ClientKind: Sendable, CaseIterable {
     case consumer, producer
-}
-
-/// Which settings librdkafka keeps for consumers or for producers only.
-///
-/// One kafka.properties serves both; a client that gets the other's settings logs a warning for each.
-enum PropertyScopes {
-    static func applies(_ name: String, to kind: ClientKind) -> Bool {
-        switch kind {
-        case .consumer: PropertyTable.rows[name]?.scope != "P"
-        case .producer: PropertyTable.rows[name]?.scope != "C"
-        }
-    }
 }

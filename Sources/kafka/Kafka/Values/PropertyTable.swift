@@ -29,6 +29,12 @@ enum PropertyTable {
         rows[name] ?? (name.hasPrefix("topic.") ? rows[String(name.dropFirst("topic.".count))] : nil)
     }
 
+    /// Whether a setting is for a kind of client. One kafka.properties serves both; a client that gets the other's settings
+    /// logs a warning for each.
+    static func applies(_ name: String, to kind: ClientKind) -> Bool {
+        rows[name]?.scope != (kind == .consumer ? "P" : "C")
+    }
+
     private static func trimmed(_ text: Substring) -> String {
         var text = text.drop { $0 == " " }
         while text.last == " " { text.removeLast() }

@@ -1,10 +1,12 @@
 import Dispatch
-import Kafka
 import KafkaKit
+import KafkaPorts
 import Streams
 import TestKit
 import Testing
 import Threads
+
+@testable import Kafka
 
 @Suite("Messages in the library's memory", .waiting)
 struct ConsumedMessageTests {
@@ -13,16 +15,15 @@ struct ConsumedMessageTests {
         RecordHeader(name: bytes("empty"), value: []), RecordHeader(name: [], value: [0, 255]),
     ]
 
+    private static func key(_ number: Int) -> [UInt8]? { number % 3 == 0 ? nil : bytes("key \(number)") }
+
+    private static func value(_ number: Int) -> [UInt8]? { number % 5 == 0 ? nil : bytes("value \(number)") }
+
     private func fill(_ fixture: MockFixture, _ count: Int, _ more: [(String, String)] = []) throws {
         let producer = try fixture.producer(more)
         for number in 0..<count {
-            try producer.produce(
-                topic: MockFixture.topic,
-                partition: 0,
-                key: number % 3 == 0 ? nil : bytes("key \(number)"),
-                value: number % 5 == 0 ? nil : bytes("value \(number)"),
-                headers: number % 2 == 0 ? Self.headers : []
-            )
+            let (key, value) = (Self.key(number), Self.value(number))
+            try producer.put(value, key: key, headers: number % 2 == 0 ? Self.headers : [])
         }
         try producer.flush(timeoutMilliseconds: .noLimit)
     }
@@ -30,18 +31,17 @@ struct ConsumedMessageTests {
     private func messages(_ consumer: Consumer, _ count: Int) throws -> [ConsumedMessage] {
         var messages: [ConsumedMessage] = []
         _ = try consumer.poll { event in
-            if case .message(let message) = event { messages.append(message) }
+            if case .record = event, let message = consumer.last { messages.append(message) }
             return messages.count == count
         }
         try #require(messages.count == count)
         return messages
     }
 
-    private func check(_ records: [KafkaRecord]) {
+    private func check(_ records: [InboundRecord]) {
         for (number, record) in records.enumerated() {
-            #expect(record.offset == Int64(number) && record.partition == 0 && record.headersReadable)
-            #expect(record.key == (number % 3 == 0 ? nil : bytes("key \(number)")))
-            #expect(record.value == (number % 5 == 0 ? nil : bytes("value \(number)")))
+            #expect(record.offset == Int64(number) && record.partition == 0 && record.hasReadableHeaders)
+            #expect(record.key == Self.key(number) && record.value == Self.value(number))
             #expect(record.headers == (number % 2 == 0 ? Self.headers : []))
         }
     }
@@ -51,18 +51,16 @@ struct ConsumedMessageTests {
             try fill(fixture, 1_000)
             let reader = try fixture.reader([0])
             let first = try messages(reader, 500)
-            let (taken, group) = (Locked<[KafkaRecord]>([]), DispatchGroup())
-            DispatchQueue.global().async(group: group) {
-                DispatchQueue.concurrentPerform(iterations: 500) { number in
-                    let record = first[number].take()
-                    taken.withLock { $0.append(record) }
-                }
-            }
-            let second = try messages(reader, 500)
-            DispatchQueue.concurrentPerform(iterations: 500) { number in
-                let record = second[number].take()
+            let (taken, group) = (Locked<[InboundRecord]>([]), DispatchGroup())
+            let take = { @Sendable (message: ConsumedMessage) in
+                let record = message.record.take()
                 taken.withLock { $0.append(record) }
             }
+            DispatchQueue.global().async(group: group) {
+                DispatchQueue.concurrentPerform(iterations: 500) { take(first[$0]) }
+            }
+            let second = try messages(reader, 500)
+            DispatchQueue.concurrentPerform(iterations: 500) { take(second[$0]) }
             group.wait()
             let all = taken.withLock { $0 }.sorted { $0.offset < $1.offset }
             check(all)
@@ -74,11 +72,9 @@ struct ConsumedMessageTests {
         try withMock(partitions: 1) { fixture in
             try fill(fixture, 100)
             for message in try messages(fixture.reader([0]), 100) {
-                let (place, time, bytes) = ((message.partition, message.offset), message.timestamp, message.byteCount)
-                let record = message.take()
-                #expect(place == (record.partition, record.offset) && time == record.timestamp && time > 0)
-                #expect(message.timestampType == record.timestampType)
-                #expect(bytes == (record.key?.count ?? 0) + (record.value?.count ?? 0))
+                let record = message.record.take()
+                #expect(message.record.stamp == RecordStamp(record) && record.timestamp > 0)
+                #expect(message.byteCount == (record.key?.count ?? 0) + (record.value?.count ?? 0))
             }
         }
     }
@@ -90,7 +86,7 @@ struct ConsumedMessageTests {
             var kept = try messages(try #require(reader), 200)
             try reader?.close()
             reader = nil
-            check(kept[..<100].map { $0.take() })
+            check(kept[..<100].map { $0.record.take() })
             // Each holds its block, and the last block the client.
             weak let block = kept.last?.block
             #expect(block != nil)
@@ -107,7 +103,7 @@ struct ConsumedMessageTests {
             weak let block = kept.last?.block
             kept = []
             #expect(block != nil, "it takes the next messages")
-            while try reader.poll(timeoutMilliseconds: 100) != nil {}
+            while reader.poll(waiting: 100) != nil {}
             #expect(block == nil)
         }
     }
@@ -118,16 +114,14 @@ struct ConsumedMessageTests {
         try withMock(partitions: 1) { fixture in
             let producer = try fixture.producer([("batch.num.messages", batch), ("compression.codec", "gzip")])
             let header = RecordHeader(name: bytes("h"), value: [UInt8](repeating: 7, count: size))
-            for _ in 0..<20 {
-                try producer.produce(topic: MockFixture.topic, partition: 0, key: [1], value: nil, headers: [header])
-            }
+            for _ in 0..<20 { try producer.put(nil, key: [1], headers: [header]) }
             try producer.flush(timeoutMilliseconds: .noLimit)
             let polled = try messages(fixture.reader([0]), 20)
             for (last, next) in zip(polled, polled.dropFirst()) {
                 let counted = next.headerBytes(of: last)
                 #expect(counted > size && (counted < 2 * size + 100 || counted <= 65_536))
             }
-            #expect(polled.allSatisfy { $0.take().headers == [header] })
+            #expect(polled.allSatisfy { $0.record.take().headers == [header] })
         }
     }
 }

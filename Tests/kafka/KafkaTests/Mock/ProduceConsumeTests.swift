@@ -33,26 +33,32 @@ struct ProduceConsumeTests {
         try withMock(partitions: 1) { fixture in
             let producer = try fixture.producer()
             for shape in Self.shapes {
-                try producer.produce(
-                    topic: MockFixture.topic,
-                    partition: 0,
-                    key: shape.key,
-                    value: shape.value,
-                    headers: shape.headers
-                )
+                try producer.put(shape.value, key: shape.key, headers: shape.headers)
             }
             try producer.flush(timeoutMilliseconds: .noLimit)
-            #expect(producer.deliveries == DeliveryCounts(acknowledged: Self.shapes.count, failed: 0))
+            #expect(producer.summary.acknowledged == Self.shapes.count && producer.summary.failed == 0)
             let records = try fixture.reader([0]).records(Self.shapes.count)
             for (index, (record, shape)) in zip(records, Self.shapes).enumerated() {
                 #expect(record.key == shape.key, "shape \(index)")
                 #expect(record.value == shape.value, "shape \(index)")
                 #expect(record.headers == shape.headers, "shape \(index)")
-                #expect(record.headersReadable)
+                #expect(record.hasReadableHeaders)
                 #expect(record.offset == Int64(index))
-                #expect(record.timestampType == .create && record.timestamp > 0)
+                #expect(!record.hasLogAppendTime && record.timestamp > 0)
             }
             #expect(records.count == Self.shapes.count)
+            // A reader without a group gives the same.
+            let reader = try fixture.topicReader()
+            try reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
+            var read: [TopicRecord] = []
+            _ = try eventually {
+                read += try reader.records(most: 9, waiting: 100)
+                return read.count
+            } until: {
+                $0 == Self.shapes.count
+            }
+            #expect(read.map(\.key) == Self.shapes.map(\.key) && read.map(\.value) == Self.shapes.map(\.value))
+            #expect(read.compactMap(\.headers) == Self.shapes.map(\.headers))
         }
     }
 
@@ -83,10 +89,10 @@ struct ProduceConsumeTests {
         try withMock { fixture in
             let producer = try fixture.producer([("queue.buffering.max.messages", "10")])
             for number in 0..<500 {
-                try producer.produce(topic: MockFixture.topic, partition: 0, key: nil, value: bytes("\(number)"))
+                try producer.put(bytes("\(number)"))
             }
             try producer.flush(timeoutMilliseconds: .noLimit)
-            #expect(producer.deliveries == DeliveryCounts(acknowledged: 500, failed: 0))
+            #expect(producer.summary.acknowledged == 500 && producer.summary.failed == 0)
             let values = try fixture.reader([0]).records(500).map { $0.value ?? [] }
             #expect(values == (0..<500).map { bytes("\($0)") })
         }
@@ -97,11 +103,11 @@ struct ProduceConsumeTests {
             let producer = try fixture.producer([("message.timeout.ms", "600"), ("linger.ms", "0")])
             #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
             try fixture.cluster.setBroker(1, isUp: false)
-            try producer.produce(topic: MockFixture.topic, partition: 2, key: nil, value: bytes("lost"))
+            try producer.put(bytes("lost"), to: 2)
             let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: .noLimit) }
             #expect(fault?.message.contains("\(MockFixture.topic), partition 2") ?? false)
             #expect(fault?.requiresAbort == true)
-            #expect(producer.deliveries == DeliveryCounts(acknowledged: 0, failed: 1))
+            #expect(producer.summary.acknowledged == 0 && producer.summary.failed == 1)
             try fixture.cluster.setBroker(1, isUp: true)
             try producer.flush(timeoutMilliseconds: .noLimit)
         }
@@ -112,13 +118,13 @@ struct ProduceConsumeTests {
             let producer = try fixture.producer()
             #expect(try producer.partitionCount(of: MockFixture.topic) == 4)
             try fixture.cluster.setBroker(1, isUp: false)
-            try producer.produce(topic: MockFixture.topic, partition: 0, key: nil, value: nil)
+            try producer.put(nil)
             let fault = #expect(throws: KafkaFault.self) { try producer.flush(timeoutMilliseconds: 200) }
             #expect(fault?.isTimeout == true && fault?.requiresAbort == true && fault?.isFatal == false)
             #expect(producer.outstanding == 1)
             try fixture.cluster.setBroker(1, isUp: true)
             try producer.flush(timeoutMilliseconds: .noLimit)
-            #expect(producer.deliveries == DeliveryCounts(acknowledged: 1, failed: 0))
+            #expect(producer.summary.acknowledged == 1 && producer.summary.failed == 0)
         }
     }
 }

@@ -67,28 +67,6 @@ struct TopicReaderTests {
         _ = try TopicReader(KafkaProperties([("bootstrap.servers", "127.0.0.1:1")] + properties), topic: "t")
     }
 
-    @Test func `null and empty are distinguished`() throws {
-        try withMock(partitions: 1) { fixture in
-            let shapes: [([UInt8]?, [UInt8]?)] = [([1], nil), ([1], []), (nil, [1]), ([], [1]), (nil, nil)]
-            let producer = try fixture.producer()
-            for (key, value) in shapes {
-                try producer.produce(topic: MockFixture.topic, partition: 0, key: key, value: value)
-            }
-            try producer.flush(timeoutMilliseconds: .noLimit)
-            let reader = try fixture.topicReader()
-            try reader.start(starts(0..<1))
-            var records: [TopicRecord] = []
-            _ = try eventually {
-                records += try reader.records(most: 10, waiting: 100)
-                return records.count
-            } until: {
-                $0 == shapes.count
-            }
-            #expect(records.map(\.key) == shapes.map(\.0))
-            #expect(records.map(\.value) == shapes.map(\.1))
-        }
-    }
-
     @Test func `reading starts at the requested offset, and returns at most the requested number of records`() throws {
         try withMock(partitions: 2) { fixture in
             try fixture.fill(perPartition: 100, partitions: 2)

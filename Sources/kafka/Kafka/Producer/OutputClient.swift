@@ -12,26 +12,32 @@ package struct OutputRoute: Sendable {
         (self.topics, self.clock) = (topics, clock)
     }
 
-    /// The topic whose delivered offsets are noted.
-    var trackedTopic: String? { topics[.ledger] }
+    /// No outputs, and calls that have all of their time.
+    package static let none = OutputRoute(topics: [:]) { Moment(milliseconds: 0) }
 }
 
-/// A producer that takes the records of outputs: what both kinds of producer have in common.
-protocol OutputClient: RecordProducer {
-    var route: OutputRoute { get }
-    var producer: Producer { get }
+/// An idempotent producer of outputs on librdkafka. It translates memory, threads and texts, and holds no rule.
+package class OutputClient: RecordProducer {
+    let route: OutputRoute
+    package let producer: Producer
     /// The sums when they were last forgotten.
-    var before: DeliverySummary { get set }
-    /// A fault with what the client knows of its cause.
-    func named(_ fault: KafkaFault) -> KafkaFault
-}
+    private var before = DeliverySummary()
 
-extension OutputClient {
+    /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
+    package convenience init(_ properties: KafkaProperties, _ route: OutputRoute) throws(KafkaFault) {
+        self.init(try Producer(properties, trackedTopic: route.topics[.ledger]), route)
+    }
+
+    init(_ producer: Producer, _ route: OutputRoute) { (self.producer, self.route) = (producer, route) }
+
     /// The client, for its owner.
     var client: Producer {
         producer.owner.check()
         return producer
     }
+
+    /// A fault with what the client knows of its cause.
+    func named(_ fault: KafkaFault) -> KafkaFault { fault }
 
     package func know(_ counts: [String: Int32]) { client.know(counts) }
 
@@ -69,6 +75,14 @@ extension OutputClient {
         return records.count
     }
 
+    /// Waits for the records in flight. The fault of a record explains more than the client's fatal fault that follows
+    /// it.
+    package func flush(limit milliseconds: Int) throws(KafkaFault) -> Bool {
+        let hasEnded = client.flushQueue(limit: milliseconds)
+        if producer.handle.context.firstFailure == nil, let fatal = fatalFault { throw fatal }
+        return hasEnded
+    }
+
     package func serve(limit milliseconds: Int) { client.poll(timeoutMilliseconds: milliseconds) }
 
     package var deliveries: DeliverySummary {
@@ -90,6 +104,8 @@ extension OutputClient {
 
     package var outstanding: Int { client.outstanding }
 
+    package var fatalFault: KafkaFault? { client.fatalFault }
+
     package var isOutdated: Bool { client.isOutdated }
 
     package func explained(_ fault: KafkaFault) -> KafkaFault {
@@ -98,29 +114,4 @@ extension OutputClient {
     }
 
     package func discard() { client.purge() }
-}
-
-/// An idempotent producer of outputs on librdkafka.
-package final class LibraryProducer: RecordProducer, OutputClient {
-    let route: OutputRoute
-    let producer: Producer
-    var before = DeliverySummary()
-
-    /// - Throws: a ``KafkaFault`` that names the fault. Nothing is connected yet.
-    package init(_ properties: KafkaProperties, _ route: OutputRoute) throws(KafkaFault) {
-        self.route = route
-        producer = try Producer(properties, trackedTopic: route.trackedTopic)
-    }
-
-    package var fatalFault: KafkaFault? { client.fatalFault }
-
-    /// Waits for the records in flight. The fault of a record explains more than the client's fatal fault that follows
-    /// it.
-    package func flush(limit milliseconds: Int) throws(KafkaFault) -> Bool {
-        let hasEnded = client.flushQueue(limit: milliseconds)
-        if producer.handle.context.firstFailure == nil, let fatal = fatalFault { throw fatal }
-        return hasEnded
-    }
-
-    func named(_ fault: KafkaFault) -> KafkaFault { fault }
 }

@@ -2,35 +2,26 @@ internal import CRdkafka
 internal import Glibc
 internal import Streams
 
-extension KafkaRecord {
+extension InboundRecord {
     /// Copies a message that carries no error; the message stays the caller's.
-    init(copying message: UnsafeMutablePointer<rd_kafka_message_t>) {
-        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
-        // Plain reads of a message that the caller keeps alive.
-        let timestamp = unsafe rd_kafka_message_timestamp(message, &type)
+    init(copying message: UnsafeMutablePointer<rd_kafka_message_t>, topic: String) {
+        let stamp = unsafe RecordStamp(message)
         let headers = unsafe Self.headers(of: message)
+        // Plain reads of a message that the caller keeps alive.
         self.init(
-            partition: unsafe message.pointee.partition,
-            offset: unsafe message.pointee.offset,
-            timestamp: timestamp,
-            timestampType: Self.timestampType(type),
+            topic: topic,
+            partition: stamp.place.partition,
+            offset: stamp.place.offset,
+            timestamp: stamp.timestamp,
             key: unsafe Self.bytes(message.pointee.key, message.pointee.key_len),
             value: unsafe Self.bytes(message.pointee.payload, message.pointee.len),
-            headers: headers ?? [],
-            headersReadable: headers != nil
+            headers: headers ?? []
         )
-    }
-
-    static func timestampType(_ type: rd_kafka_timestamp_type_t) -> TimestampType {
-        switch type {
-        case RD_KAFKA_TIMESTAMP_CREATE_TIME: .create
-        case RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME: .logAppend
-        default: .none
-        }
+        (hasReadableHeaders, hasLogAppendTime) = (headers != nil, stamp.hasLogAppendTime)
     }
 
     /// Null stays nil: a tombstone is not an empty value.
-    static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
+    private static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
         // Start and count come from one message.
         unsafe start.map { unsafe [UInt8](UnsafeRawBufferPointer(start: $0, count: count)) }
     }

@@ -5,9 +5,9 @@ import Streams
 import TestKit
 import Testing
 
-/// What the adapters add to the library's calls; the rules of a transaction are their caller's.
+/// What the clients add to the library's calls; the rules of a transaction are their caller's.
 @Suite("Producers of outputs", .waiting)
-struct LibraryProducerTests {
+struct OutputClientTests {
     private static func route() -> OutputRoute {
         let stopwatch = Stopwatch()
         return OutputRoute(topics: [.results: MockFixture.topic, .ledger: "ledger"]) {
@@ -17,32 +17,16 @@ struct LibraryProducerTests {
 
     private func withProducer(
         _ more: [(String, String)] = [],
-        _ body: (MockFixture, LibraryProducer) throws -> Void
+        _ body: (MockFixture, OutputClient) throws -> Void
     ) throws {
         try withMock { fixture in
             try fixture.cluster.createTopic("ledger", partitions: 4)
-            let producer = try LibraryProducer(KafkaProperties(fixture.properties(more)), Self.route())
+            let producer = try OutputClient(KafkaProperties(fixture.properties(more)), Self.route())
             producer.know([MockFixture.topic: 4, "ledger": 4])
             producer.connect(limit: 1_000)
             try body(fixture, producer)
             producer.discard()
         }
-    }
-
-    private func transactional(
-        _ fixture: MockFixture,
-        _ more: [(String, String)] = []
-    ) throws
-        -> LibraryTransactionProducer
-    {
-        let producer = try LibraryTransactionProducer(
-            KafkaProperties(fixture.properties(more)),
-            transactionalID: "id",
-            source: "requests",
-            Self.route()
-        )
-        try producer.initTransactions(limit: .noLimit)
-        return producer
     }
 
     private func records(
@@ -117,7 +101,7 @@ struct LibraryProducerTests {
     @Test func `records that expire are failed and unsent`() throws {
         try withMock { fixture in
             let more = [("message.timeout.ms", "600"), ("linger.ms", "0"), ("socket.timeout.ms", "1000")]
-            let producer = try LibraryProducer(KafkaProperties(fixture.properties(more)), Self.route())
+            let producer = try OutputClient(KafkaProperties(fixture.properties(more)), Self.route())
             producer.know([MockFixture.topic: 4])
             try fixture.cluster.setBroker(1, isUp: false)
             #expect(try producer.produce(records(2)) == 2)
@@ -130,9 +114,9 @@ struct LibraryProducerTests {
         }
     }
 
-    @Test func `the adapter of transactions has no rule of its own`() throws {
+    @Test func `a client of transactions has no rule of its own`() throws {
         try withMock { fixture in
-            let producer = try transactional(fixture)
+            let producer = try fixture.transactional([], Self.route())
             try producer.begin()
             producer.forgetDeliveries()
             #expect(throws: KafkaFault.self) { _ = try producer.produce(records(1, partition: 9)) }
@@ -146,17 +130,17 @@ struct LibraryProducerTests {
 
     @Test func `an unanswered request for the transactional id is remembered`() throws {
         try withMock { fixture in
-            #expect(try transactional(fixture).unanswered.inits == 0)
+            #expect(try fixture.transactional([], Self.route()).unanswered.inits == 0)
             let (initProducerID, disconnect): (Int16, Int32) = (22, -195)
             fixture.cluster.failRequests(initProducerID, with: [disconnect])
-            let repeated = try transactional(fixture)
+            let repeated = try fixture.transactional([], Self.route())
             #expect(repeated.unanswered.inits == 1 && !repeated.unanswered.mayHaveRepeats)
         }
     }
 
     @Test func `a discarded producer's records are dropped, and nobody waits for them`() throws {
         try withMock { fixture in
-            let producer = try transactional(fixture, [("linger.ms", "10000")])
+            let producer = try fixture.transactional([("linger.ms", "10000")], Self.route())
             try producer.begin()
             #expect(try producer.produce(records(100)) == 100)
             producer.discard()
@@ -171,7 +155,7 @@ struct LibraryProducerTests {
         defer { busy.stop() }
         try withMock { fixture in
             for _ in 0..<100 {
-                let producer = try transactional(fixture)
+                let producer = try fixture.transactional([], Self.route())
                 try producer.begin()
                 #expect(try producer.produce(records(1)) == 1)
                 producer.discard()
