@@ -6,8 +6,6 @@ package struct Arguments: Sendable, Equatable {
     package var values: [String: [String]] = [:]
     package var operands: [String] = []
 
-    package init() {}
-
     package func has(_ name: String) -> Bool { values[name] != nil }
 
     package func string(_ name: String) -> String? { values[name]?.first }
@@ -21,52 +19,42 @@ package struct Arguments: Sendable, Equatable {
         return value
     }
 
-    /// A whole number within `range`.
-    package func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws(UsageFault) -> Int? {
+    /// The value of an option that `read` understands; nil without it.
+    ///
+    /// - Parameter kind: what it must be, for the fault.
+    private func value<Value>(_ name: String, _ kind: String, _ read: (String) -> Value?) throws(UsageFault) -> Value? {
         guard let text = string(name) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw UsageFault("\(name) must be a whole number \(Self.describe(range)), not '\(text.printable)'.")
-        }
-        return number
+        guard let value = read(text) else { throw UsageFault("\(name) must be \(kind), not '\(text.printable)'.") }
+        return value
     }
 
-    /// A decimal number within `range`.
+    package func integer(_ name: String, in range: ClosedRange<Int> = 0...Int.max) throws(UsageFault) -> Int? {
+        try value(name, "a whole number \(Self.describe(range))") { Int($0).flatMap { range.contains($0) ? $0 : nil } }
+    }
+
     package func number(_ name: String, in range: ClosedRange<Double>) throws(UsageFault) -> Double? {
-        guard let text = string(name) else { return nil }
-        guard let number = Double(text), range.contains(number) else {
-            let bounds = "between \(Self.short(range.lowerBound)) and \(Self.short(range.upperBound))"
-            throw UsageFault("\(name) must be a number \(bounds), not '\(text.printable)'.")
-        }
-        return number
+        let bounds = "between \(Self.short(range.lowerBound)) and \(Self.short(range.upperBound))"
+        return try value(name, "a number \(bounds)") { Double($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 
     /// A seed: any unsigned 64-bit number.
     package func seed(_ name: String) throws(UsageFault) -> UInt64? {
-        guard let text = string(name) else { return nil }
-        guard let seed = UInt64(text) else {
-            throw UsageFault("\(name) must be a whole number from 0 to \(UInt64.max), not '\(text.printable)'.")
-        }
-        return seed
+        try value(name, "a whole number from 0 to \(UInt64.max)") { UInt64($0) }
     }
 
     /// A time in milliseconds since 1970: RFC 3339 (`2026-11-20T12:00:00Z`) or the milliseconds themselves.
     package func time(_ name: String) throws(UsageFault) -> Int64? {
-        guard let text = string(name) else { return nil }
-        guard let milliseconds = TimeText.milliseconds(text) else {
-            throw UsageFault(
-                "\(name) must be a time such as 2026-11-20T12:00:00Z, or milliseconds since 1970, not '\(text.printable)'."
-            )
-        }
-        return milliseconds
+        try value(name, "a time such as 2026-11-20T12:00:00Z, or milliseconds since 1970", TimeText.milliseconds)
     }
 
     /// A time as ``time(_:)`` reads it, or `+` and a duration from now on.
     package func end(_ name: String, now: Int64) throws(UsageFault) -> Int64? {
-        guard let text = string(name), text.hasPrefix("+") else { return try time(name) }
-        guard let duration = DurationText.milliseconds(String(text.dropFirst())),
-            case let (end, overflow) = now.addingReportingOverflow(duration), !overflow
-        else { throw UsageFault("\(name) must be a time, or + and a duration such as +2h, not '\(text.printable)'.") }
-        return end
+        guard string(name)?.hasPrefix("+") == true else { return try time(name) }
+        return try value(name, "a time, or + and a duration such as +2h") { text -> Int64? in
+            guard let duration = DurationText.milliseconds(String(text.dropFirst())) else { return nil }
+            let (end, overflow) = now.addingReportingOverflow(duration)
+            return overflow ? nil : end
+        }
     }
 
     private static func describe(_ range: ClosedRange<Int>) -> String {
@@ -80,13 +68,8 @@ package struct Arguments: Sendable, Equatable {
 }
 
 extension Arguments {
-    /// The engine that `--engine` names; nil where it is absent.
     package func engine() throws(UsageFault) -> EngineUse? {
-        guard let name = string("--engine") else { return nil }
-        guard let engine = EngineUse(rawValue: name) else {
-            throw UsageFault("--engine must be one of \(EngineUse.names), not '\(name.printable)'.")
-        }
-        return engine
+        try value("--engine", "one of \(EngineUse.names)") { EngineUse(rawValue: $0) }
     }
 }
 
@@ -109,15 +92,15 @@ extension Option {
 extension Arguments {
     /// The value of `--partitions`: `3` or `0,2,5-7`; nil without it.
     package func partitions() throws(UsageFault) -> Set<Int32>? {
-        guard let text = string("--partitions") else { return nil }
-        let fault = UsageFault("--partitions must be numbers like 3 or 0,2,5-7, not '\(text.printable)'.")
-        var numbers: Set<Int32> = []
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
-            guard bounds.count <= 2, let first = bounds[0], let last = bounds[bounds.count - 1] else { throw fault }
-            guard first >= 0, first <= last, last < 1_000_000 else { throw fault }
-            numbers.formUnion(first...last)
+        try value("--partitions", "numbers like 3 or 0,2,5-7") { text -> Set<Int32>? in
+            var numbers: Set<Int32> = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
+                guard bounds.count <= 2, let first = bounds[0], let last = bounds[bounds.count - 1] else { return nil }
+                guard first >= 0, first <= last, last < 1_000_000 else { return nil }
+                numbers.formUnion(first...last)
+            }
+            return numbers
         }
-        return numbers
     }
 }

@@ -5,10 +5,7 @@ package enum AttestWorker {
     package static let name = "attest-worker"
     package static let version = "0.1.0"
 
-    /// - Parameters:
-    ///   - arguments: without the program's own name.
-    ///   - commands: the table to choose from.
-    ///   - console: where output, errors and progress go.
+    /// - Parameter arguments: without the program's own name.
     package static func main(_ arguments: [String], commands: [Command], console: Console) -> Int32 {
         do {
             let code = try dispatch(arguments, commands: commands, console: console)
@@ -27,27 +24,17 @@ package enum AttestWorker {
         }
         switch first {
         case "--help", "-h", "help":
-            return try help(Array(arguments.dropFirst()), commands: commands, console: console)
-        case "--version":
-            console.print("\(name) \(version)")
-            return ExitCode.done
+            let topic = try arguments.dropFirst().first.map { try find($0, in: commands) }
+            console.print(topic.map(HelpText.of) ?? HelpText.overview(of: commands))
+        case "--version": console.print("\(name) \(version)")
         default:
             let command = try find(first, in: commands)
             let rest = Array(arguments.dropFirst())
-            if OptionParser.asksForHelp(rest) {
-                console.print(HelpText.of(command))
-                return ExitCode.done
+            guard OptionParser.asksForHelp(rest) else {
+                return try command.run(OptionParser(command: command).parse(rest), console)
             }
-            return try command.run(OptionParser(command: command).parse(rest), console)
+            console.print(HelpText.of(command))
         }
-    }
-
-    private static func help(_ topics: [String], commands: [Command], console: Console) throws -> Int32 {
-        guard let topic = topics.first else {
-            console.print(HelpText.overview(of: commands))
-            return ExitCode.done
-        }
-        console.print(HelpText.of(try find(topic, in: commands)))
         return ExitCode.done
     }
 

@@ -62,7 +62,6 @@ package struct Option: Sendable {
     /// The values that it takes; empty = any. Completions offer them.
     package let choices: [String]
 
-    /// An option with a value.
     package static func value(
         _ name: String,
         _ placeholder: String,

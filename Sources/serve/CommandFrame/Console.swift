@@ -62,7 +62,6 @@ package struct Console {
     /// The fault that kept lines from standard output; nil if all of them arrived.
     package var outputFault: CommandFault? { failure.first }
 
-    /// A line on standard error.
     package func printError(_ line: String) { writeError(Array(line.printableLines.utf8) + [0x0A]) }
 
     /// Draws a progress bar over the last one; not in the background (`&`), where the terminal's line is the shell's.

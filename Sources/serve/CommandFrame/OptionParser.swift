@@ -2,9 +2,7 @@ internal import Settings
 
 /// Reads a command's arguments by its declared options; anything else is a ``UsageFault`` of one sentence.
 package struct OptionParser {
-    private let command: Command
-
-    package init(command: Command) { self.command = command }
+    let command: Command
 
     /// Whether `--help` is among the arguments, before any `--`.
     package static func asksForHelp(_ arguments: [String]) -> Bool {

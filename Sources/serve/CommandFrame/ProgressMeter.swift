@@ -62,7 +62,10 @@ package struct ProgressMeter {
         let now = elapsed()
         guard now - lastShown >= (console.isTerminal ? .milliseconds(100) : .seconds(5)) else { return }
         lastShown = now
-        show(done, share, now)
+        let line = text(done, share, now)
+        guard console.isTerminal else { return console.printError(line) }
+        drawn = true
+        console.draw("\r" + Terminal.cut(line) + "\u{1B}[K")
     }
 
     /// Clears the bar; elsewhere there is nothing to clear, the command prints its own last line.
@@ -70,13 +73,6 @@ package struct ProgressMeter {
         guard drawn else { return }
         drawn = false
         console.draw("\r\u{1B}[K")
-    }
-
-    private mutating func show(_ done: Int, _ share: Double?, _ now: Duration) {
-        let line = text(done, share, now)
-        guard console.isTerminal else { return console.printError(line) }
-        drawn = true
-        console.draw("\r" + Terminal.cut(line) + "\u{1B}[K")
     }
 
     private func text(_ done: Int, _ known: Double?, _ now: Duration) -> String {

@@ -7,10 +7,11 @@ struct ListeningSocket: ~Copyable {
 
     private init(takingOwnershipOf descriptor: Int32) { self.descriptor = descriptor }
 
-    /// - Parameters:
-    ///   - address: an IPv4 or IPv6 address in digits; `::` serves both.
-    ///   - backlog: connections that the kernel keeps until they are accepted; its own limit holds too.
-    static func open(address: String, port: UInt16, backlog: Int32 = 128) throws(HTTPFault) -> ListeningSocket {
+    /// Connections that the kernel keeps until they are accepted; its own limit holds too.
+    private static let backlog: Int32 = 4_096
+
+    /// - Parameter address: an IPv4 or IPv6 address in digits; `::` serves both.
+    static func open(address: String, port: UInt16) throws(HTTPFault) -> ListeningSocket {
         var hints = unsafe addrinfo()
         var found: UnsafeMutablePointer<addrinfo>?
         unsafe hints.ai_family = AF_UNSPEC
@@ -27,20 +28,10 @@ struct ListeningSocket: ~Copyable {
         let descriptor = unsafe socket(entry.ai_family, entry.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw fault("no socket can be made for \(place)") }
         let listener = ListeningSocket(takingOwnershipOf: descriptor)
-        var yes: Int32 = 1
         // After a restart the port is free although old connections linger; two servers cannot share it.
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        if unsafe entry.ai_family == AF_INET6 {
-            var no: Int32 = 0
-            // Both kinds of addresses, whatever the machine's default is.
-            _ = unsafe setsockopt(
-                descriptor,
-                Int32(IPPROTO_IPV6),
-                IPV6_V6ONLY,
-                &no,
-                socklen_t(MemoryLayout<Int32>.size)
-            )
-        }
+        listener.set(SOL_SOCKET, SO_REUSEADDR, 1)
+        // Both kinds of addresses, whatever the machine's default is.
+        if unsafe entry.ai_family == AF_INET6 { listener.set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0) }
         // The address is the entry's own.
         guard unsafe bind(descriptor, entry.ai_addr, entry.ai_addrlen) == 0, listen(descriptor, backlog) == 0
         else { throw fault("nothing can listen on \(place)") }
@@ -48,6 +39,11 @@ struct ListeningSocket: ~Copyable {
     }
 
     deinit { close(descriptor) }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        _ = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
 
     /// The port that the kernel chose, where 0 was asked for.
     var port: UInt16 {

@@ -1,5 +1,5 @@
 /// A call to be made.
-package struct ClientCall: Sendable, Equatable {
+package struct ClientCall: Sendable {
     package enum Method: String, Sendable, CaseIterable { case get = "GET", post = "POST" }
 
     /// Given back with the ending; of this call alone.
@@ -22,11 +22,6 @@ package struct ClientCall: Sendable, Equatable {
         (self.tag, self.method, self.url, self.headers, self.body) = (tag, method, url, headers, body)
     }
 
-    package static func == (left: ClientCall, right: ClientCall) -> Bool {
-        left.tag == right.tag && left.method == right.method && left.url == right.url && left.body == right.body
-            && left.headers.elementsEqual(right.headers, by: ==)
-    }
-
     /// Whether the texts can stand on lines of a request: a line break would begin another header, a zero byte end one.
     var isSendable: Bool {
         let texts = [url] + headers.flatMap { [$0.name, $0.value] }
@@ -36,8 +31,8 @@ package struct ClientCall: Sendable, Equatable {
 }
 
 /// How a call ended.
-package struct ClientEnding: Sendable, Equatable {
-    package enum Outcome: Sendable, Equatable {
+package struct ClientEnding: Sendable {
+    package enum Outcome: Sendable {
         case answered(ClientAnswer)
         case failed(ClientFailure)
     }
@@ -49,7 +44,7 @@ package struct ClientEnding: Sendable, Equatable {
 }
 
 /// An answer, whatever its status.
-package struct ClientAnswer: Sendable, Equatable {
+package struct ClientAnswer: Sendable {
     package let status: Int
     /// The headers that ``ClientOptions/headers`` chooses, in their order, names in lower case.
     package let headers: [(name: String, value: [UInt8])]
@@ -61,10 +56,6 @@ package struct ClientAnswer: Sendable, Equatable {
 
     /// The last value of a header.
     package func value(_ name: String) -> [UInt8]? { headers.last { $0.name == name }?.value }
-
-    package static func == (left: ClientAnswer, right: ClientAnswer) -> Bool {
-        left.status == right.status && left.body == right.body && left.headers.elementsEqual(right.headers, by: ==)
-    }
 }
 
 /// Why a call has no answer.

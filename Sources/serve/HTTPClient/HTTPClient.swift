@@ -18,12 +18,14 @@ internal import Threads
     /// Connections made so far.
     package private(set) var connectionsMade = 0
 
+    /// The library's own state, which lasts as long as the process: made once, whichever thread comes first.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     /// Rounds of events in one poll, so that a busy client comes back to its caller.
     private static let mostRounds = 64
 
     /// - Throws: ``ClientFailure`` where the process has no descriptors or memory left.
     package init(_ options: ClientOptions = ClientOptions()) throws(ClientFailure) {
-        guard CurlLibrary.isReady, let multi = unsafe curl_multi_init() else {
+        guard Self.isReady, let multi = unsafe curl_multi_init() else {
             throw ClientFailure(kind: .invalid, description: "libcurl cannot start")
         }
         self.options = options
@@ -102,10 +104,4 @@ internal import Threads
         // The handle belongs to this multi handle, and ends with its transfer after this line.
         unsafe curl_multi_remove_handle(multi, transfer.easy)
     }
-}
-
-/// The library's own state, which lasts as long as the process.
-enum CurlLibrary {
-    /// Made once, whichever thread comes first.
-    static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 }

@@ -77,11 +77,6 @@ struct BrokerClocksTests {
         #expect(clocks.doubt(reading(3_600_000)) == 600_000)
         #expect(clocks.offset(reading(3_600_001)) == nil)
     }
-
-    @Test(arguments: [(300_000, 60_000), (240_000, 60_000), (60_000, 15_000), (30_000, 7_500)] as [(Int64, Int64)])
-    func `for challenges the tolerance is a quarter of their life, and a minute at most`(ttl: Int64, most: Int64) {
-        #expect(BrokerClocks.most(challengeTTL: ttl) == most)
-    }
 }
 
 @Suite("Requests that no broker acknowledges")

@@ -12,13 +12,11 @@ import Testing
         return try GatewayRig(app: { $0.debugTokens = [token] })
     }
 
-    /// As AppCheckCore writes it.
-    private static let body = Array(#"{"debug_token":"\#(ExchangeKit.debugSecret)","limited_use":false}"#.utf8)
     private static let path = "/v1/\(ExchangeKit.resource.replacing(":", with: "%3A")):exchangeDebugToken?key=x"
 
     @Test func `a call becomes a request without a key of its own, and its token is the reply`() throws {
         let rig = try Self.rig()
-        let responder = rig.call("POST", Self.path, body: Self.body)
+        let responder = rig.call("POST", Self.path, body: Self.body())
         let request = try #require(rig.requests.first)
         let root = try JSONDocument(parsing: request.value).root
         #expect(root["path"]?.string == "v1/\(ExchangeKit.resource):exchangeDebugToken")
@@ -32,9 +30,9 @@ import Testing
         throws
     {
         let rig = try Self.rig()
-        for _ in 0..<10 { rig.call("POST", Self.path, body: Self.body) }
+        for _ in 0..<10 { rig.call("POST", Self.path, body: Self.body()) }
         #expect(rig.requests.count == 10)
-        let late = rig.call("POST", Self.path, body: Self.body)
+        let late = rig.call("POST", Self.path, body: Self.body())
         #expect(late.reply?.status == 429 && late.body.contains("RESOURCE_EXHAUSTED"))
         let rest = 60 - ExchangeKit.start / 1_000 % 60
         #expect(late.reply?.value(of: "Retry-After") == "\(rest)")
@@ -42,11 +40,12 @@ import Testing
         // Other verbs are not held up.
         #expect(rig.call("POST", "/v1/\(ExchangeKit.resource):generateAppAttestChallenge").reply?.status == 200)
         rig.pass(milliseconds: 60_000)
-        rig.call("POST", Self.path, body: Self.body)
+        rig.call("POST", Self.path, body: Self.body())
         #expect(rig.requests.count == 11)
     }
 
-    private static func body(_ secret: String) -> [UInt8] {
+    /// As AppCheckCore writes it.
+    private static func body(_ secret: String = ExchangeKit.debugSecret) -> [UInt8] {
         Array(#"{"debug_token":"\#(secret)","limited_use":true}"#.utf8)
     }
 
@@ -74,9 +73,9 @@ import Testing
         let rig = try GatewayRig(app: { $0.debugTokens = tokens })
         for _ in 0..<100 { #expect(rig.call("POST", Self.path, body: Self.body("guess")).reply?.status == 403) }
         #expect(rig.records.count == 10 && rig.gateway.counts.rejections == [.debugToken: 100])
-        for _ in 0..<10 { #expect(rig.call("POST", Self.path, body: Self.body).reply == nil) }
+        for _ in 0..<10 { #expect(rig.call("POST", Self.path, body: Self.body()).reply == nil) }
         // Each secret has a limit of its own.
-        #expect(rig.call("POST", Self.path, body: Self.body).reply?.status == 429)
+        #expect(rig.call("POST", Self.path, body: Self.body()).reply?.status == 429)
         #expect(rig.call("POST", Self.path, body: Self.body(other)).reply == nil)
         #expect(rig.requests.count == 11)
     }
@@ -85,12 +84,12 @@ import Testing
         var token = try ExchangeKit.debugToken()
         token.until = EvaluationTime(milliseconds: ExchangeKit.start - 1)
         let rig = try GatewayRig(app: { $0.debugTokens = [token] })
-        #expect(rig.call("POST", Self.path, body: Self.body).reply == nil && rig.requests.count == 1)
+        #expect(rig.call("POST", Self.path, body: Self.body()).reply == nil && rig.requests.count == 1)
     }
 
     @Test func `an app without debug tokens does not serve the verb`() throws {
         let rig = try GatewayRig()
-        let responder = rig.call("POST", Self.path, body: Self.body)
+        let responder = rig.call("POST", Self.path, body: Self.body())
         #expect(responder.reply?.status == 400 && rig.records.isEmpty)
     }
 
@@ -100,9 +99,9 @@ import Testing
             $0.debugTokens = [token]
             $0.apiKeys = ["right"]
         })
-        #expect(rig.call("POST", Self.path, body: Self.body).reply?.status == 401)
+        #expect(rig.call("POST", Self.path, body: Self.body()).reply?.status == 401)
         let header = [("x-goog-api-key", "right")]
-        #expect(rig.call("POST", Self.path, header, body: Self.body).reply == nil)
+        #expect(rig.call("POST", Self.path, header, body: Self.body()).reply == nil)
         #expect(rig.requests.count == 1)
     }
 }

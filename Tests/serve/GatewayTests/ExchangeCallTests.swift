@@ -15,27 +15,11 @@ internal import Threads
 
 @Suite struct ExchangeCallTests {
     private static let path = "/v1/\(ExchangeKit.resource)"
-    private static let challenge = [UInt8](repeating: 7, count: 59)
-
-    private func attestation(
-        _ seed: UInt64 = 1,
-        _ version: String = "v1",
-        _ resource: String = ExchangeKit.resource
-    )
-        -> ExchangeRequest
-    {
-        .attestation(
-            of: FakeDevice(ExchangeKit.model, seed: seed),
-            challenge: Self.challenge,
-            resource: resource,
-            version: version
-        )
-    }
 
     @Test(arguments: ["v1", "v1beta"], [ExchangeKit.resource, "oauthClients/\(ExchangeKit.client)"])
     func `an exchange goes onto the requests topic as the contract has it`(version: String, resource: String) throws {
         let rig = try GatewayRig()
-        let request = attestation(1, version, resource)
+        let request = ExchangeRequest.attestation(version: version, resource: resource)
         let responder = try rig.send(request, [("x-installation-id", "i-1")])
         let sent = try #require(rig.requests.first)
         #expect(rig.requests.count == 1)
@@ -49,7 +33,7 @@ internal import Threads
 
     @Test func `the path is decoded once, and the query is no part of it`() throws {
         let rig = try GatewayRig()
-        let request = attestation()
+        let request = ExchangeRequest.attestation()
         let root = try JSONDocument(parsing: request.value).root
         let path = try #require(root["path"]?.string).replacing(
             "1:123456789012:ios:",
@@ -64,51 +48,36 @@ internal import Threads
     @Test func `result and token make the answer, in either order`() throws {
         for isTokenFirst in [false, true] {
             let rig = try GatewayRig()
-            let responder = try rig.send(attestation())
+            let responder = try rig.send(.attestation())
             let sent = try #require(rig.requests.first)
-            let halves: [() -> Void] = [
-                { rig.gateway.note(results: [rig.result(of: sent)]) },
-                { rig.gateway.note(tokens: [rig.token(of: sent)]) },
-            ]
-            halves[isTokenFirst ? 1 : 0]()
+            if isTokenFirst { rig.gateway.note(tokens: [rig.token(of: sent)]) }
             #expect(responder.reply == nil)
-            halves[isTokenFirst ? 0 : 1]()
-            #expect(responder.reply?.status == 200)
-            #expect(responder.body == #"{"token":"t"}"#)
-            let headers = try #require(responder.reply?.headers)
-            #expect(headers.contains { $0.name == "Content-Type" && $0.value == "application/json; charset=UTF-8" })
-            #expect(rig.gateway.counts.waiting == 0)
-            #expect(rig.gateway.counts.waitingBytes == 0)
+            rig.gateway.note(results: [rig.result(of: sent)])
+            #expect((responder.reply != nil) == isTokenFirst)
+            if !isTokenFirst { rig.gateway.note(tokens: [rig.token(of: sent)]) }
+            #expect(responder.reply?.status == 200 && responder.body == #"{"token":"t"}"#)
+            #expect(responder.reply?.value(of: "Content-Type") == "application/json; charset=UTF-8")
+            #expect(rig.gateway.counts.waiting == 0 && rig.gateway.counts.waitingBytes == 0)
         }
     }
 
     @Test(arguments: [403, 429, 503])
     func `a refusal has Google's JSON and its status`(code: Int) throws {
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         let status = Status(code: code, status: "NAME", message: "A \"message\".")
         rig.gateway.note(results: [rig.result(of: try #require(rig.requests.first), status)])
         #expect(responder.reply?.status == code)
         #expect(responder.body == #"{"error":{"code":\#(code),"message":"A \"message\".","status":"NAME"}}"#)
-        #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == (code == 503))
+        #expect(responder.reply?.value(of: "Retry-After") == (code == 503 ? "1" : nil))
     }
 
-    @Test(arguments: [("verifyAssertion", true), ("verifyAppCheckToken", false)])
-    func `a backend's own verbs tell it why, and no other does`(verb: String, tells: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a backend's own verbs tell it why, and no other does`(tells: Bool) throws {
         let rig = try GatewayRig()
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
-        let hash = [UInt8](repeating: 1, count: 32)
-        let object = String(decoding: Base64.encode(device.assert(clientDataHash: hash)), as: UTF8.self)
-        let text = String(decoding: Base64.encode(hash), as: UTF8.self)
-        let keyID = String(decoding: device.keyID.recordKey, as: UTF8.self)
-        let responder =
-            tells
-            ? rig.call(
-                "POST",
-                "\(Self.path):verifyAssertion",
-                GatewayRig.bearer,
-                body: Array(#"{"keyId":"\#(keyID)","clientDataHash":"\#(text)","assertion":"\#(object)"}"#.utf8)
-            ) : try rig.send(.verification(of: Tokens.limitedUse()), GatewayRig.bearer)
+        let assertion = ExchangeRequest.verifyAssertion(of: FakeDevice(ExchangeKit.model, seed: 3), counter: 1)
+        let request = try tells ? assertion : .verification(of: Tokens.limitedUse())
+        let responder = try rig.send(request, GatewayRig.bearer)
         let status = Status(code: 403, status: "PERMISSION_DENIED", message: "No.")
         let sent = try #require(rig.requests.first)
         rig.gateway.note(results: [rig.result(of: sent, status, reason: "counter-not-greater")])
@@ -129,17 +98,17 @@ internal import Threads
         isOnReplies: Bool
     ) throws {
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         let sent = try #require(rig.requests.first)
         rig.answer(sent, code, isOnReplies: isOnReplies)
         #expect(responder.reply?.status == 503)
-        #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == true)
+        #expect(responder.reply?.value(of: "Retry-After") == "1")
         #expect(rig.gateway.counts.workerBehind == 1)
     }
 
     @Test func `an answer with another id, key or partition answers no call`() throws {
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         let sent = try #require(rig.requests.first)
         let refusal = Status(code: 403, status: "PERMISSION_DENIED", message: "no")
         var other = rig.result(of: sent, refusal)
@@ -161,7 +130,7 @@ internal import Threads
 
     @Test func `a result that cannot be read leaves its call waiting`() throws {
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         let sent = try #require(rig.requests.first)
         for value in ["", "{}", #"{"status":{"code":99999999999,"status":"","message":""}}"#, "[", #"{"status":1}"#] {
             rig.gateway.note(results: [rig.record(of: sent, Array(value.utf8), status: 403)])
@@ -172,7 +141,7 @@ internal import Threads
 
     @Test func `answers reach their own calls, however many wait`() throws {
         let rig = try GatewayRig()
-        let calls = try (0..<200).map { try rig.send(attestation(UInt64($0))) }
+        let calls = try (0..<200).map { try rig.send(.attestation(UInt64($0))) }
         let sent = rig.requests
         #expect(Set(sent.map(GatewayRig.id)).count == 200)
         for index in (0..<200).reversed() {
@@ -185,14 +154,14 @@ internal import Threads
 
     @Test func `after the deadline the outcome is open, and a late answer is a foreign one`() throws {
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         rig.pass(milliseconds: 29_999)
         rig.gateway.poll()
         #expect(responder.reply == nil)
         rig.pass(milliseconds: 1)
         rig.gateway.poll()
         #expect(responder.reply?.status == 504)
-        #expect(responder.reply?.headers.contains { $0.name == "Retry-After" } == false)
+        #expect(responder.reply?.value(of: "Retry-After") == nil)
         rig.gateway.note(results: [rig.result(of: try #require(rig.requests.first))])
         #expect(responder.replies.withLock { $0.count } == 1)
         #expect(rig.gateway.counts.deadlines == 1)
@@ -202,7 +171,7 @@ internal import Threads
     @Test(arguments: [false, true])
     func `written calls without any answer are counted in a row, until one comes`(isOnReplies: Bool) throws {
         let rig = try GatewayRig()
-        for seed: UInt64 in 1...4 { try rig.send(attestation(seed)) }
+        for seed: UInt64 in 1...4 { try rig.send(.attestation(seed)) }
         let sent = rig.requests
         rig.gateway.note(sent.dropLast().compactMap(\.ticket).map { DeliveryReport(ticket: $0, outcome: .written) })
         rig.gateway.note([DeliveryReport(ticket: try #require(sent.last?.ticket), outcome: .unknown)])
@@ -215,7 +184,7 @@ internal import Threads
         if isOnReplies {
             rig.gateway.note(replies: [another])
         } else {
-            try rig.send(attestation(5))
+            try rig.send(.attestation(5))
             rig.gateway.note(results: [rig.result(of: try #require(rig.requests.last))])
         }
         #expect(rig.gateway.counts.unanswered == 0)
@@ -223,7 +192,7 @@ internal import Threads
 
     @Test func `only a request that was never written gets 503`() throws {
         let rig = try GatewayRig()
-        let calls = try (0..<3).map { try rig.send(attestation(UInt64($0))) }
+        let calls = try (0..<3).map { try rig.send(.attestation(UInt64($0))) }
         let tickets = rig.requests.compactMap(\.ticket)
         rig.gateway.note([
             DeliveryReport(ticket: tickets[0], outcome: .notWritten),
@@ -242,16 +211,16 @@ internal import Threads
 
     @Test func `more calls than may wait get 503 at once, and nothing is produced`() throws {
         let rig = try GatewayRig(settings: { $0.waitingCalls = 2 })
-        let calls = try (0..<3).map { try rig.send(attestation(UInt64($0))) }
+        let calls = try (0..<3).map { try rig.send(.attestation(UInt64($0))) }
         #expect(calls.map { $0.reply?.status } == [nil, nil, 503])
         #expect(rig.requests.count == 2)
         rig.gateway.note(results: [rig.result(of: rig.requests[0], Status(code: 403, status: "S", message: "m"))])
-        #expect(try rig.send(attestation(4)).reply == nil)
+        #expect(try rig.send(.attestation(4)).reply == nil)
     }
 
     @Test func `the bytes of waiting calls are limited too`() throws {
         let rig = try GatewayRig(settings: { $0.waitingBytes = 12_000 })
-        let calls = try (0..<8).map { try rig.send(attestation(UInt64($0))) }
+        let calls = try (0..<8).map { try rig.send(.attestation(UInt64($0))) }
         #expect(calls.contains { $0.reply?.status == 503 })
         #expect(calls.contains { $0.reply == nil })
         #expect(rig.gateway.counts.waitingBytes <= 12_000)
@@ -259,19 +228,19 @@ internal import Threads
 
     @Test func `before the readers stand at the ends, and after the end, nothing is produced`() throws {
         let closed = try GatewayRig(isOpen: false)
-        #expect(try closed.send(attestation()).reply?.status == 503)
+        #expect(try closed.send(.attestation()).reply?.status == 503)
         #expect(closed.requests.isEmpty)
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         rig.gateway.close()
         #expect(responder.reply?.status == 504)
-        #expect(try rig.send(attestation(2)).reply?.status == 503)
+        #expect(try rig.send(.attestation(2)).reply?.status == 503)
     }
 
     @Test(arguments: [200, 403, 503])
     func `a record of the replies topic is a whole answer`(code: Int) throws {
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         let sent = try #require(rig.requests.first)
         var record = rig.record(of: sent, Array(#"{"a":1}"#.utf8), status: code)
         // Its partition is the gateway's.
@@ -284,7 +253,7 @@ internal import Threads
     @Test(arguments: [100, 103, 199, 600], [false, true])
     func `a status that ends no call answers none`(code: Int, isOnReplies: Bool) throws {
         let rig = try GatewayRig()
-        let responder = try rig.send(attestation())
+        let responder = try rig.send(.attestation())
         let sent = try #require(rig.requests.first)
         rig.answer(sent, code, isOnReplies: isOnReplies)
         // The server ends the process upon an answer of such a status.

@@ -1,6 +1,7 @@
 import AppAttest
 import AppCheck
 import Crypto
+import DeviceLab
 import Foundation
 import Gateway
 import HTTP
@@ -9,8 +10,10 @@ import Kafka
 import KafkaPorts
 import Pipeline
 import Settings
+import SimulationKit
 import Streams
 import TestKit
+import Testing
 internal import Threads
 
 /// A gateway without a broker and without sockets: calls go in by hand, records and replies are looked at.
@@ -37,6 +40,8 @@ final class GatewayRig: Sendable {
     /// How far the gateway's wall clock is ahead of everyone's.
     let ahead = Locked<Int64>(0)
     let gateway: Gateway
+    /// Whether it reads replies; else results and tokens.
+    private let readsReplies: Bool
 
     init(
         app: (inout RegisteredApp) -> Void = { _ in },
@@ -44,6 +49,7 @@ final class GatewayRig: Sendable {
         isOpen: Bool = true,
         replyTo: Int32? = nil
     ) throws {
+        readsReplies = replyTo != nil
         let rules = try Self.rules(app: app, settings: settings)
         let topics = GatewayTopics(
             names: .standard,
@@ -69,21 +75,32 @@ final class GatewayRig: Sendable {
         if isOpen { gateway.open() }
     }
 
+    /// - Parameters:
+    ///   - registry: the apps; nil = ExchangeKit's, the first of them changed by `app`.
+    ///   - challenges: the seeds of challenge keys.
+    ///   - revoked: a signing key.
     static func rules(
+        _ registry: Registry? = nil,
         app: (inout RegisteredApp) -> Void = { _ in },
         settings: (inout GatewaySettings) -> Void = { _ in },
-        registry: Registry? = nil
+        challenges: [UInt8] = [2],
+        revoked: String? = nil,
+        ttl: Int64 = 300_000
     ) throws -> GatewayRules {
         var configuration = Configuration()
+        if let revoked {
+            let list = #""signingKeys":[{"kid":"\#(revoked)","file":"gone.pem","state":"revoked"}]"#
+            configuration = try ConfigurationDirectory(worker: ConfigurationDirectory.worker(list)).load()
+        }
+        configuration.challenges.ttlMilliseconds = ttl
         configuration.registry = try registry ?? ExchangeKit.registry(app)
         configuration.gateway.trustedProxies = [NetworkPrefix("10.0.0.0/8")].compactMap { $0 }
         settings(&configuration.gateway)
-        let digest = SHA256.hash(Array(secret.utf8)).bytes
-        let line = "backend " + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let line = "backend " + Hexadecimal.encode(SHA256.hash(Array(secret.utf8)).bytes)
         let set = try ExchangeKit.keys().tokens.jsonWebKeySet
         return GatewayRules(
             configuration,
-            challenges: try ExchangeKit.keys().challenges,
+            challenges: try ExchangeKit.ring(challenges),
             verifiers: try Verifiers(Array(line.utf8)),
             keySet: (set, try VerificationKeys(jsonWebKeySet: set))
         )
@@ -133,7 +150,36 @@ final class GatewayRig: Sendable {
 
     func pass(milliseconds: Int64) { clock.withLock { $0 += milliseconds } }
 
-    // MARK: The worker's part
+    // MARK: The broker's and the worker's part
+
+    /// A broker has written the last request.
+    ///
+    /// - Parameter timestamp: by the broker's clock.
+    func acknowledge(at timestamp: Int64? = nil, broker: Int32? = nil) throws {
+        let ticket = try #require(requests.last?.ticket)
+        let report = DeliveryReport(ticket: ticket, outcome: .written, offset: 0, timestamp: timestamp, broker: broker)
+        gateway.note([report])
+    }
+
+    /// Lets a worker judge a request, and takes its answers.
+    @discardableResult
+    func relay(_ request: OutboundRequest, to worker: ExchangeRig) throws -> ExchangeAnswers {
+        let others = request.headers.filter { !$0.name.elementsEqual("request-id".utf8) }
+        let id = String(decoding: Self.id(of: request), as: UTF8.self)
+        let asked = ExchangeRequest(request.value, key: request.key, headers: others).with(id: id)
+        let answers = try worker.send(asked)
+        for output in answers.outputs {
+            var record = record(of: request, output.value ?? [], status: nil)
+            record.headers = output.headers
+            switch (output.stream, readsReplies) {
+            case (.results, false): gateway.note(results: [record])
+            case (.tokens, false): gateway.note(tokens: [record])
+            case (.replies, true): gateway.note(replies: [record])
+            default: break
+            }
+        }
+        return answers
+    }
 
     /// A result as a worker writes it.
     func result(
@@ -178,6 +224,18 @@ final class GatewayRig: Sendable {
 
     static func header(_ name: String, of request: OutboundRequest) -> [UInt8]? {
         request.headers.last { $0.name.elementsEqual(name.utf8) }?.value
+    }
+}
+
+extension ExchangeRequest {
+    /// A device's attestation for a challenge that no gateway made.
+    static func attestation(
+        _ seed: UInt64 = 1,
+        version: String = "v1",
+        resource: String = ExchangeKit.resource
+    ) -> Self {
+        let (device, challenge) = (FakeDevice(ExchangeKit.model, seed: seed), [UInt8](repeating: 7, count: 59))
+        return .attestation(of: device, challenge: challenge, resource: resource, version: version)
     }
 }
 

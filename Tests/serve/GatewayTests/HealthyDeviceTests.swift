@@ -73,14 +73,7 @@ struct HealthyDeviceTests {
             let gateway = gateways[index]
             let before = gateway.requests.count
             let responder = try gateway.send(request)
-            for sent in gateway.requests.dropFirst(before) {
-                let id = String(decoding: GatewayRig.id(of: sent), as: UTF8.self)
-                for output in try worker.send(ExchangeRequest(sent.value, key: sent.key).with(id: id)).outputs {
-                    let record = gateway.record(of: sent, output.value ?? [], status: output.status)
-                    if output.stream == .results { gateway.gateway.note(results: [record]) }
-                    if output.stream == .tokens { gateway.gateway.note(tokens: [record]) }
-                }
-            }
+            for sent in gateway.requests.dropFirst(before) { try gateway.relay(sent, to: worker) }
             return try #require(responder.reply)
         }
     }
@@ -271,13 +264,5 @@ struct HealthyDeviceTests {
         let status = rig.call("POST", "/v1/\(name.0):generateAppAttestChallenge").reply?.status
         #expect(status == (isKnown ? 404 : 503))
         #expect(rig.gateway.unfitness == nil, "a service that has ended is as it must be")
-    }
-
-    @Test func `a retired OAuth client gets 404`() throws {
-        let client = "oauthClients/123456789012-abc123.apps.googleusercontent.com"
-        let rig = try GatewayRig()
-        let registry = try Registry(apps: ExchangeKit.registry().apps, retired: [ExactText(client)])
-        rig.gateway.replace(try GatewayRig.rules(registry, challenges: [2]))
-        #expect(rig.call("POST", "/v1/\(client):generateAppAttestChallenge").reply?.status == 404)
     }
 }

@@ -34,28 +34,13 @@ struct OwnFilesTests {
 
     /// The answers to one device's attestation, through a gateway and a worker with these rules.
     private func exchange(gateway: Change, worker: Change, isOnReplies: Bool) throws -> (Int?, Int, String?) {
-        let device = FakeDevice(ExchangeKit.model, seed: 1)
         let rig = try GatewayRig(app: gateway, replyTo: isOnReplies ? 0 : nil)
         var settings = try ExchangeKit.settings(adjust: worker)
         settings.replyPartitions = 1
         let site = try ExchangeRig(settings)
+        let device = FakeDevice(ExchangeKit.model, seed: 1)
         let responder = try rig.send(.attestation(of: device, challenge: site.challenge()))
-        let sent = try #require(rig.requests.first)
-        let id = String(decoding: GatewayRig.id(of: sent), as: UTF8.self)
-        let headers = sent.headers.map { RecordHeader(name: $0.name, value: $0.value) }
-        var request = ExchangeRequest(sent.value, key: sent.key)
-        request = request.with(headers: headers.filter { !$0.name.elementsEqual("request-id".utf8) }).with(id: id)
-        let answers = try site.send(request)
-        for output in answers.outputs {
-            var record = rig.record(of: sent, output.value ?? [], status: nil)
-            record.headers = output.headers
-            switch (output.stream, isOnReplies) {
-            case (.results, false): rig.gateway.note(results: [record])
-            case (.tokens, false): rig.gateway.note(tokens: [record])
-            case (.replies, true): rig.gateway.note(replies: [record])
-            default: break
-            }
-        }
+        let answers = try rig.relay(#require(rig.requests.first), to: site)
         return (responder.reply?.status, rig.gateway.counts.workerBehind, answers.reason)
     }
 
@@ -79,8 +64,7 @@ struct OwnFilesTests {
         receipts: ReceiptPolicy
     ) throws {
         let rig = try GatewayRig(app: { $0.expectations.receipt = receipts })
-        let device = FakeDevice(ExchangeKit.model, seed: 1)
-        let responder = try rig.send(.attestation(of: device, challenge: [UInt8](repeating: 7, count: 59)))
+        let responder = try rig.send(.attestation())
         let status = Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
         rig.gateway.note(results: [rig.result(of: try #require(rig.requests.first), status, reason: reason.code)])
         let byFiles = Self.changes.map(\.reason) + ["category-missing", "bundle-version-missing"]
@@ -125,8 +109,7 @@ struct OldKeySetTests {
     func `a token that is passed on shows it`(answer: String, kid: String) throws {
         let rig = try GatewayRig()
         for seed: UInt64 in 1...3 {
-            let device = FakeDevice(ExchangeKit.model, seed: seed)
-            let responder = try rig.send(.attestation(of: device, challenge: [UInt8](repeating: 7, count: 59)))
+            let responder = try rig.send(.attestation(seed))
             let sent = try #require(rig.requests.last)
             rig.gateway.note(results: [rig.result(of: sent)])
             rig.gateway.note(tokens: [rig.token(of: sent, answer.replacing("TOKEN", with: try Self.token(kid)))])

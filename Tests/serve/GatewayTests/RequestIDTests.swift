@@ -1,4 +1,3 @@
-import DeviceLab
 import Gateway
 import HTTP
 import Settings
@@ -6,38 +5,37 @@ import TestKit
 import Testing
 
 @Suite struct RequestIDTests {
-    private func attestation(_ seed: UInt64 = 1) -> ExchangeRequest {
-        .attestation(of: FakeDevice(ExchangeKit.model, seed: seed), challenge: [UInt8](repeating: 7, count: 59))
-    }
-
     private func id(
         _ headers: [(String, String)],
         from peer: PeerAddress,
-        _ request: ExchangeRequest? = nil
+        _ request: ExchangeRequest = .attestation()
     ) throws -> String {
         let rig = try GatewayRig()
-        try rig.send(request ?? attestation(), headers, from: peer)
+        try rig.send(request, headers, from: peer)
         return String(decoding: GatewayRig.id(of: try #require(rig.requests.first)), as: UTF8.self)
     }
 
-    @Test func `a trusted proxy's id names the request`() throws {
-        #expect(try id([("x-request-id", "abc-1")], from: GatewayRig.proxy) == "abc-1")
-    }
+    /// The names that a peer gives, and whether they are taken.
+    static let names: [([String], PeerAddress, Bool)] =
+        [
+            (["abc-1"], GatewayRig.proxy, true), (["abc-1"], GatewayRig.stranger, false),
+            (["abc-1", "abc-1"], GatewayRig.proxy, false),
+        ]
+        + ["", " ", "a b", "ä", String(repeating: "x", count: 129), "a\u{7F}"].map { ([$0], GatewayRig.proxy, false) }
 
-    @Test(arguments: ["", " ", "a b", "ä", String(repeating: "x", count: 129), "a\u{7F}"])
-    func `an id that is no visible ASCII of 1 to 128 characters is not taken`(text: String) throws {
-        #expect(try id([("x-request-id", text)], from: GatewayRig.proxy).utf8.count == 32)
-    }
-
-    @Test func `neither is a stranger's, nor one of two`() throws {
-        #expect(try id([("x-request-id", "abc-1")], from: GatewayRig.stranger) != "abc-1")
-        let two = [("x-request-id", "abc-1"), ("x-request-id", "abc-1")]
-        #expect(try id(two, from: GatewayRig.proxy) != "abc-1")
+    @Test(arguments: names)
+    func `one id of a trusted proxy names the request, where it is visible ASCII of 1 to 128 characters`(
+        names: [String],
+        peer: PeerAddress,
+        isTaken: Bool
+    ) throws {
+        let made = try id(names.map { ("x-request-id", $0) }, from: peer)
+        #expect(isTaken ? made == names[0] : made.utf8.count == 32 && !names.contains(made))
     }
 
     @Test func `equal bodies get different ids`() throws {
         let rig = try GatewayRig()
-        for _ in 0..<3 { try rig.send(attestation()) }
+        for _ in 0..<3 { try rig.send(.attestation()) }
         #expect(Set(rig.requests.map(GatewayRig.id)).count == 3)
         #expect(Set(rig.requests.map(\.value)).count == 1)
     }
@@ -51,8 +49,10 @@ import Testing
         #expect(one == again)
         #expect(one != other)
         #expect(one.hasPrefix("verifier-"))
-        // A device has none.
-        #expect(try !id([("idempotency-key", "k1")], from: GatewayRig.stranger).hasPrefix("verifier-"))
+        // A device has none, whoever's secret stands beside its key.
+        for secret in [[], GatewayRig.bearer] {
+            #expect(try !id(secret + [("idempotency-key", "k1")], from: GatewayRig.stranger).hasPrefix("verifier-"))
+        }
     }
 
     @Test(arguments: [["a b"], [""], [String(repeating: "x", count: 129)], ["a", "b"], ["a", "a"]])
@@ -82,15 +82,10 @@ import Testing
         #expect(ids.allSatisfy { hasID ? $0.hasPrefix("proxy-") : $0.utf8.count == 32 })
     }
 
-    @Test func `a device's request has no idempotency key, whoever's secret stands beside it`() throws {
-        let headers = GatewayRig.bearer + [("idempotency-key", "k1")]
-        #expect(try !id(headers, from: GatewayRig.stranger).hasPrefix("verifier-"))
-    }
-
     @Test func `a proxy's second try with one id waits for the same answer`() throws {
         let rig = try GatewayRig()
         let calls = try (0..<2).map { _ in
-            try rig.send(attestation(), [("x-request-id", "same")], from: GatewayRig.proxy)
+            try rig.send(.attestation(), [("x-request-id", "same")], from: GatewayRig.proxy)
         }
         let sent = rig.requests
         #expect(sent.map(GatewayRig.id) == [Array("same".utf8), Array("same".utf8)])
@@ -102,8 +97,8 @@ import Testing
     @Test func `an id that names another waiting request is replaced`() throws {
         let rig = try GatewayRig()
         let headers = [("x-request-id", "same")]
-        let first = try rig.send(attestation(1), headers, from: GatewayRig.proxy)
-        let second = try rig.send(attestation(2), headers, from: GatewayRig.proxy)
+        let first = try rig.send(.attestation(1), headers, from: GatewayRig.proxy)
+        let second = try rig.send(.attestation(2), headers, from: GatewayRig.proxy)
         let sent = rig.requests
         #expect(GatewayRig.id(of: sent[0]) == Array("same".utf8))
         #expect(GatewayRig.id(of: sent[1]) != Array("same".utf8))
@@ -116,7 +111,7 @@ import Testing
         let trace = [("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")]
         for (peer, isTaken) in [(GatewayRig.proxy, true), (GatewayRig.stranger, false)] {
             let rig = try GatewayRig()
-            try rig.send(attestation(), trace, from: peer)
+            try rig.send(.attestation(), trace, from: peer)
             let header = GatewayRig.header("traceparent", of: try #require(rig.requests.first))
             #expect((header != nil) == isTaken)
         }

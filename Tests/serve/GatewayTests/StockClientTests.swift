@@ -33,26 +33,10 @@ struct StockClientTests {
         }
 
         /// The reply to a call, once the worker has judged its request.
-        func reply(
-            _ target: String,
-            _ headers: [(String, String)],
-            _ body: [UInt8]
-        ) throws -> HTTPReply {
+        func reply(_ target: String, _ headers: [(String, String)], _ body: [UInt8]) throws -> HTTPReply {
             let before = gateway.requests.count
             let responder = gateway.call("POST", target, headers, body: body)
-            if let request = gateway.requests.dropFirst(before).first {
-                let id = String(decoding: GatewayRig.id(of: request), as: UTF8.self)
-                let others = request.headers.filter { !$0.name.elementsEqual("request-id".utf8) }.map {
-                    RecordHeader(name: $0.name, value: $0.value)
-                }
-                let asked = ExchangeRequest(request.value, key: request.key, headers: others).with(id: id)
-                for output in try worker.send(asked).outputs {
-                    guard let value = output.value else { continue }
-                    let record = gateway.record(of: request, value, status: output.status)
-                    if output.stream == .results { gateway.gateway.note(results: [record]) }
-                    if output.stream == .tokens { gateway.gateway.note(tokens: [record]) }
-                }
-            }
+            if let request = gateway.requests.dropFirst(before).first { try gateway.relay(request, to: worker) }
             return try #require(responder.reply)
         }
     }

@@ -25,7 +25,7 @@ import Testing
     /// One project alone, as most gateways have it.
     private static func single() throws -> GatewayRig {
         let rig = try GatewayRig()
-        rig.gateway.replace(try GatewayRig.rules(registry: Registry(apps: [ExchangeKit.registry().apps[0]])))
+        rig.gateway.replace(try GatewayRig.rules(Registry(apps: [ExchangeKit.registry().apps[0]])))
         return rig
     }
 
@@ -77,7 +77,7 @@ import Testing
         let rig = try GatewayRig()
         var apps = try ExchangeKit.registry().apps
         apps[2].appID = Self.app
-        rig.gateway.replace(try GatewayRig.rules(registry: Registry(apps: apps)))
+        rig.gateway.replace(try GatewayRig.rules(Registry(apps: apps)))
         #expect(try Self.call(rig, "/v1/verify?app=\(Self.app)")?.status == 400)
         #expect(try Self.call(rig, "/v1/verify?app=\(Self.app)&project=\(Self.number)")?.status == 200)
         #expect(try Self.call(rig, "/v1/verify?app=\(Self.app)&project=\(Self.foreign)")?.status == 401)

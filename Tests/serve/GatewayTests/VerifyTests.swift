@@ -27,9 +27,7 @@ import Testing
     func `a genuine token passes, and names its app`(isLimitedUse: Bool) throws {
         let rig = try GatewayRig()
         let responder = status(rig, try Tokens.token(Tokens.claims(limitedUse: isLimitedUse)))
-        #expect(responder.reply?.status == 200)
-        let headers = try #require(responder.reply?.headers)
-        #expect(headers.contains { $0.name == "X-App-Check-App" && $0.value == ExchangeKit.appID })
+        #expect(responder.reply?.status == 200 && responder.reply?.value(of: "X-App-Check-App") == ExchangeKit.appID)
         #expect(rig.records.isEmpty)
     }
 
@@ -91,17 +89,11 @@ import Testing
         #expect(try consume(#"{"alreadyConsumed":true}"#) == 401)
         #expect(try consume(nil, Reason.tokenInvalid.status(appID: nil)) == 401)
         #expect(try consume(nil, Reason.tooOld.status(appID: nil)) == 503)
-    }
-
-    @Test func `what used a token up is counted by its cause, and as the 401 that its caller saw`() throws {
-        let rig = try GatewayRig()
-        let refused = Reason.tokenInvalid.status(appID: nil)
-        for (response, refusal) in [(#"{"alreadyConsumed":true}"#, Status.ok), (nil, refused)] as [(String?, Status)] {
-            _ = status(rig, try Tokens.limitedUse(), GatewayRig.bearer, consumes: true)
-            rig.gateway.note(results: [rig.result(of: try #require(rig.requests.last), refusal, response: response)])
-        }
-        #expect(rig.gateway.counts.refusedTokens == [.consumed: 1, .verdict: 1])
-        #expect(rig.gateway.counts.answers.map { [$0.key.code, $0.value] } == [[401, 2]])
+        // Each counts by its cause, and as the status that its caller saw.
+        let counts = rig.gateway.counts
+        #expect(counts.refusedTokens == [.credentials: 1, .consumed: 1, .verdict: 1])
+        let answers = Dictionary(counts.answers.map { ($0.key.code, $0.value) }, uniquingKeysWith: +)
+        #expect(answers == [200: 1, 401: 3, 503: 1])
     }
 
     /// A proxy hands on what its client wrote: whoever names a request gets its answer as often as it likes.
@@ -122,30 +114,11 @@ import Testing
         #expect(Set(ids).count == 3 && ids.allSatisfy { $0.count == 32 })
     }
 
-    @Test func `verifyAppCheckToken answers as Google's SDKs read it`() throws {
-        let rig = try GatewayRig()
-        for (response, body) in [("{}", "{}"), (#"{"alreadyConsumed":true}"#, #"{"alreadyConsumed":true}"#)] {
-            let responder = try rig.send(.verification(of: try Tokens.limitedUse()), GatewayRig.bearer)
-            rig.gateway.note(results: [rig.result(of: try #require(rig.requests.last), response: response)])
-            #expect(responder.reply?.status == 200)
-            #expect(responder.body == body)
-        }
-    }
-
     @Test(arguments: ["/v1/jwks", "/v1beta/jwks"])
     func `the key set is served as it stands in its file`(path: String) throws {
         let rig = try GatewayRig()
         let responder = rig.call("GET", path)
         #expect(responder.reply?.body == (try ExchangeKit.keys().tokens.jsonWebKeySet))
-        let headers = try #require(responder.reply?.headers)
-        #expect(headers.contains { $0.name == "Cache-Control" && $0.value == "public, max-age=21600" })
-    }
-
-    @Test func `a reload takes effect with the next call`() throws {
-        let rig = try GatewayRig()
-        let path = "/v1/\(ExchangeKit.resource):generateAppAttestChallenge"
-        #expect(rig.call("POST", path).reply?.status == 200)
-        rig.gateway.replace(try GatewayRig.rules(app: { $0.apiKeys = ["k"] }))
-        #expect(rig.call("POST", path).reply?.status == 401)
+        #expect(responder.reply?.value(of: "Cache-Control") == "public, max-age=21600")
     }
 }

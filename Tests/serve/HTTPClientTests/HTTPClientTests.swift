@@ -28,10 +28,7 @@ struct HTTPClientTests {
         var options = ClientOptions()
         options.connections = 3
         let lab = try ClientLab(options, handler: Self.echo)
-        for tag in 0..<UInt64(5) {
-            lab.client.enqueue(ClientCall(tag: tag, method: .post, url: lab.url("/one"), body: [1]))
-            #expect(lab.endings(1).first?.status == 200)
-        }
+        for _ in 0..<5 { #expect(lab.ask("/one")?.status == 200) }
         #expect(lab.client.connectionsMade == 1)
         for tag in 0..<UInt64(40) {
             lab.client.enqueue(ClientCall(tag: tag, method: .post, url: lab.url("/many"), body: [1]))
@@ -49,7 +46,7 @@ struct HTTPClientTests {
         )
         lab.client.enqueue(ClientCall(tag: 3, method: .get, url: lab.url("/get")))
         #expect(lab.endings(3).count == 3)
-        let calls = lab.seen.all
+        let calls = lab.calls
         let first = try #require(calls.first { $0.target == Array("/v1/a%3Ab:verb?x=1".utf8) })
         #expect(first.method == Array("POST".utf8) && first.body.isEmpty)
         #expect(first.values("content-type") == [] && first.values("expect") == [])
@@ -64,8 +61,7 @@ struct HTTPClientTests {
         var options = ClientOptions()
         options.headers = ["x-request-id"]
         let lab = try ClientLab(options, handler: Self.echo)
-        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/"), body: [1, 2, 3]))
-        let answer = try #require(lab.endings(1).first?.answer)
+        let answer = try #require(lab.ask("/", .post, [1, 2, 3])?.answer)
         #expect(answer.value("x-request-id") == Array("id-3".utf8))
         #expect(answer.headers.map(\.name) == ["x-request-id"] && answer.value("date") == nil)
     }
@@ -74,9 +70,8 @@ struct HTTPClientTests {
         let lab = try ClientLab { call, responder in
             responder.answer(HTTPReply(status: 307, headers: [("Location", "/elsewhere")]))
         }
-        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/here"), body: [1]))
-        #expect(lab.endings(1).first?.status == 307)
-        #expect(lab.seen.all.map(\.target) == [Array("/here".utf8)])
+        #expect(lab.ask("/here")?.status == 307)
+        #expect(lab.calls.map(\.target) == [Array("/here".utf8)])
     }
 
     /// A body of the limit, and one byte more.
@@ -85,8 +80,7 @@ struct HTTPClientTests {
         let lab = try ClientLab { _, responder in
             responder.answer(HTTPReply(status: 200, body: [UInt8](repeating: 0x61, count: size)))
         }
-        lab.client.enqueue(ClientCall(tag: 1, method: .get, url: lab.url("/large")))
-        let ending = try #require(lab.endings(1).first)
+        let ending = try #require(lab.ask("/large", .get, []))
         #expect(ending.answer?.body.count == (fits ? size : nil))
         #expect(ending.failure == (fits ? nil : .tooLarge))
     }
@@ -98,18 +92,14 @@ struct HTTPClientTests {
         let lab = try ClientLab(options) { call, responder in
             if call.target == Array("/never".utf8) { kept.add(responder) } else { Self.echo(call, responder) }
         }
-        lab.client.enqueue(ClientCall(tag: 1, method: .post, url: lab.url("/never"), body: [1]))
-        let ending = try #require(lab.endings(1).first)
+        let ending = try #require(lab.ask("/never"))
         #expect(ending.failure == .timedOut && ending.microseconds >= 250_000)
-        lab.client.enqueue(ClientCall(tag: 2, method: .post, url: lab.url("/now"), body: [1]))
-        #expect(lab.endings(1).first?.status == 200)
+        #expect(lab.ask("/now")?.status == 200)
         kept.end()
     }
 
     @Test func `a port where nothing listens refuses the connection`() throws {
-        let client = try HTTPClient()
-        client.enqueue(ClientCall(tag: 7, method: .post, url: "http://127.0.0.1:1/x", body: [1]))
-        let ending = try #require(ClientLab.endings(client, 1).first)
+        let ending = try ClientLab.ending(ClientCall(tag: 7, method: .post, url: "http://127.0.0.1:1/x", body: [1]))
         #expect(ending.tag == 7 && ending.failure == .unconnected)
     }
 
@@ -126,13 +116,9 @@ struct HTTPClientTests {
         url: String,
         name: String,
         value: String
-    )
-        throws
-    {
-        let client = try HTTPClient()
-        client.enqueue(ClientCall(tag: 1, method: .get, url: url, headers: [(name, value)]))
-        #expect(ClientLab.endings(client, 1).first?.failure == .invalid)
-        #expect(client.openCalls == 0)
+    ) throws {
+        let call = ClientCall(tag: 1, method: .get, url: url, headers: [(name, value)])
+        #expect(try ClientLab.ending(call).failure == .invalid)
     }
 
     @Test func `a call that is given up has no ending, and the others have theirs`() throws {
@@ -144,7 +130,7 @@ struct HTTPClientTests {
         lab.client.enqueue(ClientCall(tag: 2, method: .post, url: lab.url("/now"), body: [1]))
         #expect(lab.endings(1).map(\.tag) == [2])
         lab.client.cancel(1)
-        #expect(lab.client.openCalls == 0 && lab.client.poll(milliseconds: 20) == [])
+        #expect(lab.client.openCalls == 0 && lab.client.poll(milliseconds: 20).isEmpty)
         kept.end()
     }
 
@@ -158,7 +144,7 @@ struct HTTPClientTests {
         func sees(_ count: Int, _ client: HTTPClient?) -> Bool {
             eventually {
                 _ = client?.poll(milliseconds: 10)
-                return lab.seen.all.count
+                return lab.calls.count
             } until: {
                 $0 == count
             }
@@ -175,20 +161,7 @@ struct HTTPClientTests {
         let lab = try ClientLab(handler: Self.echo)
         var options = ClientOptions()
         options.authorities = "/nowhere/ca.pem"
-        let client = try HTTPClient(options)
-        client.enqueue(ClientCall(tag: 1, method: .get, url: "https://127.0.0.1:\(lab.server.port)/"))
-        #expect(ClientLab.endings(client, 1).first?.failure == .unconnected)
-    }
-}
-
-/// Responders whose calls wait.
-final class KeptResponders: @unchecked Sendable {
-    private let lock = NSLock()
-    private var responders: [any HTTPResponder] = []
-
-    func add(_ responder: any HTTPResponder) { lock.withLock { responders.append(responder) } }
-
-    func end() {
-        for responder in lock.withLock({ responders }) { responder.answer(HTTPReply(status: 503)) }
+        let call = ClientCall(tag: 1, method: .get, url: "https://127.0.0.1:\(lab.server.port)/")
+        #expect(try ClientLab.ending(call, options).failure == .unconnected)
     }
 }

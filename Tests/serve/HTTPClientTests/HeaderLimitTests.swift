@@ -12,9 +12,10 @@ struct HeaderLimitTests {
         let server = try #require(ScriptedServer([answer]))
         var options = ClientOptions()
         (options.headers, options.cutsBodies) = (nil, cutsBodies)
-        let client = try HTTPClient(options)
-        client.enqueue(ClientCall(tag: 1, method: .get, url: "http://127.0.0.1:\(server.port)/"))
-        return try #require(ClientLab.endings(client, 1).first)
+        return try ClientLab.ending(
+            ClientCall(tag: 1, method: .get, url: "http://127.0.0.1:\(server.port)/"),
+            options
+        )
     }
 
     /// An answer whose header bytes, with status lines and empty ones, are so many.

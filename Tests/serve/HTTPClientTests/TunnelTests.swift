@@ -6,12 +6,6 @@ import Testing
 
 @Suite("HTTP calls through a proxy, and long answers")
 struct TunnelTests {
-    private static func ending(_ options: ClientOptions, _ call: ClientCall) throws -> ClientEnding {
-        let client = try HTTPClient(options)
-        client.enqueue(call)
-        return try #require(ClientLab.endings(client, 1).first)
-    }
-
     /// A proxy that answers what comes through its tunnel by itself.
     private static func proxy(opens: Bool) -> ScriptedServer? {
         ScriptedServer(
@@ -36,7 +30,7 @@ struct TunnelTests {
         var options = ClientOptions()
         options.proxy = "http://127.0.0.1:\(proxy.port)"
         options.headers = nil
-        let answer = try #require(try Self.ending(options, Self.call).answer)
+        let answer = try #require(try ClientLab.ending(Self.call, options).answer)
         #expect(answer.status == 200 && answer.body == Array("ok".utf8))
         #expect(answer.value("x-inner") == Array("1".utf8) && answer.value("x-outer") == nil)
         let requests = proxy.requests
@@ -49,7 +43,7 @@ struct TunnelTests {
         let proxy = try #require(Self.proxy(opens: false))
         var options = ClientOptions()
         options.proxy = "http://127.0.0.1:\(proxy.port)"
-        let ending = try Self.ending(options, Self.call)
+        let ending = try ClientLab.ending(Self.call, options)
         #expect(ending.answer == nil && ending.failure == .broken)
         #expect(proxy.requests.count == 1 && proxy.requests.allSatisfy { !$0.contains("secret-token") })
     }
@@ -63,8 +57,7 @@ struct TunnelTests {
             let body = [UInt8](repeating: 0x61, count: size)
             responder.answer(HTTPReply(status: 503, headers: [("X-Some", "1")], body: body))
         }
-        lab.client.enqueue(ClientCall(tag: 1, method: .get, url: lab.url("/large")))
-        let answer = try #require(lab.endings(1).first?.answer)
+        let answer = try #require(lab.ask("/large", .get, [])?.answer)
         #expect(answer.status == 503 && answer.body.count == kept)
         #expect(answer.value("x-some") == Array("1".utf8) && answer.value("content-length") != nil)
     }

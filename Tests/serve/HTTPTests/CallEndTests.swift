@@ -8,10 +8,8 @@ struct CallEndTests {
     private static let request = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
 
     @Test func `draining answers end their connections, others go on`() throws {
-        let server = try EchoServer()
-        let client = try #require(server.client())
-        client.write(Self.request)
-        #expect(client.readAnswer()?.head.contains("Connection: close") == false)
+        let (server, client) = try EchoServer.pair()
+        #expect(client.get()?.head.contains("Connection: close") == false)
         server.server.beginDrain()
         #expect(server.isAlive)
         client.write(Self.request)
@@ -21,8 +19,7 @@ struct CallEndTests {
 
     @Test func `a closed port takes no client, and open calls get their answers`() throws {
         let held = HeldResponders()
-        let server = try EchoServer { _, responder in held.add(responder) }
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair { _, responder in held.add(responder) }
         client.write(Self.request)
         #expect(server.comes { server.server.counts.openCalls == 1 })
         server.server.stopAccepting()

@@ -1,30 +1,38 @@
-import Foundation
 import HTTP
 import TestKit
+import Testing
+internal import Threads
 
 /// A server that remembers what its handler saw and says it back.
 final class EchoServer: Sendable {
-    let server: HTTPCallServer
-    private let seen: Seen
+    typealias Answer = @Sendable (HTTPCall, any HTTPResponder) -> Void
 
-    init(
-        _ limits: HTTPCallLimits = HTTPCallLimits(),
-        answer: @escaping @Sendable (HTTPCall, any HTTPResponder) -> Void = { call, responder in
-            responder.answer(EchoServer.echo(call))
-        }
-    ) throws {
-        let seen = Seen()
-        self.seen = seen
+    static let echoing: Answer = { call, responder in responder.answer(EchoServer.echo(call)) }
+
+    let server: HTTPCallServer
+    private let seen = Locked<[HTTPCall]>([])
+
+    init(_ limits: HTTPCallLimits = HTTPCallLimits(), answer: @escaping Answer = echoing) throws {
+        let seen = seen
         server = try HTTPCallServer(address: "127.0.0.1", port: 0, limits: limits) { call, responder in
-            seen.add(call)
+            seen.withLock { $0.append(call) }
             answer(call, responder)
         }
     }
 
     var port: UInt16 { server.port }
-    var calls: [HTTPCall] { seen.calls }
+    var calls: [HTTPCall] { seen.withLock { $0 } }
 
     func client() -> RawClient? { RawClient(port) }
+
+    /// A server and its first client.
+    static func pair(
+        _ limits: HTTPCallLimits = HTTPCallLimits(),
+        answer: @escaping Answer = echoing
+    ) throws -> (server: EchoServer, client: RawClient) {
+        let server = try EchoServer(limits, answer: answer)
+        return (server, try #require(server.client()))
+    }
 
     /// Of one request that ends its connection.
     func ask(_ request: String) -> String {
@@ -39,34 +47,29 @@ final class EchoServer: Sendable {
     }
 
     /// Whether a client that does everything right is served.
-    var isAlive: Bool {
-        guard let client = client(), client.write("GET /alive HTTP/1.1\r\nHost: h\r\n\r\n") else { return false }
-        return client.readAnswer()?.status == "200"
-    }
+    var isAlive: Bool { client()?.get("/alive")?.status == "200" }
 
     static func echo(_ call: HTTPCall) -> HTTPReply {
         let text = String(decoding: call.method + [0x20] + call.target, as: UTF8.self)
         return HTTPReply(status: 200, headers: [(name: "Content-Type", value: "text/x")], body: Array(text.utf8))
     }
+}
 
-    private final class Seen: @unchecked Sendable {
-        private let lock = NSLock()
-        private var list: [HTTPCall] = []
-
-        func add(_ call: HTTPCall) { lock.withLock { list.append(call) } }
-        var calls: [HTTPCall] { lock.withLock { list } }
+extension RawClient {
+    /// The answer to a request for this path.
+    func get(_ path: String = "/a") -> (status: String, head: String, body: String)? {
+        write("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n") ? readAnswer() : nil
     }
 }
 
 /// Keeps calls until they are answered all at once.
-final class HeldResponders: @unchecked Sendable {
-    private let lock = NSLock()
-    private var list: [any HTTPResponder] = []
+final class HeldResponders: Sendable {
+    private let list = Locked<[any HTTPResponder]>([])
 
-    func add(_ responder: any HTTPResponder) { lock.withLock { list.append(responder) } }
+    func add(_ responder: any HTTPResponder) { list.withLock { $0.append(responder) } }
 
     func answer() {
-        let held = lock.withLock {
+        let held = list.withLock { list in
             defer { list = [] }
             return list
         }

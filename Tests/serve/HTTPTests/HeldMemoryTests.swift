@@ -67,8 +67,7 @@ struct HeldMemoryTests {
     }
 
     @Test func `a request larger than the bound is refused alone`() throws {
-        let server = try EchoServer(Self.limits(readBytes: 10_000))
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair(Self.limits(readBytes: 10_000))
         client.write(Self.head(65_000))
         client.write([UInt8](repeating: 0x61, count: 30_000))
         #expect(client.readAnswer()?.status == "503")

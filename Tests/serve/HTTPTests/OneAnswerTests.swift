@@ -30,8 +30,7 @@ struct OneAnswerTests {
         #expect(Self.heads(server.ask(text)) == 1)
         #expect(Self.heads(server.ask(Self.get + text)) == 2)
         let client = try #require(server.client())
-        client.write(Self.get)
-        #expect(client.readAnswer()?.body == "GET /a")
+        #expect(client.get()?.body == "GET /a")
         client.write(text)
         #expect(Self.heads(client.readAll().text) == 1)
         #expect(server.calls.count == 2 && server.isAlive)
@@ -76,8 +75,7 @@ struct OneAnswerTests {
     @Test(arguments: junk)
     func `while a call waits it changes nothing, and its own head comes after that answer`(text: String) throws {
         let held = HeldResponders()
-        let server = try EchoServer { _, responder in held.add(responder) }
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair { _, responder in held.add(responder) }
         client.write(Self.get)
         #expect(server.comes { server.server.counts.openCalls == 1 })
         client.write(text)

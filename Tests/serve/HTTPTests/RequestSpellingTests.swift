@@ -89,6 +89,7 @@ struct RequestSpellingTests {
         ("version 1.2", "GET /a HTTP/1.2\r\nHost: h\r\n\r\n", 505),
         ("version 2.0", "GET /a HTTP/2.0\r\nHost: h\r\n\r\n", 505),
         ("a long version", "GET /a HTTP/1.11\r\nHost: h\r\n\r\n", 400),
+        ("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
         // Hosts.
         ("no host", "\(get)\r\n", 400), ("two hosts", "\(get)Host: h\r\nHost: h\r\n\r\n", 400),
         ("a blank in the host", "\(get)Host: h i\r\n\r\n", 400), ("a path in it", "\(get)Host: h/\r\n\r\n", 400),
@@ -118,8 +119,7 @@ struct RequestSpellingTests {
 
     @Test(arguments: refused)
     func `it is refused, and what follows is never parsed`(claim: String, request: String, status: Int) throws {
-        let server = try EchoServer()
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair()
         client.write(request + Self.next + Self.next)
         let answer = client.readAll()
         #expect(answer.isClosed, "\(claim): \(answer.text)")
@@ -145,8 +145,7 @@ struct RequestSpellingTests {
         request: String,
         statuses: [String]
     ) throws {
-        let server = try EchoServer()
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair()
         client.write(request + Self.next)
         let status = try #require(client.readAnswer()?.status)
         #expect(statuses.contains(status))
@@ -164,8 +163,7 @@ struct RequestSpellingTests {
         "GET /a?\0b HTTP/1.1\r\nHost: h\r\n\r\n", "GE\0T /a HTTP/1.1\r\nHost: h\r\n\r\n",
     ])
     func `what has no method and target, or a zero in its first line, is never parsed further`(request: String) throws {
-        let server = try EchoServer()
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair()
         client.write(request + Self.next)
         #expect(client.readAll().isClosed)
         #expect(server.calls.isEmpty && server.isAlive)
@@ -218,8 +216,7 @@ struct RequestSpellingTests {
         target: String,
         body: String
     ) throws {
-        let server = try EchoServer()
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair()
         client.write(request + Self.next)
         #expect(server.comes { server.calls.count == 2 }, "\(request)")
         let calls = server.calls
@@ -235,8 +232,7 @@ struct RequestSpellingTests {
 
     @Test(arguments: ["GET /a HTTP/1.0\r\n\r\n", "GET /a HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"])
     func `HTTP 1 point 0 is served and closed`(request: String) throws {
-        let server = try EchoServer()
-        let client = try #require(server.client())
+        let (server, client) = try EchoServer.pair()
         client.write(request + Self.next)
         let answer = client.readAll()
         #expect(answer.isClosed && answer.text.hasSuffix("\r\n\r\nGET /a") && answer.text.contains("Connection: close"))

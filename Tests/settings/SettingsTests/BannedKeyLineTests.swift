@@ -47,7 +47,7 @@ struct BannedKeyLineTests {
 
     @Test(
         arguments: [
-            ("true", "banned is no object"), ("{}", "banned: since is not a time in seconds since 1970"),
+            ("true", "banned is not a JSON object"), ("{}", "banned: since is not a time in seconds since 1970"),
             (#"{"since":-1}"#, "banned: since is not a time in seconds since 1970"),
             (#"{"since":253402300800}"#, "banned: since is not a time in seconds since 1970"),
             (#"{"since":"1"}"#, "banned: since is not a time in seconds since 1970"),
@@ -58,8 +58,7 @@ struct BannedKeyLineTests {
     )
     func `an invalid ban names its line`(value: String, reason: String) throws {
         let text = Self.line(Self.banned).replacing(#"{"since":1790000000}"#, with: value)
-        let fault = #expect(throws: KeysFile.Fault.self) { try KeysFile.decode(Array(text.utf8)) }
-        if value != "true" { #expect(fault?.reason == reason) }
+        #expect(throws: KeysFile.Fault(reason: reason)) { try KeysFile.decode(Array(text.utf8)) }
     }
 
     @Test func `a replay's table has the ban beside the key`() throws {

@@ -9,26 +9,14 @@ import TestKit
 import Testing
 
 @Suite struct ConfigurationTests {
-    @Test func `every setting except the anchors has a default`() throws {
+    /// Lists; ``ConfigurationPageTests`` compares the defaults of the other settings.
+    @Test func `every list except the attestation anchors may be absent`() throws {
         let configuration = try ConfigurationDirectory(apps: "{}").load()
-        #expect(configuration.registry.apps.isEmpty)
-        #expect(configuration.topics.requests == "appattest.requests")
-        #expect(configuration.topics.outputs[.deadLetters] == "appattest.dead-letters")
-        #expect(configuration.topics.all.count == 6)
-        #expect(configuration.partitioner == .murmur2)
-        #expect(configuration.delivery == .exactlyOnce)
-        #expect(configuration.membership == .static)
+        #expect(configuration.registry.apps.isEmpty && configuration.kafkaProperties.isEmpty)
         #expect(configuration.signingKeys.isEmpty && configuration.sealingKeys.isEmpty)
-        #expect(configuration.challenges == ChallengeSettings())
-        #expect(configuration.challenges.mode == .sealed && configuration.challenges.ttlMilliseconds == 300_000)
+        #expect(configuration.challengeKeys.isEmpty && configuration.risk.keys.isEmpty)
         #expect(configuration.anchors.attestation.map(\.pem) == [Array("attestation root".utf8)])
         #expect(configuration.anchors.receipt.isEmpty)
-        #expect(configuration.clock.maxAgeMilliseconds == 96 * 3_600_000)
-        #expect(configuration.clock.maxAheadMilliseconds == 300_000)
-        #expect(configuration.limits == RequestLimits())
-        #expect(configuration.batch == BatchLimits())
-        #expect(configuration.lanes == 0 && configuration.metricsPort == 0 && !configuration.embeddedBroker)
-        #expect(configuration.kafkaProperties.isEmpty)
     }
 
     @Test(arguments: [("", nil), (#""replies":"p""#, "p")] as [(String, String?)])
@@ -37,12 +25,6 @@ import Testing
         let configuration = try ConfigurationDirectory(worker: worker).load()
         #expect(configuration.topics.replies == expected)
         #expect(configuration.topics.all.count == (expected == nil ? 6 : 7) && configuration.topics.aligned.count == 6)
-    }
-
-    @Test(arguments: ["appattest.tokens", "a/b", ""])
-    func `the replies need a name of their own`(name: String) throws {
-        let worker = ConfigurationDirectory.worker(#""topics":{"replies":"\#(name)"}"#)
-        #expect(try ConfigurationDirectory(worker: worker).fault()?.description.contains("topic") == true)
     }
 
     @Test func `every key of worker.json takes effect`() throws {
@@ -63,7 +45,8 @@ import Testing
         #expect(configuration.challenges.ttlMilliseconds == 120_000)
         #expect(configuration.challengeKeys.map(\.file) == [directory.path + "/c1"])
         #expect(configuration.anchors.receipt.map(\.pem) == [[0xFF, 0x00]])
-        #expect(configuration.clock == Self.clock(ageMilliseconds: 172_800_000, aheadMilliseconds: 1500))
+        #expect(configuration.clock.maxAgeMilliseconds == 172_800_000)
+        #expect(configuration.clock.maxAheadMilliseconds == 1500)
         #expect(configuration.limits.valueBytes == 1000 && configuration.limits.headerBytes == 100)
         #expect(configuration.limits.clientDataBytes == 50 && configuration.limits.clientDataHashBytes == 32)
         #expect(configuration.limits.requestIDBytes == 64)
@@ -74,13 +57,6 @@ import Testing
         )
         // In external mode an app refuses unknown keys unless it says otherwise.
         #expect(configuration.registry.apps[0].unknownKeys == .refuse)
-    }
-
-    private static func clock(ageMilliseconds: Int64, aheadMilliseconds: Int64) -> ClockSettings {
-        var clock = ClockSettings()
-        clock.maxAgeMilliseconds = ageMilliseconds
-        clock.maxAheadMilliseconds = aheadMilliseconds
-        return clock
     }
 
     private static let whole = #"""
@@ -145,47 +121,23 @@ import Testing
         #expect(registry.find(oauthClient: "c2") == 0)
     }
 
-    @Test func `an app without settings accepts no App ID, both environments, and sets no limits`() throws {
+    @Test func `an app without settings accepts both environments, and any category and bundle version`() throws {
         let app = try ConfigurationDirectory().load().registry.apps[0]
         #expect(app.expectations.environments == [.production, .development])
         #expect(app.expectations.categories.allow == nil && app.expectations.bundleVersions.allow == nil)
-        #expect(app.expectations.categories.whenMissing == .accept)
-        #expect(app.expectations.bundleVersions.whenMissing == .accept)
-        #expect(app.expectations.macACL == .require && app.expectations.receipt == .report)
-        #expect(app.tokens == TokenSettings(ttlMilliseconds: 3_600_000, algorithm: .rs256, sharedSessionTokens: false))
-        #expect(app.expectations.extensionTrust == .flagged && app.clientDataHash == .bytes(32))
-        #expect(app.unknownKeys == .restore && app.attestationsPerSecond == 0 && app.rollout.mode == .off)
     }
 
     @Test func `the shipped configuration loads, and its anchors are Apple's`() throws {
-        let configuration = try Configuration.load(directory: ShippedConfiguration.path)
+        let configuration = try Configuration.load(directory: PackageFolder.url.appending(path: "Config").path)
         #expect(configuration.registry.apps.count == 1)
-        #expect(
-            configuration.anchors.attestation.map { ShippedConfiguration.fingerprint($0.pem) } == [
-                "1cb9823ba28ba6ad2d33a006941de2ae4f513ef1d4e831b9f7e0fa7b6242c932"
-            ]
-        )
-        #expect(
-            configuration.anchors.receipt.map { ShippedConfiguration.fingerprint($0.pem) } == [
-                "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179"
-            ]
-        )
+        func fingerprints(_ files: [AnchorSettings.File]) -> [String] {
+            files.flatMap { CACertificate.readAny($0.pem) }.map { Hexadecimal.encode($0.digest.bytes) }
+        }
+        let (attestation, receipt) = (configuration.anchors.attestation, configuration.anchors.receipt)
+        #expect(fingerprints(attestation) == ["1cb9823ba28ba6ad2d33a006941de2ae4f513ef1d4e831b9f7e0fa7b6242c932"])
+        #expect(fingerprints(receipt) == ["63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179"])
         let properties = Dictionary(uniqueKeysWithValues: configuration.kafkaProperties.map { ($0.name, $0.value) })
         #expect(properties["group.id"] == "attest-worker" && properties["session.timeout.ms"] == "10000")
-        _ = try TrustAnchors(
-            attestationPEM: configuration.anchors.attestation.map(\.pem),
-            receiptPEM: configuration.anchors.receipt.map(\.pem)
-        )
-    }
-}
-
-private enum ShippedConfiguration {
-    static let path = PackageFolder.url.appending(path: "Config").path
-
-    /// SHA-256 of the one certificate in a PEM text, in hexadecimal.
-    static func fingerprint(_ pem: [UInt8]) -> String? {
-        let lines = String(decoding: pem, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("-----") }
-        guard let der = Data(base64Encoded: lines.joined()) else { return nil }
-        return SHA256.hash([UInt8](der)).bytes.map { String(format: "%02x", $0) }.joined()
+        _ = try TrustAnchors(attestationPEM: attestation.map(\.pem), receiptPEM: receipt.map(\.pem))
     }
 }

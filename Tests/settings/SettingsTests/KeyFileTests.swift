@@ -88,10 +88,8 @@ struct KeyFileTests {
     func `a symmetric key has 32 bytes, no more and no fewer`(count: Int) throws {
         let directory = try KeyDirectory(Self.sealing)
         try directory.write("s.key", KeyText.secret(7, count: count))
-        let expected =
-            "worker.json: sealing key s1: DIR/s.key has \(count) bytes; a symmetric key is 32 random bytes as base64 "
-            + "text on one line."
-        #expect(directory.fault() == (count == 32 ? nil : expected))
+        let expected = "worker.json: sealing key s1: DIR/s.key has \(count) bytes; a symmetric key is 32 random bytes"
+        #expect(directory.fault()?.hasPrefix(expected) == (count == 32 ? nil : true))
     }
 
     @Test(

@@ -56,10 +56,8 @@ struct KeyHistoryTests {
         let running = try directory.load()
         try directory.files.write("worker.json", directory.text("worker.json").replacing(old, with: new))
         let loaded = try directory.load()
-        #expect(throws: ConfigurationFault.self) { try KeyHistory.check(loaded.keys, after: running.keys) }
-        do throws(ConfigurationFault) { try KeyHistory.check(loaded.keys, after: running.keys) } catch {
-            #expect(error.message.hasPrefix("worker.json: \(problem)"), "\(error.message)")
-        }
+        let fault = #expect(throws: ConfigurationFault.self) { try KeyHistory.check(loaded.keys, after: running.keys) }
+        #expect(fault?.message.hasPrefix("worker.json: \(problem)") == true, "\(fault?.message ?? "")")
     }
 
     @Test(

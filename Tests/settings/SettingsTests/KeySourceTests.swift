@@ -119,16 +119,9 @@ struct KeySourceTests {
         let directory = try KeyDirectory(Self.sealing(#""command":["DIR/program"]"#))
         try directory.write("worker.json", try directory.text("worker.json").replacing("DIR", with: directory.path))
         try directory.write("program", "#!/bin/sh\necho\n", mode: 0o755)
-        do throws(ConfigurationFault) {
-            _ = try directory.load()
-            Issue.record("it is run")
-        } catch {
-            #expect(error.exitCode == ExitCode.usage)
-            #expect(
-                error.message.contains("/program lies in /")
-                    && error.message.contains("others than its owner can write")
-            )
-        }
+        let fault = try #require(throws: ConfigurationFault.self) { try directory.load() }
+        #expect(fault.exitCode == ExitCode.usage && fault.message.contains("/program lies in /"))
+        #expect(fault.message.contains("others than its owner can write"))
     }
 
     @Test func `a configuration that one was sent runs no program`() throws {

@@ -60,17 +60,11 @@ struct PublicKeyLineTests {
         let (ledger, unusable) = try KeyTable.read(directory.path + "/KEYS")
         #expect(ids.allSatisfy { ledger.keys[$0] != nil })
         let warnings = unusable.warnings(of: "KEYS")
+        // The first line is usable.
         #expect(warnings.count == 2)
         #expect(ledger.keys[ids[0]]?.publicKey == keys[0], "a later line takes no point away")
         #expect(warnings[0].hasPrefix("KEYS: 2 lines, the first of them line 4: publicKey is not a key on P-256"))
         #expect(warnings[1].hasPrefix("KEYS: 2 lines, the first of them line 3: publicKey belongs to another keyId"))
         #expect(warnings.allSatisfy { $0.hasSuffix("the key is kept, and its assertions are key-invalid") })
-    }
-
-    @Test func `a file of usable keys has no warning`() throws {
-        let key = try Self.key()
-        let directory = try ConfigurationDirectory()
-        try directory.write("KEYS", Self.line(KeyID(of: key), Self.base64(key.x963)))
-        #expect(try KeyTable.read(directory.path + "/KEYS").unusable.warnings(of: "KEYS").isEmpty)
     }
 }

@@ -9,16 +9,6 @@ struct RiskSettingsTests {
         try ConfigurationDirectory(worker: ConfigurationDirectory.worker(#""risk":{\#(members)}"#))
     }
 
-    @Test func `every setting has the default that the page states`() throws {
-        let risk = try ConfigurationDirectory().load().risk
-        #expect(risk == RiskSettings() && risk.keys.isEmpty)
-        #expect(risk.callsPerSecond == 10 && risk.proxy == nil && risk.authorities == nil)
-        #expect(risk.firstMilliseconds == 60_000 && risk.againMilliseconds == 7 * 86_400_000)
-        #expect(risk.lateMilliseconds == 30 * 86_400_000)
-        #expect(risk.endpoint(.production) == "https://data.appattest.apple.com/v1/attestationData")
-        #expect(risk.endpoint(.development) == "https://data-development.appattest.apple.com/v1/attestationData")
-    }
-
     @Test func `every setting takes effect, and no file of a key is opened`() throws {
         let directory = try Self.directory(
             """

@@ -61,11 +61,23 @@ struct SettingDoubtTests {
         try expect(warning, of: directory, in: "worker.json")
     }
 
+    private static let inClearText = "in clear text, and its reader can use it; set sasl_ssl"
+
     @Test(
         arguments: [
             ("sasl.username=a", "sasl.* and ssl.* have no effect"), ("ssl.ca.location=/a", "sasl.* and ssl.* have no"),
             ("security.protocol=PLAINTEXT\nssl.ca.location=/a", "sasl.* and ssl.* have no effect"),
             ("security.protocol=sasl_ssl\nsasl.username=a", nil), ("security.protocol=SSL\nssl.ca.location=/a", nil),
+            (
+                "security.protocol=sasl_plaintext\nsasl.mechanisms=OAUTHBEARER",
+                "security.protocol=sasl_plaintext with OAUTHBEARER sends the token \(inClearText)"
+            ),
+            (
+                "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN",
+                "security.protocol=sasl_plaintext with PLAIN sends the password \(inClearText)"
+            ),
+            ("security.protocol=sasl_ssl\nsasl.mechanisms=OAUTHBEARER", nil),
+            ("security.protocol=sasl_plaintext\nsasl.mechanisms=SCRAM-SHA-256", nil),
             (
                 "security.protocol=ssl\nenable.ssl.certificate.verification=false",
                 "enable.ssl.certificate.verification is false"
@@ -109,6 +121,23 @@ struct SettingDoubtTests {
     func `of an app`(_ members: String, _ warning: String?) throws {
         let directory = try ConfigurationDirectory(apps: ConfigurationDirectory.apps(members))
         try expect(warning, of: directory, in: "apps.json: projects/1/apps/a")
+    }
+
+    /// Honest devices reach a low limit; a hostile one leaves the receipt out, and never has a metric.
+    @Test(
+        arguments: [
+            ("refuse", 1, "require", "risk.above is 1: "), ("refuse", 4, "require", "risk.above is 4: "),
+            ("refuse", 5, "require", nil), ("report", 1, "report", nil),
+            ("refuse", 9, "report", "risk.mode is refuse and receipt is report: "),
+        ] as [(String, Int, String, String?)]
+    )
+    func `a risk policy that refuses`(mode: String, above: Int, receipt: String, warning: String?) throws {
+        let members = #""receipt":"\#(receipt)","risk":{"mode":"\#(mode)","above":\#(above)}"#
+        let worker = ConfigurationDirectory.worker(#""topics":{"receipts":"r"}"#)
+        let directory = try ConfigurationDirectory(worker: worker, apps: ConfigurationDirectory.apps(members))
+        let doubts = try directory.load().doubts.filter { $0.hasPrefix("apps.json: ") }
+        #expect(doubts.count == (warning == nil ? 0 : 1), "\(doubts)")
+        if let warning { #expect(doubts.first?.hasPrefix("apps.json: projects/1/apps/a: \(warning)") == true) }
     }
 
     @Test(

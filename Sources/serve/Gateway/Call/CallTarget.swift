@@ -1,3 +1,5 @@
+internal import HTTP
+
 /// A call's path and query, percent-decoded once.
 struct CallTarget: Equatable {
     /// Begins with a slash; UTF-8 is not checked.
@@ -55,24 +57,8 @@ struct CallTarget: Equatable {
 
     /// - Parameter reserved: characters that an escape must not stand for.
     private static func decode(_ text: ArraySlice<UInt8>, reserved: [UInt8] = []) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var rest = text
-        while let byte = rest.popFirst() {
-            var decoded = byte
-            if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit),
-                    case let value = high << 4 | low, !reserved.contains(value)
-                else { return nil }
-                decoded = value
-            }
-            guard decoded >= 0x20, decoded != 0x7F else { return nil }
-            bytes.append(decoded)
+        PercentCoding.decode(text) { byte, isEscaped in
+            byte >= 0x20 && byte != 0x7F && !(isEscaped && reserved.contains(byte))
         }
-        return bytes
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

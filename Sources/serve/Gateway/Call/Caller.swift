@@ -11,7 +11,7 @@ struct Caller {
     let hasSecret: Bool
 
     init(_ call: HTTPCall, _ settings: GatewaySettings, _ verifiers: Verifiers) {
-        let isTrustedProxy = settings.trustedProxies.contains { $0.contains(call.peer.bytes) }
+        let isTrustedProxy = settings.trusts(call.peer.bytes)
         let holder = Self.bearer(call).flatMap { verifiers.name(secret: $0) }
         (self.isTrustedProxy, hasSecret) = (isTrustedProxy, holder != nil)
         verifier = holder ?? (isTrustedProxy ? Self.named(call, settings) : nil)
@@ -28,9 +28,13 @@ struct Caller {
 
     private static func named(_ call: HTTPCall, _ settings: GatewaySettings) -> String? {
         guard !settings.verifierHeader.isEmpty else { return nil }
-        let header = Array(settings.verifierHeader.lowercased().utf8)
-        let values = call.headers.filter { $0.name == header }
-        guard values.count == 1, let value = values.first?.value else { return nil }
-        return settings.verifierNames.first { value.elementsEqual($0.utf8) }
+        let values = call.values(settings.verifierHeader.lowercased())
+        guard values.count == 1 else { return nil }
+        return settings.verifierNames.first { values[0].elementsEqual($0.utf8) }
     }
+}
+
+extension GatewaySettings {
+    /// Whether an address is that of a proxy whose headers are believed.
+    func trusts(_ address: [UInt8]) -> Bool { trustedProxies.contains { $0.contains(address) } }
 }

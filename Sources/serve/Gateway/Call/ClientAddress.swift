@@ -6,14 +6,13 @@ enum ClientAddress {
     /// - Returns: the 4 bytes of an IPv4 address, or the first 8 of an IPv6 one, of which a client has as many as it likes
     ///   within them. Where trusted proxies do not say whose call it is, it is the last one's.
     static func key(of call: HTTPCall, _ settings: GatewaySettings) -> [UInt8] {
-        func isTrusted(_ address: [UInt8]) -> Bool { settings.trustedProxies.contains { $0.contains(address) } }
-        guard isTrusted(call.peer.bytes) else { return network(call.peer.bytes) }
+        guard settings.trusts(call.peer.bytes) else { return network(call.peer.bytes) }
         // Each proxy appends the address that it saw, so what stands before the first stranger's is the stranger's word.
         let named = call.values("x-forwarded-for").flatMap { $0.split(separator: UInt8(ascii: ",")) }
         for text in named.reversed() {
             let text = String(decoding: text, as: UTF8.self).filter { $0 != " " && $0 != "\t" }
-            guard let address = NetworkPrefix.address(withoutPort(text)).map(plain) else { break }
-            if !isTrusted(address) { return network(address) }
+            guard let address = NetworkPrefix.address(withoutPort(text)).map(PeerAddress.plain) else { break }
+            if !settings.trusts(address) { return network(address) }
         }
         return network(call.peer.bytes)
     }
@@ -25,14 +24,8 @@ enum ClientAddress {
         return parts.count == 2 ? String(parts[0]) : text
     }
 
-    private static let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
     /// RFC 6052: IPv4 clients of a network that has IPv6 alone. All of them stand within 64 bits.
     private static let translated = [0, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8)
-
-    /// An IPv4 address that is written as one of IPv6 is the same address.
-    private static func plain(_ address: [UInt8]) -> [UInt8] {
-        address.count == 16 && address.starts(with: mapped) ? Array(address[12...]) : address
-    }
 
     private static func network(_ address: [UInt8]) -> [UInt8] {
         guard address.count == 16 else { return address }

@@ -1,4 +1,5 @@
 internal import AppAttest
+internal import AppCheck
 internal import HTTP
 
 /// A call on its way through the gateway.
@@ -9,9 +10,22 @@ struct IncomingCall {
     let rules: GatewayRules
     let responder: any HTTPResponder
     let since: Int64
+    var verb = GatewayVerb.other
 }
 
 extension IncomingCall {
+    /// The same call with what it asks for, where that is known.
+    func asking(for verb: Verb?) -> Self {
+        var call = self
+        call.verb = verb.map { .exchange($0) } ?? .other
+        return call
+    }
+
+    /// Whether its caller is told why it is refused.
+    var tellsReason: Bool { if case .exchange(let named) = verb { named.tellsReason } else { false } }
+
+    func hasMethod(of verb: GatewayVerb) -> Bool { verb.methods.contains { http.method.elementsEqual($0.utf8) } }
+
     /// The header that an app's own hook sends.
     var installationID: ExactText? {
         guard let id = http.values("x-installation-id").last, (1...256).contains(id.count) else { return nil }

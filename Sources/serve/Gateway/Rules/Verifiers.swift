@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import Crypto
 
 /// Who may use tokens up with a bearer secret. Immutable; a reload makes new ones.
@@ -14,7 +15,7 @@ package struct Verifiers: Sendable {
         for (index, line) in lines.enumerated() {
             let words = line.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D })
             guard let first = words.first, first.first != UInt8(ascii: "#") else { continue }
-            guard words.count == 2, let digest = Self.digest(words[1]) else {
+            guard words.count == 2, let digest = Hexadecimal.decode(Array(words[1])).flatMap({ Digest($0) }) else {
                 throw VerifiersFault(
                     description:
                         "line \(index + 1) is not a name and the SHA-256 of its secret in 64 hexadecimal digits"
@@ -28,12 +29,6 @@ package struct Verifiers: Sendable {
     func name(secret: ArraySlice<UInt8>) -> String? { names.isEmpty ? nil : names[SHA256.hash(Array(secret))] }
 
     package var count: Int { names.count }
-
-    private static func digest(_ text: ArraySlice<UInt8>) -> Digest? {
-        let digits = text.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map { UInt8($0) } }
-        guard digits.count == 2 * Digest.byteCount, text.count == digits.count else { return nil }
-        return Digest(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
-    }
 }
 
 /// The reason why a file has no verifiers: the end of a sentence.

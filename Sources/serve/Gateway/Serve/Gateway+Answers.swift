@@ -10,12 +10,10 @@ internal import Threads
 extension Gateway {
     /// Records of the results topic.
     package func note(results records: [TopicRecord]) {
-        note(records) { state, record, id, ticket in
+        note(records) { state, record, _, ticket in
             guard let call = state.waiting[ticket] else { return nil }
             let isAccepted = Self.header("status", of: record)?.elementsEqual("200".utf8) ?? false
-            guard isAccepted, call.answer == .token else {
-                return ResultReading.reply(record.value ?? [], call.answer, id: id)
-            }
+            guard isAccepted, call.answer == .token else { return call.reply(to: record.value ?? []) }
             state.waiting[ticket]?.isAccepted = true
             return state.waiting[ticket]?.reply()
         }
@@ -36,9 +34,7 @@ extension Gateway {
             guard let text = Self.header("status", of: record), let code = Int(String(decoding: text, as: UTF8.self)),
                 HTTPReply.statuses.contains(code), let value = record.value
             else { return nil }
-            var reply = GatewayReply.answer(code, value, id: id)
-            if code == 503 { reply.headers.append(("Retry-After", "1")) }
-            return reply
+            return GatewayReply.answer(code, value, id: id)
         }
     }
 
@@ -51,7 +47,7 @@ extension Gateway {
         _ body: (inout State, TopicRecord, [UInt8], WaitingCalls.Ticket) -> HTTPReply?
     ) {
         let now = reading
-        var due: [WaitingCalls.Due] = []
+        var due: [(call: WaitingCall, reply: HTTPReply)] = []
         var refused: [Int: TopicRecord] = [:]
         state.withLock { state in
             // On a partition of the replies topic others' answers count too: workers write there.
@@ -67,7 +63,7 @@ extension Gateway {
                     else { continue }
                     let answer = settled(reply, call, now, &state)
                     if answer.status == 403 { refused[due.count] = record }
-                    due.append(WaitingCalls.Due(call: call, reply: answer))
+                    due.append((call, answer))
                 }
             }
         }

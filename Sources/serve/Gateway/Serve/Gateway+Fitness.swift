@@ -62,11 +62,8 @@ extension Gateway {
         (state.counts.unanswered, state.silentSince) = (Self.mostUnanswered - 1, nil)
     }
 
-    /// How far this machine's clock and the brokers' are apart, in milliseconds, where it is too far.
-    package var clockDoubt: Int64? { state.withLock { $0.clock.doubt(reading) } }
-
     /// Answers a call with 503 where something is missing that it needs: its answer would be wrong, or late.
-    func isFit(for need: Need, _ verb: GatewayVerb, _ call: IncomingCall) -> Bool {
+    func isFit(for need: Need, _ call: IncomingCall) -> Bool {
         let isFit = state.withLock { state in
             let most = need == .challengeKey ? call.rules.clockTolerance : BrokerClocks.most
             guard state.clock.doubt(reading, most: most) == nil, !call.rules.registry.isEmpty else { return false }
@@ -75,7 +72,7 @@ extension Gateway {
                 && state.produced.silentSince == nil
                 && (need == .topics || call.rules.challengeKey != nil)
         }
-        if !isFit { reject(.notReady, .unavailable, verb, call) }
+        if !isFit { reject(.notReady, .unavailable, call) }
         return isFit
     }
 

@@ -10,76 +10,70 @@ internal import Threads
 
 extension Gateway {
     /// Produces a request and lets its call wait.
-    func submit(_ request: Request, _ value: [UInt8], _ verb: GatewayVerb, _ call: IncomingCall) {
+    func submit(_ request: Request, _ value: [UInt8], _ call: IncomingCall) {
         let id = ids.id(of: call.http, from: call.caller, isVerifiers: request.verb.isVerifiers)
-        guard let id else { return reject(.request, .badRequest, verb, call) }
+        guard let id else { return reject(.request, .badRequest, call) }
         // A request without a key may lie on any partition.
-        let key = request.requiredRecordKey ?? ids.fresh()
-        let submission = Submission(id: id, key: key, value: value, answer: request.verb.answer, verb: verb)
-        submit(submission, call)
+        submit(value, id: id, key: request.requiredRecordKey ?? ids.fresh(), request.verb.answer, call)
     }
 
-    /// A request that is ready for its topic.
-    struct Submission {
-        let id: [UInt8]
-        let key: [UInt8]
-        let value: [UInt8]
-        let answer: Verb.Answer
-        let verb: GatewayVerb
-        /// Makes the reply of another one: `/v1/verify` answers in its own way.
-        var translate: (@Sendable (HTTPReply) -> HTTPReply)?
-    }
-
-    func submit(_ submission: Submission, _ call: IncomingCall) {
-        guard isFit(for: .topics, submission.verb, call) else { return }
-        let partition = topics.partition(of: submission.key)
+    /// - Parameter translate: makes the reply of another one: `/v1/verify` answers in its own way.
+    func submit(
+        _ value: [UInt8],
+        id: [UInt8],
+        key: [UInt8],
+        _ answer: Verb.Answer,
+        _ call: IncomingCall,
+        translate: (@Sendable (HTTPReply) -> HTTPReply)? = nil
+    ) {
+        guard isFit(for: .topics, call) else { return }
+        let partition = topics.partition(of: key)
         let (produced, deadline) = (dependencies.wallClock(), call.since + call.rules.settings.deadlineMilliseconds)
         let place = state.withLock { state -> (ticket: UInt, id: [UInt8])? in
-            guard state.isOpen, state.waiting.hasRoom(for: submission.value.count) else { return nil }
+            guard state.isOpen, state.waiting.hasRoom(for: value.count) else { return nil }
             // An id that names another request already must not cross their answers.
-            let own = state.waiting.holds(submission.id, otherThan: submission.value) ? ids.fresh() : submission.id
+            let own = state.waiting.holds(id, otherThan: value) ? ids.fresh() : id
             let pending = WaitingCall(
                 id: own,
-                key: submission.key,
+                key: key,
                 partition: partition,
-                answer: submission.answer,
-                value: submission.value,
+                answer: answer,
+                value: value,
                 responder: call.responder,
-                translate: submission.translate,
+                translate: translate,
                 since: call.since,
                 deadline: deadline,
                 producedAt: produced,
-                verb: submission.verb
+                verb: call.verb
             )
             let ticket = state.waiting.add(pending)
             state.produced.noteProduced(ticket, at: dependencies.uptime())
             return (ticket, own)
         }
-        guard let place else { return reject(.waiting, .unavailable, submission.verb, call) }
-        let record = OutboundRequest(
-            topic: topics.names.requests,
-            partition: partition,
-            key: submission.key,
-            value: submission.value,
-            headers: headers(call, id: place.id),
-            ticket: place.ticket
+        guard let place else { return reject(.waiting, .unavailable, call) }
+        outlet.write(
+            OutboundRequest(
+                topic: topics.names.requests,
+                partition: partition,
+                key: key,
+                value: value,
+                headers: headers(call, id: place.id),
+                ticket: place.ticket
+            )
         )
-        produce(record)
     }
 
     private func headers(_ call: IncomingCall, id: [UInt8]) -> [RecordHeader] {
         var headers = [RecordHeader(name: Array("request-id".utf8), value: id)]
-        if let partition = topics.replyTo {
-            headers.append(RecordHeader(name: Array("reply-to".utf8), value: Array(String(partition).utf8)))
-        }
+        if let partition = topics.replyTo { headers.append(RecordHeader("reply-to", String(partition))) }
         if let installation = call.installationID {
             headers.append(RecordHeader(name: Array("installation-id".utf8), value: installation.utf8))
         }
         guard call.caller.isTrustedProxy else { return headers }
         // W3C Trace Context: names as the worker copies them.
-        for name: StaticString in ["traceparent", "tracestate"] {
+        for name in ["traceparent", "tracestate"] {
             guard let value = call.http.values(name).last, value.count <= 512 else { continue }
-            headers.append(RecordHeader(name: Array("\(name)".utf8), value: value))
+            headers.append(RecordHeader(name: Array(name.utf8), value: value))
         }
         return headers
     }

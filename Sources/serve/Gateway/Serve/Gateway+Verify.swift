@@ -11,7 +11,7 @@ extension Gateway {
     /// 200 with the app's id in `X-App-Check-App`, or 401. Where the token is to be used up, its worker does so, which
     /// takes a verifier. The method says nothing: some proxies send their client's.
     func verify(_ asked: Result<VerifyTarget, VerifyTarget.Fault>, _ call: IncomingCall) {
-        guard let verifier = call.rules.tokens else { return reject(.path, .notFound, .verify, call) }
+        guard let verifier = call.rules.tokens else { return reject(.path, .notFound, call) }
         let target: VerifyTarget
         switch asked {
         case .success(let found): target = found
@@ -23,7 +23,7 @@ extension Gateway {
         guard !target.consumes || call.caller.verifier != nil else {
             return refuse(.credentials, .notAuthenticated, call)
         }
-        guard isFit(for: .clock, .verify, call) else { return }
+        guard isFit(for: .clock, call) else { return }
         let tokens = call.http.values("x-firebase-appcheck")
         guard let token = tokens.first else { return refuse(.none, .badToken, call) }
         guard tokens.count == 1 else { return refuse(.malformed, .badToken, call) }
@@ -33,7 +33,7 @@ extension Gateway {
             refuse(VerifyRefusal(fault), .badToken, call)
         case .success(let claims):
             guard target.accepts(claims) else { return refuse(.app, .badToken, call) }
-            guard target.consumes else { return finish(.verify, Self.verified(claims), call) }
+            guard target.consumes else { return finish(Self.verified(claims), call) }
             consume(token, claims, call)
         }
     }
@@ -48,8 +48,7 @@ extension Gateway {
         guard let value = RequestValue.make(path, body.takeBytes()),
             case .request(let request) = call.rules.decoder.decode(value), let key = request.requiredRecordKey
         else { return refuse(.malformed, .badToken, call) }
-        var submission = Submission(id: ids.fresh(), key: key, value: value, answer: .response, verb: .verify)
-        submission.translate = { [self] answer in
+        submit(value, id: ids.fresh(), key: key, .response, call) { [self] answer in
             // A proxy knows 2xx, 401 and 403 only; a refusal of the token is the first of these.
             var reply = answer
             switch answer.status {
@@ -62,30 +61,25 @@ extension Gateway {
             reply.headers += answer.headers.filter { $0.name == "X-Request-Id" }
             return reply
         }
-        submit(submission, call)
     }
 
     private func refuse(_ cause: VerifyRefusal, _ status: Status, _ call: IncomingCall) {
         note(cause)
-        reject(status.code == 400 ? .request : .credentials, status, .verify, call)
+        reject(status.code == 400 ? .request : .credentials, status, call)
     }
 
     private func note(_ cause: VerifyRefusal) { state.withLock { $0.counts.refusedTokens[cause, default: 0] += 1 } }
 
     private static func verified(_ claims: TokenClaims) -> HTTPReply {
-        var reply = GatewayReply.answer(200, Array("{}".utf8))
-        reply.headers.append(("X-App-Check-App", headerText(claims.subject)))
-        return reply
+        GatewayReply.answer(200, Array("{}".utf8), own: [("X-App-Check-App", headerText(claims.subject))])
     }
 
     /// A header can hold visible ASCII; all else is percent-encoded. The header is never left out: a proxy would pass on
     /// the one that its client sent.
     private static func headerText(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = text.utf8.flatMap { byte -> [UInt8] in
-            guard !(0x21...0x7E).contains(byte) || byte == UInt8(ascii: "%") else { return [byte] }
-            return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        text.utf8.map { byte in
+            let isPlain = (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "%")
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.encode([byte]).uppercased()
+        }.joined()
     }
 }

@@ -55,7 +55,7 @@ package final class Gateway: Sendable {
     let dependencies: Dependencies
     let ids: RequestIDs
     let state: Locked<State>
-    private let outlet: any RequestOutlet
+    let outlet: any RequestOutlet
     private static let seedBytes = 16
 
     /// - Parameter outlet: takes the records; ``note(_:)`` must be called with what became of them.
@@ -136,8 +136,10 @@ package final class Gateway: Sendable {
         responder.answer(reply)
     }
 
-    /// Hands a record to the producer.
-    func produce(_ record: OutboundRequest) { outlet.write(record) }
+    /// An event of a call that leaves no request.
+    func event(_ name: String, of app: RegisteredApp, _ verb: Verb, _ reason: Reason, _ id: [UInt8]) -> ExchangeEvent {
+        ExchangeEvent(name: name, app: app.name, verb: verb, reason: reason, requestID: id, time: now)
+    }
 
     /// An event goes to any partition: no order is promised among them.
     func produce(event value: [UInt8]) {
@@ -149,7 +151,7 @@ package final class Gateway: Sendable {
             return partition
         }
         guard let partition else { return }
-        produce(
+        outlet.write(
             OutboundRequest(topic: topic, partition: partition, key: nil, value: value, headers: [], ticket: nil)
         )
     }

@@ -35,22 +35,21 @@ package final class AnswerReader: Sendable {
     /// Learns where the partitions end, and reads from there on: whatever is produced after this call is answered after
     /// these ends.
     package func start() throws(KafkaFault) {
-        let opened = Locked<Result<Void, KafkaFault>?>(nil)
+        let fault = Locked<KafkaFault?>(nil)
         let begun = DispatchSemaphore(value: 0)
         DispatchQueue(owner: "gateway.reader").async {
             do throws(KafkaFault) {
                 let feed = TopicFeed(of: self.partitions, self.make)
                 try feed.open()
-                opened.withLock { $0 = .success(()) }
                 begun.signal()
                 self.work(feed)
             } catch {
-                opened.withLock { $0 = .failure(error) }
+                fault.withLock { $0 = error }
                 begun.signal()
             }
         }
         begun.wait()
-        try opened.withLock { $0 }?.get()
+        if let fault = fault.withLock({ $0 }) { throw fault }
     }
 
     /// Waits, but not for long, until a first fetch of each partition has come back: an answer before it would wait, too.

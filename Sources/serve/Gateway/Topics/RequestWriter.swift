@@ -41,23 +41,22 @@ package final class RequestWriter: RequestOutlet, Sendable {
     /// - Parameter report: takes what became of records with tickets, on the writer's thread.
     /// - Throws: where no client can be made of the properties.
     package func start(report: @escaping Report) throws(KafkaFault) {
-        let made = Locked<Result<Void, KafkaFault>?>(nil)
+        let fault = Locked<KafkaFault?>(nil)
         let begun = DispatchSemaphore(value: 0)
         DispatchQueue(owner: "gateway.writer").async {
             do throws(KafkaFault) {
                 let producer = try self.make()
                 // The port opens after this: no call waits for a connection.
                 producer.connect(to: self.counts.keys.sorted(), timeoutMilliseconds: Self.connectMilliseconds)
-                made.withLock { $0 = .success(()) }
                 begun.signal()
                 self.work(producer, report)
             } catch {
-                made.withLock { $0 = .failure(error) }
+                fault.withLock { $0 = error }
                 begun.signal()
             }
         }
         begun.wait()
-        try made.withLock { $0 }?.get()
+        if let fault = fault.withLock({ $0 }) { throw fault }
     }
 
     /// What the client says of its brokers: the library's last statistics, JSON, and the last fault of a connection.

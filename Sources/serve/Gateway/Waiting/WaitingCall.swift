@@ -20,7 +20,6 @@ struct WaitingCall {
     let deadline: Int64
     /// The time at which the record was produced, in milliseconds since 1970.
     let producedAt: Int64
-    /// The verb, for the counts.
     let verb: GatewayVerb
 
     /// The bytes that wait: the value, and about as much as the rest of a call needs.
@@ -38,13 +37,12 @@ struct WaitingCall {
         guard isAccepted, let token else { return nil }
         return GatewayReply.answer(200, token, id: id)
     }
-}
 
-/// A result as far as a call needs it.
-enum ResultReading {
+    /// The reply of a result, as far as this call needs it.
+    ///
     /// - Parameter value: of the results topic: `run`'s own, so what does not fit the contract is a fault of ours.
     /// - Returns: nil for a record that is not a result.
-    static func reply(_ value: [UInt8], _ answer: Verb.Answer, id: [UInt8]) -> HTTPReply? {
+    func reply(to value: [UInt8]) -> HTTPReply? {
         guard let root = try? JSONDocument(parsing: value).root, let status = root["status"],
             let code = status["code"]?.integer, let name = status["status"]?.string,
             let message = status["message"]?.string, HTTPReply.statuses.contains(Int(code))

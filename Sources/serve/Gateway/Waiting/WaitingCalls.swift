@@ -1,5 +1,3 @@
-internal import AppCheck
-internal import HTTP
 internal import Settings
 
 /// The calls that wait for answers, found by the whole id and the record's key. A value behind a lock; what it returns is
@@ -7,20 +5,13 @@ internal import Settings
 struct WaitingCalls {
     typealias Ticket = UInt
 
-    /// A reply that is due, and whose.
-    struct Due {
-        let call: WaitingCall
-        let reply: HTTPReply
-    }
-
     private let mostCalls: Int
     private let mostBytes: Int
     private var calls: [Ticket: WaitingCall] = [:]
     /// A proxy that tries again sends an id a second time: both wait for the same answer.
     private var tickets: [[UInt8]: [Ticket]] = [:]
     /// The calls in the order of their deadlines, since all wait equally long; those that ended are skipped.
-    private var order: [Ticket] = []
-    private var first = 0
+    private var order = ArraySlice<Ticket>()
     private var lastTicket: Ticket = 0
     private(set) var byteCount = 0
 
@@ -32,7 +23,7 @@ struct WaitingCalls {
 
     /// Each id that is waited for has a call, each call its place in the order, and its bytes are counted.
     private var isWhole: Bool {
-        tickets.count <= calls.count && calls.count <= order.count - first && byteCount >= calls.count
+        tickets.count <= calls.count && calls.count <= order.count && byteCount >= calls.count
             && (byteCount == 0) == calls.isEmpty
     }
 
@@ -88,18 +79,9 @@ struct WaitingCalls {
     /// Takes out the calls whose deadline has passed.
     mutating func expire(at now: Int64) -> [WaitingCall] {
         var expired: [WaitingCall] = []
-        while first < order.count {
-            let ticket = order[first]
-            if let call = calls[ticket] {
-                guard call.deadline <= now else { break }
-                if let call = remove(ticket) { expired.append(call) }
-            }
-            first += 1
-        }
-        // Now and then, so that the list does not grow and taking from it stays cheap.
-        if first > 1_024, first > order.count / 2 {
-            order.removeFirst(first)
-            first = 0
+        while let ticket = order.first, calls[ticket].map({ $0.deadline <= now }) ?? true {
+            if let call = remove(ticket) { expired.append(call) }
+            order.removeFirst()
         }
         assert(isWhole && expired.allSatisfy { $0.deadline <= now })
         return expired
@@ -108,7 +90,7 @@ struct WaitingCalls {
     /// Takes out every call.
     mutating func removeAll() -> [WaitingCall] {
         let all = Array(calls.values)
-        (calls, tickets, order, first, byteCount) = ([:], [:], [], 0, 0)
+        (calls, tickets, order, byteCount) = ([:], [:], [], 0)
         assert(isWhole)
         return all
     }

@@ -5,16 +5,12 @@ internal import Threads
 ///
 /// Time is counted in ticks of the sweep.
 final class ConnectionTable: Sendable {
-    struct Counts {
-        var (accepted, open, timedOut, evicted) = (0, 0, 0, 0)
-    }
-
     private struct Table {
         var tick: UInt64 = 0
         var open: [ObjectIdentifier: HTTPConnection] = [:]
         /// The connections that wait, the longest first, with their turns; some have gone on since.
         var idle = ArraySlice<(connection: HTTPConnection, turn: UInt64)>()
-        var counts = Counts()
+        var (accepted, timedOut) = (0, 0)
     }
 
     private let table = Locked(Table())
@@ -26,17 +22,21 @@ final class ConnectionTable: Sendable {
         (most, self.deadlineTicks) = (connections - connections / 8, deadlineTicks)
     }
 
-    var counts: Counts { table.withLock { table in table.counts } }
+    /// Fills in what is counted of connections.
+    func fill(_ counts: inout HTTPCallCounts) {
+        table.withLock { table in
+            (counts.connections, counts.openConnections) = (table.accepted, table.open.count)
+            counts.timedOut = table.timedOut
+        }
+    }
 
     func opened(_ descriptor: Int32) -> HTTPConnection {
         table.withLock { table in
             let connection = HTTPConnection(descriptor, tick: table.tick)
             table.open[ObjectIdentifier(connection)] = connection
-            table.counts.accepted += 1
-            table.counts.open = table.open.count
+            table.accepted += 1
             if table.open.count > most { Self.evict(&table) }
             Self.note(connection, in: &table)
-            assert(table.counts.open == table.open.count && connection.phase == .waiting)
             return connection
         }
     }
@@ -49,7 +49,6 @@ final class ConnectionTable: Sendable {
             let wasUnreadable = connection.wasUnreadable
             connection.isClosed = true
             table.open[ObjectIdentifier(connection)] = nil
-            table.counts.open = table.open.count
             return wasUnreadable
         }
     }
@@ -57,17 +56,9 @@ final class ConnectionTable: Sendable {
     /// Ends them all, whatever they do.
     func cutAll() { table.withLock { table in for connection in table.open.values { connection.cut() } } }
 
-    func began(_ connection: HTTPConnection) {
-        // The sweep may have seen its first bytes before.
-        table.withLock { table in if connection.phase != .reading { connection.enter(.reading, at: table.tick) } }
-    }
-
-    func handed(_ connection: HTTPConnection) {
-        table.withLock { table in connection.enter(.handed, at: table.tick) }
-    }
-
-    func sends(_ connection: HTTPConnection) {
-        table.withLock { table in connection.enter(.sending, at: table.tick) }
+    /// Lets a connection enter a phase, unless it is in it: the sweep may have seen a request's first bytes before.
+    func enter(_ connection: HTTPConnection, _ phase: HTTPConnection.Phase) {
+        table.withLock { table in if connection.phase != phase { connection.enter(phase, at: table.tick) } }
     }
 
     func rests(_ connection: HTTPConnection) {
@@ -110,7 +101,7 @@ final class ConnectionTable: Sendable {
             if connection.hasBeenServed { return }
         }
         guard table.tick - connection.since >= deadlineTicks else { return }
-        table.counts.timedOut += 1
+        table.timedOut += 1
         connection.cut()
     }
 
@@ -133,7 +124,6 @@ final class ConnectionTable: Sendable {
                 oldest.connection.enter(.reading, at: table.tick)
                 continue
             }
-            table.counts.evicted += 1
             return oldest.connection.cut()
         }
     }

@@ -30,14 +30,14 @@ internal import Threads
     var stage = Stage.head
     var body: [UInt8] = []
     /// Sent once the body has been read and dropped.
-    var refusal: HTTPRefusal?
+    var refusal: HTTPRefusalKind?
     /// Whether it came by HTTP/1.0, whose connections end with each answer.
     var isOld = false
     var head: RequestHead?
     private let state = Locked(State.handed)
 
     /// The library's connection, valid until the request has ended.
-    private let library: OpaquePointer
+    let library: OpaquePointer
 
     init(target: [UInt8], isHead: Bool, connection: HTTPConnection, library: OpaquePointer) {
         (self.target, self.isHead, self.connection) = (target, isHead, connection)
@@ -82,7 +82,7 @@ internal import Threads
     /// The answer if there is one; otherwise the connection sleeps until then. On the server's thread.
     ///
     /// - Parameter wakeup: signalled when the connection is to wake up.
-    func answerOrSuspend(_ connection: OpaquePointer, _ wakeup: Wakeup) -> HTTPReply? {
+    func answerOrSuspend(_ wakeup: Wakeup) -> HTTPReply? {
         owner.check()
         return state.withLock { state in
             if case .answered(let reply) = state {
@@ -90,7 +90,7 @@ internal import Threads
                 return reply
             }
             // Once: a connection that wakes up has an answer.
-            if case .handed = state { state = .suspended(unsafe HTTPSuspended(connection, wakeup)) }
+            if case .handed = state { state = .suspended(unsafe HTTPSuspended(library, wakeup)) }
             return nil
         }
     }

@@ -11,11 +11,10 @@ internal import Threads
     /// server.
     package typealias Handler = @Sendable (HTTPCall, any HTTPResponder) -> Void
     /// The server's own answers.
-    package typealias Refuser = @Sendable (HTTPRefusal) -> HTTPReply
+    package typealias Refuser = @Sendable (HTTPRefusalKind) -> HTTPReply
 
     private enum Life { case accepting, quiet, stopped }
 
-    /// The address that clients connect to.
     package let port: UInt16
     /// The most connections: as many as the limit of open files leaves.
     package let connectionLimit: Int
@@ -37,7 +36,7 @@ internal import Threads
         handler: @escaping Handler
     ) throws(HTTPFault) {
         connectionLimit = OpenFiles.connections(wanted: limits.connections)
-        let socket = try ListeningSocket.open(address: address, port: port, backlog: Self.backlog)
+        let socket = try ListeningSocket.open(address: address, port: port)
         self.port = socket.port
         let tick = min(max(limits.requestSeconds * 1_000 / Self.ticks, 1), 1_000)
         let table = ConnectionTable(
@@ -104,7 +103,7 @@ internal import Threads
             // The library's own answer to what is not a request has no response once the daemon stops, and it does not
             // look: so no connection may be there by then.
             calls.connections.cutAll()
-            Self.wait { calls.connections.counts.open == 0 }
+            Self.wait { calls.counts.openConnections == 0 }
             loop.stop()
             calls.release()
             daemon.stop()
@@ -127,7 +126,6 @@ internal import Threads
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    private static let backlog: Int32 = 4_096
     /// The ticks within the time that a request may take.
     private static let ticks = 10
     private static let (waits, waitMicroseconds): (Int, UInt32) = (400, 5_000)
@@ -149,27 +147,29 @@ package enum OpenFiles {
 
     /// Connections that the hard limit allows.
     package static var mostConnections: Int {
-        var limit = rlimit()
-        // The structure is ours.
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int.max }
-        return max(Int(clamping: limit.rlim_max) - others, fewest)
+        limit.map { max(Int(clamping: $0.rlim_max) - others, fewest) } ?? Int.max
     }
 
     /// Raises the soft limit as far as needed and possible.
     ///
     /// - Returns: how many connections fit, at least ``fewest``.
     package static func connections(wanted: Int) -> Int {
-        var limit = rlimit()
-        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        // The structure is ours.
-        guard unsafe getrlimit(files, &limit) == 0 else { return wanted }
         let needed = rlim_t(wanted + others)
-        if limit.rlim_cur < needed {
-            limit.rlim_cur = min(needed, limit.rlim_max)
-            _ = unsafe setrlimit(files, &limit)
-            guard unsafe getrlimit(files, &limit) == 0 else { return wanted }
+        if var soft = limit, soft.rlim_cur < needed {
+            soft.rlim_cur = min(needed, soft.rlim_max)
+            // The structure is ours.
+            _ = unsafe setrlimit(files, &soft)
         }
-        let left = Int(min(limit.rlim_cur, needed))
+        guard let now = limit else { return wanted }
+        let left = Int(min(now.rlim_cur, needed))
         return min(wanted, max(left - others, fewest))
+    }
+
+    private static let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+    private static var limit: rlimit? {
+        var limit = rlimit()
+        // The structure is ours.
+        return unsafe getrlimit(files, &limit) == 0 ? limit : nil
     }
 }

@@ -5,8 +5,8 @@ internal import Threads
 /// The calls of a server: who is served, who is refused, and what is open.
 final class HTTPCallTable: Sendable {
     private struct Shared {
-        var (requests, gone, openCalls, readBytes) = (0, 0, 0, 0)
-        var refused: [HTTPRefusalKind: Int] = [:]
+        /// The counts of calls; the table of connections has its own.
+        var counts = HTTPCallCounts()
         /// Handed to the handler, until the last byte of the answer.
         var handles: [ObjectIdentifier: HTTPCallHandle] = [:]
         var isDraining = false
@@ -17,7 +17,7 @@ final class HTTPCallTable: Sendable {
     let connections: ConnectionTable
     let wakeup: Wakeup
     let drips: Drips
-    private let refuse: HTTPCallServer.Refuser
+    private let refuser: HTTPCallServer.Refuser
     private let handler: HTTPCallServer.Handler
     private let shared = Locked(Shared())
     private let bodies: BodyMemory
@@ -31,7 +31,7 @@ final class HTTPCallTable: Sendable {
         handler: @escaping HTTPCallServer.Handler
     ) {
         (self.limits, self.connections, self.wakeup) = (limits, connections, wakeup)
-        (self.refuse, self.handler) = (refuse, handler)
+        (refuser, self.handler) = (refuse, handler)
         bodies = BodyMemory(most: limits.readBytes)
         drips = Drips(wakeup)
     }
@@ -39,20 +39,14 @@ final class HTTPCallTable: Sendable {
     static let noAnswer = HTTPReply.error(500, "INTERNAL", "There is no answer.")
 
     var counts: HTTPCallCounts {
-        let table = connections.counts
-        return shared.withLock { shared in
-            var counts = HTTPCallCounts()
-            (counts.requests, counts.refused, counts.gone) = (shared.requests, shared.refused, shared.gone)
-            counts.readBytes = shared.readBytes
-            (counts.connections, counts.openConnections) = (table.accepted, table.open)
-            (counts.timedOut, counts.evicted, counts.openCalls) = (table.timedOut, table.evicted, shared.openCalls)
-            return counts
-        }
+        var counts = shared.withLock { shared in shared.counts }
+        connections.fill(&counts)
+        return counts
     }
 
     /// Answers a call, from any thread.
     func answer(_ handle: HTTPCallHandle, _ reply: HTTPReply) {
-        handle.answer(reply) { shared.withLock { shared in shared.openCalls -= 1 } }
+        handle.answer(reply) { shared.withLock { shared in shared.counts.openCalls -= 1 } }
     }
 
     // MARK: Of the server's thread
@@ -63,21 +57,21 @@ final class HTTPCallTable: Sendable {
         heads.begin(handle)
     }
 
-    /// Refused before its body is read; nil = its body is awaited.
-    func judge(_ handle: HTTPCallHandle, _ head: RequestHead) -> HTTPRefusal? {
+    /// Refuses a request before its body is read, or awaits its body.
+    func judge(_ handle: HTTPCallHandle, _ head: RequestHead) -> MHD_Result {
         heads.end(handle)
         handle.isOld = head.isOld
         handle.stage = .body
         let length = head.length ?? 0
         guard let refusal = head.refusal(limits) else {
             handle.head = head
-            return nil
+            return .YES
         }
         // A sender whose body is never read may lose the answer.
         let isReadFirst = refusal.isFramed && !head.expectsContinue && length > 0 && length <= limits.drainedBytes
-        guard isReadFirst else { return refusal }
+        guard isReadFirst else { return refuse(handle, refusal) }
         handle.refusal = refusal
-        return nil
+        return .YES
     }
 
     /// The library is about to refuse a request by itself. Once it has all headers, it would send the head of its answer
@@ -87,12 +81,12 @@ final class HTTPCallTable: Sendable {
         heads.end(handle)
         handle.stage = .answered
         // A length that is not a number, or too large a one, or no room for the library's own entries.
-        answerPast(handle, HTTPRefusal(status == 413 ? .bodySize : status == 431 ? .headerSize : .framing))
+        answerPast(handle, status == 413 ? .bodySize : status == 431 ? .headerSize : .framing)
     }
 
     /// Cases in which the library would take no answer, or make a wrong one.
-    func answerPast(_ handle: HTTPCallHandle, _ refusal: HTTPRefusal) {
-        connections.sends(handle.connection)
+    private func answerPast(_ handle: HTTPCallHandle, _ refusal: HTTPRefusalKind) {
+        connections.enter(handle.connection, .sending)
         handle.connection.sayLast(counted(refusal), isHead: handle.isHead)
     }
 
@@ -100,59 +94,56 @@ final class HTTPCallTable: Sendable {
     func add(_ bytes: UnsafeRawBufferPointer, to handle: HTTPCallHandle) {
         // The caller's bytes are there until it returns.
         unsafe bodies.add(bytes, to: handle) { oldest in
-            oldest.refusal = HTTPRefusal(.memory)
-            answerPast(oldest, HTTPRefusal(.memory))
+            oldest.refusal = .memory
+            answerPast(oldest, .memory)
         }
         noteBodies()
     }
 
-    private func noteBodies() { shared.withLock { $0.readBytes = bodies.count } }
+    private func noteBodies() { shared.withLock { $0.counts.readBytes = bodies.count } }
 
     /// Calls the handler with a request that is whole, unless the server stops.
-    func hand(_ handle: HTTPCallHandle, peer: PeerAddress) -> HTTPRefusal? {
+    func hand(_ handle: HTTPCallHandle) -> MHD_Result {
         bodies.leave(handle)
         noteBodies()
-        if let refusal = handle.refusal { return refusal }
-        guard let head = handle.head else { return HTTPRefusal(.unreadable) }
+        if let refusal = handle.refusal { return refuse(handle, refusal) }
+        guard let head = handle.head else { return refuse(handle, .unreadable) }
         let isServed = shared.withLock { shared in
             guard !shared.isStopping else { return false }
-            shared.requests += 1
-            shared.openCalls += 1
+            shared.counts.requests += 1
+            shared.counts.openCalls += 1
             shared.handles[ObjectIdentifier(handle)] = handle
             return true
         }
-        guard isServed else { return HTTPRefusal(.stopping) }
+        guard isServed else { return refuse(handle, .stopping) }
         handle.stage = .handed
-        connections.handed(handle.connection)
+        connections.enter(handle.connection, .handed)
         let call = HTTPCall(
             method: head.method,
             target: head.origin ?? [],
             headers: head.headers,
             body: handle.body,
-            peer: peer
+            // The address is the connection's.
+            peer: unsafe PeerAddress(CMicrohttpd_peer(handle.library))
         )
         (handle.head, handle.body) = (nil, [])
         handler(call, CallResponder(handle, self))
-        return nil
+        return sendOrSuspend(handle)
     }
 
-    func counted(_ refusal: HTTPRefusal) -> HTTPReply {
-        shared.withLock { shared in shared.refused[refusal.kind, default: 0] += 1 }
-        return refuse(refusal)
+    private func counted(_ refusal: HTTPRefusalKind) -> HTTPReply {
+        count(refusal)
+        return refuser(refusal)
     }
 
-    /// Whether the connection ends with this answer.
-    func closes(_ reply: HTTPReply, _ handle: HTTPCallHandle) -> Bool {
-        reply.closes || handle.isOld || shared.withLock { shared in shared.isDraining || shared.isStopping }
+    private func count(_ refusal: HTTPRefusalKind) {
+        shared.withLock { shared in shared.counts.refused[refusal, default: 0] += 1 }
     }
 
     /// Notes a connection before its descriptor is closed.
     func closed(_ connection: HTTPConnection) {
-        guard connections.closed(connection) else { return }
-        shared.withLock { shared in shared.refused[.unreadable, default: 0] += 1 }
+        if connections.closed(connection) { count(.unreadable) }
     }
-
-    func noteGone() { shared.withLock { shared in shared.gone += 1 } }
 
     /// The answer's last byte is sent, or the connection has ended.
     ///
@@ -165,11 +156,46 @@ final class HTTPCallTable: Sendable {
         noteBodies()
         let wasUnanswered = handle.end() && handle.stage == .handed
         shared.withLock { shared in
-            if wasUnanswered { shared.openCalls -= 1 }
-            if isBroken, handle.stage == .head { shared.refused[.unreadable, default: 0] += 1 }
+            if wasUnanswered { shared.counts.openCalls -= 1 }
+            if isBroken, handle.stage == .head { shared.counts.refused[.unreadable, default: 0] += 1 }
             shared.handles[ObjectIdentifier(handle)] = nil
         }
         connections.rests(handle.connection)
+    }
+
+    // MARK: The library's answers
+
+    /// Sends the answer, or suspends the connection until there is one.
+    func sendOrSuspend(_ handle: HTTPCallHandle) -> MHD_Result {
+        handle.answerOrSuspend(wakeup).map { send($0, handle) } ?? .YES
+    }
+
+    private func refuse(_ handle: HTTPCallHandle, _ refusal: HTTPRefusalKind) -> MHD_Result {
+        // The connection ends without another answer.
+        if handle.connection.hasSaidLast { return .NO }
+        // The headers may have left the library no room for its answer's head.
+        guard refusal == .headerSize else { return send(counted(refusal), handle) }
+        answerPast(handle, refusal)
+        return .NO
+    }
+
+    private func send(_ reply: HTTPReply, _ handle: HTTPCallHandle) -> MHD_Result {
+        precondition(HTTPReply.statuses.contains(reply.status), "an answer has a final status")
+        handle.stage = .answered
+        connections.enter(handle.connection, .sending)
+        guard let made = unsafe PacedBody.response(reply, handle.library, drips) else { return .NO }
+        // The queue keeps a reference of its own.
+        defer { unsafe MHD_destroy_response(made) }
+        for (name, value) in reply.namedHeaders {
+            // Refuses line ends within both.
+            let isAdded = unsafe MHD_add_response_header(made, name, value) == .YES
+            precondition(isAdded, "a header of an answer is one line")
+        }
+        let isLast = shared.withLock { shared in shared.isDraining || shared.isStopping }
+        if reply.closes || handle.isOld || isLast {
+            _ = unsafe MHD_add_response_header(made, MHD_HTTP_HEADER_CONNECTION, "close")
+        }
+        return unsafe MHD_queue_response(handle.library, UInt32(reply.status), made)
     }
 
     // MARK: The end
@@ -182,7 +208,7 @@ final class HTTPCallTable: Sendable {
             shared.isStopping = true
             return Array(shared.handles.values)
         }
-        for handle in open { answer(handle, refuse(HTTPRefusal(.stopping))) }
+        for handle in open { answer(handle, refuser(.stopping)) }
     }
 
     /// Hands the table to the caller that stops the daemon and gets its last callbacks: the server's thread has ended.

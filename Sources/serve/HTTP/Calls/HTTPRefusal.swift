@@ -1,10 +1,46 @@
-/// The server's own answer to a request that no handler sees. The connection ends with it.
-package struct HTTPRefusal: Equatable {
-    let kind: HTTPRefusalKind
-    /// Whether the end of the body is known beyond doubt, so that it may be read first.
-    var isFramed = false
+/// Why a request was refused before the handler saw it. The values are labels of metrics.
+package enum HTTPRefusalKind: String, Sendable, CaseIterable {
+    /// More or less than a method, a target and a version with single blanks between them; bytes before them.
+    case requestLine = "request-line"
+    /// Neither HTTP/1.1 nor HTTP/1.0.
+    case version
+    /// A header that is folded, ends with a bare line feed, or has bytes that no name or value has.
+    case header
+    /// None or several.
+    case host
+    /// Body lengths that another reader may understand differently.
+    case framing
+    /// Transfer-Encoding.
+    case lengthRequired = "length-required"
+    /// CONNECT, and OPTIONS of the server itself.
+    case method
+    /// No path from the root, nor a URL that has one.
+    case target
+    /// GET or HEAD with a body.
+    case unexpectedBody = "unexpected-body"
+    /// A compressed body.
+    case contentEncoding = "content-encoding"
+    case expectation
+    case bodySize = "body-size"
+    /// The bodies being read take too much memory, and this body has been read for the longest.
+    case memory
+    /// Request line and headers leave no room for an answer.
+    case headerSize = "header-size"
+    /// Requests that the library refuses by itself, such as too long headers.
+    case unreadable
+    /// The server stops.
+    case stopping
+}
 
-    init(_ kind: HTTPRefusalKind, isFramed: Bool = false) { (self.kind, self.isFramed) = (kind, isFramed) }
+/// The server's own answer to a request that no handler sees. The connection ends with it.
+extension HTTPRefusalKind {
+    /// Whether the end of the body is known beyond doubt, so that it may be read first.
+    var isFramed: Bool {
+        switch self {
+        case .method, .target, .unexpectedBody, .contentEncoding, .expectation, .bodySize: true
+        default: false
+        }
+    }
 
     package var reply: HTTPReply {
         let (code, status, message) = text
@@ -17,7 +53,7 @@ package struct HTTPRefusal: Equatable {
     }
 
     var text: (code: Int, status: String, message: String) {
-        switch kind {
+        switch self {
         case .requestLine: (400, "INVALID_ARGUMENT", "The request line is malformed.")
         case .version: (505, "UNIMPLEMENTED", "This version of HTTP is not served.")
         case .header: (400, "INVALID_ARGUMENT", "A header is malformed.")

@@ -1,5 +1,5 @@
 /// An answer to a call.
-package struct HTTPReply: Sendable, Equatable {
+package struct HTTPReply: Sendable {
     package var status: Int
     /// The headers in addition to those that the server sets: Content-Length, Date, Connection.
     package var headers: [(name: String, value: String)]
@@ -22,12 +22,6 @@ package struct HTTPReply: Sendable, Equatable {
     var namedHeaders: [(name: String, value: String)] {
         let isNamed = headers.contains { RequestHead.equal(Array($0.name.utf8), "cache-control") }
         return isNamed || !namesNoStore ? headers : headers + [(name: "Cache-Control", value: "no-store")]
-    }
-
-    package static func == (left: HTTPReply, right: HTTPReply) -> Bool {
-        left.status == right.status && left.body == right.body && left.closes == right.closes
-            && left.pace == right.pace
-            && left.headers.elementsEqual(right.headers, by: ==)
     }
 }
 

@@ -6,14 +6,13 @@ internal import Glibc
     /// A connection starts or ends.
     static var connection: MHD_NotifyConnectionCallback {
         { context, connection, state, code in
-            guard let calls = unsafe Held.calls(context), let connection = unsafe connection, let state = unsafe state
-            else {
-                return
-            }
+            guard let calls = unsafe Held.object(context, HTTPCallTable.self), let connection = unsafe connection,
+                let state = unsafe state
+            else { return }
             if code == .CONNECTION_NOTIFY_STARTED {
                 let opened = unsafe calls.connections.opened(CMicrohttpd_descriptor(connection))
                 unsafe state.pointee = Unmanaged.passRetained(opened).toOpaque()
-            } else if let closed = unsafe Held.connection(state.pointee) {
+            } else if let closed = unsafe Held.object(state.pointee, HTTPConnection.self) {
                 // A request that the library gives up twice ends without its callback.
                 if let handle = closed.handle { calls.completed(handle, isBroken: true) }
                 calls.closed(closed)
@@ -26,11 +25,11 @@ internal import Glibc
     /// A request's line has come. Its target is not decoded yet.
     static var target: CMicrohttpd_TargetCallback {
         { context, target, connection in
-            guard let calls = unsafe Held.calls(context), let target = unsafe target,
+            guard let calls = unsafe Held.object(context, HTTPCallTable.self), let target = unsafe target,
                 let connection = unsafe connection,
-                let client = unsafe Held.connection(CMicrohttpd_socketContext(connection))
+                let client = unsafe Held.object(CMicrohttpd_socketContext(connection), HTTPConnection.self)
             else { return nil }
-            calls.connections.began(client)
+            calls.connections.enter(client, .reading)
             // The text ends with a zero.
             let bytes = unsafe RequestHead.bytes(target, strlen(target))
             let isHead = unsafe RequestHead.hasMethod("HEAD", before: target)
@@ -52,7 +51,8 @@ internal import Glibc
     /// The library says what it does: that it refuses a request, before it does so.
     static var log: MHD_LogCallback {
         { context, format, arguments in
-            guard let calls = unsafe Held.calls(context), let format = unsafe format, let arguments = unsafe arguments
+            guard let calls = unsafe Held.object(context, HTTPCallTable.self), let format = unsafe format,
+                let arguments = unsafe arguments
             else { return }
             // The arguments are the format's.
             let status = unsafe CMicrohttpd_refusal(format, arguments)
@@ -67,21 +67,13 @@ internal import Glibc
 
     /// Called after the headers, with each part of the body, at its end, and when the connection wakes up.
     static var access: MHD_AccessHandlerCallback {
-        { context, connection, path, method, version, data, count, state in
-            guard let calls = unsafe Held.calls(context), let connection = unsafe connection, let path = unsafe path,
+        { context, _, path, method, version, data, count, state in
+            guard let calls = unsafe Held.object(context, HTTPCallTable.self), let path = unsafe path,
                 let method = unsafe method, let version = unsafe version, let count = unsafe count,
-                let handle = unsafe Held.handle(state?.pointee)
+                let handle = unsafe Held.object(state?.pointee, HTTPCallHandle.self)
             else { return .NO }
-            let server = unsafe HTTPCallSender(calls: calls, handle: handle, connection: connection)
             switch handle.stage {
-            case .head:
-                let source = unsafe RequestHead.Source(
-                    connection: connection,
-                    method: method,
-                    path: path,
-                    version: version
-                )
-                return server.judge(RequestHead(source, target: handle.target))
+            case .head: return calls.judge(handle, unsafe RequestHead(handle, method, path, version))
             // Even of no bytes: after "Expect: 100-continue" the library calls so for an empty body with a request behind
             // it, and would drop an answer then.
             case .body where unsafe data != nil:
@@ -89,8 +81,8 @@ internal import Glibc
                 unsafe calls.add(UnsafeRawBufferPointer(start: data, count: count.pointee), to: handle)
                 unsafe count.pointee = 0
                 return .YES
-            case .body: return server.hand()
-            case .handed: return server.answer()
+            case .body: return calls.hand(handle)
+            case .handed: return calls.sendOrSuspend(handle)
             case .answered: return .YES
             }
         }
@@ -99,8 +91,8 @@ internal import Glibc
     /// A request has ended: its answer is sent, or its connection is gone.
     static var completed: MHD_RequestCompletedCallback {
         { context, _, state, code in
-            guard let calls = unsafe Held.calls(context), let state = unsafe state,
-                let handle = unsafe Held.handle(state.pointee)
+            guard let calls = unsafe Held.object(context, HTTPCallTable.self), let state = unsafe state,
+                let handle = unsafe Held.object(state.pointee, HTTPCallHandle.self)
             else { return }
             calls.completed(handle, isBroken: code == .REQUEST_TERMINATED_WITH_ERROR)
             unsafe state.pointee = nil
@@ -108,20 +100,11 @@ internal import Glibc
     }
 }
 
-/// The types of the library's pointers.
+/// The library's pointers.
 @safe private enum Held {
-    static func calls(_ context: UnsafeMutableRawPointer?) -> HTTPCallTable? {
-        // The server keeps it.
-        unsafe context.map { unsafe Unmanaged<HTTPCallTable>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    static func handle(_ state: UnsafeMutableRawPointer?) -> HTTPCallHandle? {
-        // Its connection keeps it from `target` until `completed`.
-        unsafe state.map { unsafe Unmanaged<HTTPCallHandle>.fromOpaque($0).takeUnretainedValue() }
-    }
-
-    static func connection(_ context: UnsafeMutableRawPointer?) -> HTTPConnection? {
-        // Retained by `connection` at the connection's start, released at its end.
-        unsafe context.map { unsafe Unmanaged<HTTPConnection>.fromOpaque($0).takeUnretainedValue() }
+    /// The object of a pointer. The server keeps the table; a connection is retained from its start to its end, and keeps
+    /// its handle from `target` until `completed`.
+    static func object<Object: AnyObject>(_ pointer: UnsafeMutableRawPointer?, _: Object.Type) -> Object? {
+        unsafe pointer.map { unsafe Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
     }
 }

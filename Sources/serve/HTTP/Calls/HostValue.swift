@@ -18,19 +18,8 @@ enum HostValue {
     }
 
     private static func isName(_ text: ArraySlice<UInt8>) -> Bool {
-        var rest = text
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst(), let low = rest.popFirst(), isHexDigit(high), isHexDigit(low)
-                else { return false }
-            } else if !isNameByte(byte) {
-                return false
-            }
-        }
-        return true
+        PercentCoding.decode(text) { byte, isEscaped in isEscaped || isNameByte(byte) } != nil
     }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool { "0123456789abcdefABCDEF".utf8.contains(byte) }
 
     /// RFC 3986's `unreserved` and `sub-delims`.
     private static func isNameByte(_ byte: UInt8) -> Bool { nameBytes[Int(byte)] }

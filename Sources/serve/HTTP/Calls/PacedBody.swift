@@ -30,6 +30,13 @@ package enum HTTPPace: Sendable, Equatable {
 
     /// A response of the library's; nil without memory.
     static func response(_ reply: HTTPReply, _ connection: OpaquePointer, _ drips: Drips) -> OpaquePointer? {
+        guard reply.pace != .free else {
+            // The bytes are copied at once.
+            return unsafe reply.body.withUnsafeBytes { bytes in
+                let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+                return unsafe MHD_create_response_from_buffer(bytes.count, start, .RESPMEM_MUST_COPY)
+            }
+        }
         // The library's own reference, which it releases with the response.
         let body = unsafe Unmanaged.passRetained(PacedBody(reply, connection, drips))
         let made = unsafe MHD_create_response_from_callback(

@@ -12,38 +12,34 @@ internal import Glibc
 /// it. Proxies write neither. From 0.9.77 on the library refuses folded headers and bare line feeds itself: the shim turns
 /// its strict mode on.
 extension RequestHead {
-    /// The bytes that the library has for the first call of the access handler.
-    @safe struct Source {
-        let connection: OpaquePointer
-        let method: UnsafePointer<CChar>
-        let path: UnsafePointer<CChar>
-        let version: UnsafePointer<CChar>
-    }
-
-    /// - Parameter target: up to its end or first zero byte, before the library took the query off.
-    init(_ source: Source, target: [UInt8]) {
+    /// - Parameter handle: has the target as it was before the library took the query off.
+    init(
+        _ handle: HTTPCallHandle,
+        _ method: UnsafePointer<CChar>,
+        _ path: UnsafePointer<CChar>,
+        _ version: UnsafePointer<CChar>
+    ) {
         // The texts end with zeros, and are the connection's until its request ends.
-        let methodBytes = unsafe Self.bytes(source.method, strlen(source.method))
-        let versionBytes = unsafe Self.bytes(source.version, strlen(source.version))
-        let start = unsafe UInt(bitPattern: source.method)
-        let targetStart = unsafe UInt(bitPattern: source.path)
-        let versionStart = unsafe UInt(bitPattern: source.version)
+        let methodBytes = unsafe Self.bytes(method, strlen(method))
+        let versionBytes = unsafe Self.bytes(version, strlen(version))
+        let (start, targetStart) = (UInt(bitPattern: method), UInt(bitPattern: path))
+        let versionStart = UInt(bitPattern: version)
         let isLineStrict =
             start % UInt(sysconf(Int32(_SC_PAGESIZE))) == 0 && targetStart == start + UInt(methodBytes.count) + 1
-            && versionStart == targetStart + UInt(target.count) + 1
-        let size = unsafe CMicrohttpd_headSize(source.connection)
+            && versionStart == targetStart + UInt(handle.target.count) + 1
+        let size = unsafe CMicrohttpd_headSize(handle.library)
         let end = start + UInt(size)
         var walk = HeaderWalk(end: versionStart + UInt(versionBytes.count), head: isLineStrict ? start..<end : 0..<0)
         // Runs at once, for each header in its order.
         _ = unsafe withUnsafeMutablePointer(to: &walk) { walk in
-            unsafe MHD_get_connection_values_n(source.connection, .HEADER_KIND, HeaderWalk.callback, walk)
+            unsafe MHD_get_connection_values_n(handle.library, .HEADER_KIND, HeaderWalk.callback, walk)
         }
         walk.endLine(before: end - 2)
         walk.endHead()
         self.init(
             layout: !isLineStrict ? .looseRequestLine : walk.isStrict ? .strict : .looseHeaders,
             method: methodBytes,
-            target: target,
+            target: handle.target,
             version: versionBytes,
             headers: walk.headers,
             memory: size + Self.entryBytes * walk.headers.count
@@ -103,11 +99,8 @@ private struct HeaderWalk {
         isStrict = isStrict && valueStart > start + UInt(nameSize)
         end = valueStart + UInt(valueSize)
         // Both have the sizes that come with them.
-        let header = unsafe HTTPHeader(
-            name: RequestHead.bytes(name, nameSize).map(RequestHead.lowercased),
-            value: RequestHead.bytes(value, valueSize)
-        )
-        headers.append(HTTPHeader(name: header.name, value: Self.trimmed(header.value)))
+        let (nameBytes, bytes) = unsafe (RequestHead.bytes(name, nameSize), RequestHead.bytes(value, valueSize))
+        headers.append(HTTPHeader(name: nameBytes.map(RequestHead.lowercased), value: Self.trimmed(bytes)))
     }
 
     /// A line's end is two bytes. Newer libraries also take blanks off a value: then they write a zero over the first of

@@ -12,14 +12,12 @@ struct RequestHead: Equatable {
     var memory: Int
 
     /// nil = it goes to the handler once its body is here.
-    func refusal(_ limits: HTTPCallLimits) -> HTTPRefusal? {
+    func refusal(_ limits: HTTPCallLimits) -> HTTPRefusalKind? {
         // Where they take more, no room may be left for the head of any answer.
-        guard memory <= limits.headerBytes else { return HTTPRefusal(.headerSize) }
-        if let kind = malformation { return HTTPRefusal(kind) }
-        guard limits.bodyBytes > 0 || isBodiless else { return HTTPRefusal(.method) }
-        if let kind = framing { return HTTPRefusal(kind) }
-        guard let kind = unserved(limits.bodyBytes) else { return nil }
-        return HTTPRefusal(kind, isFramed: true)
+        guard memory <= limits.headerBytes else { return .headerSize }
+        if let malformation { return malformation }
+        guard limits.bodyBytes > 0 || isBodiless else { return .method }
+        return framing ?? unserved(limits.bodyBytes)
     }
 
     /// Path and query; nil = the target has no path.
@@ -29,7 +27,7 @@ struct RequestHead: Equatable {
 
     /// The body's bytes; nil = not a number.
     var length: Int? {
-        guard let value = values("content-length").first else { return 0 }
+        guard let value = headers.values("content-length").first else { return 0 }
         guard !value.isEmpty, value.count <= Self.mostDigits else { return nil }
         return value.reduce(0) { sum, byte -> Int? in
             guard let sum, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
@@ -39,7 +37,7 @@ struct RequestHead: Equatable {
     // Fits an integer without overflow.
     private static let mostDigits = 18
 
-    var expectsContinue: Bool { values("expect").contains { Self.equal($0, "100-continue") } }
+    var expectsContinue: Bool { headers.values("expect").contains { Self.equal($0, "100-continue") } }
 
     /// Faults that RFC 9112 calls malformed, wherever they stand.
     private var malformation: HTTPRefusalKind? {
@@ -47,14 +45,14 @@ struct RequestHead: Equatable {
         guard isOld || version.elementsEqual("HTTP/1.1".utf8) else { return .version }
         guard layout == .strict, headers.allSatisfy(Self.isSound) else { return .header }
         guard Self.isToken(method) else { return .requestLine }
-        let hosts = values("host")
+        let hosts = headers.values("host")
         guard hosts.count == 1 || (hosts.isEmpty && isOld) else { return .host }
         return hosts.allSatisfy(HostValue.isSound) ? nil : .host
     }
 
     private var framing: HTTPRefusalKind? {
-        let lengths = values("content-length")
-        guard values("transfer-encoding").isEmpty else { return lengths.isEmpty ? .lengthRequired : .framing }
+        let lengths = headers.values("content-length")
+        guard headers.values("transfer-encoding").isEmpty else { return lengths.isEmpty ? .lengthRequired : .framing }
         return lengths.count <= 1 && length != nil ? nil : .framing
     }
 
@@ -64,18 +62,14 @@ struct RequestHead: Equatable {
         guard origin != nil else { return .target }
         guard let length, !isBodiless || length == 0 else { return .unexpectedBody }
         // Without a body the header says nothing.
-        let isPlain = values("content-encoding").allSatisfy { $0.isEmpty || Self.equal($0, "identity") }
+        let isPlain = headers.values("content-encoding").allSatisfy { $0.isEmpty || Self.equal($0, "identity") }
         guard isPlain || length == 0 else { return .contentEncoding }
-        let expectations = values("expect")
+        let expectations = headers.values("expect")
         guard expectations.isEmpty || (expectations.count == 1 && expectsContinue) else { return .expectation }
         return length <= bodyBytes ? nil : .bodySize
     }
 
     private var isBodiless: Bool { method.elementsEqual("GET".utf8) || method.elementsEqual("HEAD".utf8) }
-
-    private func values(_ name: String) -> [[UInt8]] {
-        headers.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
-    }
 
     static func equal(_ bytes: [UInt8], _ text: String) -> Bool {
         bytes.map(lowercased).elementsEqual(text.utf8)

@@ -7,11 +7,8 @@ internal import Threads
 /// In the library's own loop (0.9.75) exactly 128 events at once, or a multiple, are acted upon only after the next event
 /// or time-out: it asks the kernel for more first, and sleeps in that call. Run from outside it never sleeps.
 @safe final class ServerLoop: Sendable {
-    private struct Orders {
-        var (isQuiet, isStopped) = (false, false)
-    }
-
-    private let orders = Locked(Orders())
+    /// Whether the next round begins with the order to accept no connection.
+    private let quiesces = Locked(false)
     private let wakeup: Wakeup
     private let thread: ServerThread
 
@@ -19,35 +16,26 @@ internal import Threads
     ///   - daemon: outlives the loop; nothing else runs it.
     ///   - wakeup: to be signalled after a connection is resumed.
     init(_ daemon: ServedDaemon, _ wakeup: Wakeup) throws(HTTPFault) {
-        let orders = orders
+        let quiesces = quiesces
         self.wakeup = wakeup
         thread = try ServerThread("http-server") {
-            var isQuiet = false
-            while true {
-                let order = orders.withLock { $0 }
-                if order.isStopped { return }
-                if order.isQuiet, !isQuiet {
-                    daemon.quiesce()
-                    isQuiet = true
-                }
-                daemon.round(wakeup)
+            let isOrdered = quiesces.withLock { order in
+                defer { order = false }
+                return order
             }
+            if isOrdered { daemon.quiesce() }
+            daemon.round(wakeup)
         }
     }
 
     /// Accepts no connection from now on, or soon.
-    func quiesce() { give { orders in orders.isQuiet = true } }
-
-    /// Returns after the last round. Once, and not from the loop's own thread.
-    func stop() {
-        give { orders in orders.isStopped = true }
-        thread.join()
-    }
-
-    private func give(_ order: (inout Orders) -> Void) {
-        orders.withLock(order)
+    func quiesce() {
+        quiesces.withLock { order in order = true }
         wakeup.signal()
     }
+
+    /// Returns after the last round. Once, and not from the loop's own thread.
+    func stop() { thread.stop(wakeup.signal) }
 }
 
 /// Wakes the loop up, from any thread.

@@ -1,15 +1,19 @@
 internal import CMicrohttpd
 internal import Glibc
+internal import Threads
 
-/// A thread that runs one function. Its maker joins it, once.
+/// A thread that runs one function again and again. Its maker stops it, once.
 @safe final class ServerThread: Sendable {
     private let thread: pthread_t
+    private let isStopped = Locked(false)
 
-    /// - Parameter name: as the system shows it; 15 bytes of it.
-    init(_ name: String, _ body: @escaping @Sendable () -> Void) throws(HTTPFault) {
+    /// - Parameters:
+    ///   - name: as the system shows it; 15 bytes of it.
+    ///   - round: sleeps until there is something to do, and does it.
+    init(_ name: String, _ round: @escaping @Sendable () -> Void) throws(HTTPFault) {
         var thread = pthread_t()
         // The thread's own reference; it releases it.
-        let reference = unsafe Unmanaged.passRetained(Body(name, body))
+        let reference = unsafe Unmanaged.passRetained(Body(name, isStopped, round))
         let code = unsafe pthread_create(
             &thread,
             nil,
@@ -29,19 +33,28 @@ internal import Glibc
         self.thread = thread
     }
 
-    /// Returns once the function has.
-    func join() { pthread_join(thread, nil) }
+    /// Returns after the last round. Not from the thread itself.
+    ///
+    /// - Parameter wake: ends a round's sleep.
+    func stop(_ wake: () -> Void) {
+        isStopped.withLock { isStopped in isStopped = true }
+        wake()
+        pthread_join(thread, nil)
+    }
 
     private final class Body: Sendable {
         private let name: String
-        private let body: @Sendable () -> Void
+        private let isStopped: Locked<Bool>
+        private let round: @Sendable () -> Void
 
-        init(_ name: String, _ body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
+        init(_ name: String, _ isStopped: Locked<Bool>, _ round: @escaping @Sendable () -> Void) {
+            (self.name, self.isStopped, self.round) = (name, isStopped, round)
+        }
 
         func run() {
             // The system copies the name.
             unsafe CMicrohttpd_nameThread(name)
-            body()
+            while !isStopped.withLock({ $0 }) { round() }
         }
     }
 }

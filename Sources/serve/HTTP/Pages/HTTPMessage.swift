@@ -24,6 +24,4 @@ package struct HTTPResponse: Sendable, Equatable {
 
     package static let plainText = "text/plain; charset=utf-8"
     package static let notFound = HTTPResponse(status: 404, text: "not found")
-    static let methodNotAllowed = HTTPResponse(status: 405, text: "only GET and HEAD are served")
-    static let bodyRefused = HTTPResponse(status: 413, text: "a request has no body here")
 }

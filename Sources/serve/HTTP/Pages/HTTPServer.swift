@@ -5,12 +5,8 @@ package final class HTTPServer: Sendable {
 
     private let server: HTTPCallServer
 
-    /// The address that clients connect to.
     package var port: UInt16 { server.port }
 
-    /// - Parameters:
-    ///   - address: an IPv4 or IPv6 address in digits.
-    ///   - port: 0 = any free one.
     package init(
         address: String,
         port: UInt16,
@@ -38,37 +34,26 @@ extension HTTPCallLimits {
 extension HTTPRequest {
     /// - Returns: nil for a path with an escape that is malformed.
     init?(_ call: HTTPCall) {
-        guard let path = Self.decode(call.target.prefix { $0 != UInt8(ascii: "?") }) else { return nil }
-        self.init(path: path, accept: call.values("accept").first.map { String(decoding: $0, as: UTF8.self) })
-    }
-
-    private static func decode(_ text: ArraySlice<UInt8>) -> String? {
-        var (rest, bytes) = (text, [UInt8]())
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-            guard digits.count == 2 else { return nil }
-            bytes.append(UInt8(digits[0] << 4 | digits[1]))
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        guard let path = PercentCoding.decode(call.target.prefix { $0 != UInt8(ascii: "?") }) else { return nil }
+        let accept = call.values("accept").first
+        self.init(
+            path: String(decoding: path, as: UTF8.self),
+            accept: accept.map { String(decoding: $0, as: UTF8.self) }
+        )
     }
 }
 
-extension HTTPRefusal {
+extension HTTPRefusalKind {
     /// The refusal in a server of pages.
     var page: HTTPReply {
-        let response: HTTPResponse =
-            switch kind {
-            case .method: .methodNotAllowed
-            case .unexpectedBody, .lengthRequired: .bodyRefused
-            default: HTTPResponse(status: text.code, text: text.message)
+        let (code, message) =
+            switch self {
+            case .method: (405, "only GET and HEAD are served")
+            case .unexpectedBody, .lengthRequired: (413, "a request has no body here")
+            default: (text.code, text.message)
             }
-        var reply = HTTPReply(response)
-        if kind == .method { reply.headers.append((name: "Allow", value: "GET, HEAD")) }
+        var reply = HTTPReply(HTTPResponse(status: code, text: message))
+        if self == .method { reply.headers.append((name: "Allow", value: "GET, HEAD")) }
         reply.closes = true
         return reply
     }

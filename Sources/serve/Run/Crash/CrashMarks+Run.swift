@@ -6,10 +6,6 @@ internal import Streams
 
 extension CrashMarks {
     /// The marks of a worker, installed; nil where that fails, which is logged and does not stop the worker.
-    ///
-    /// - Parameters:
-    ///   - directory: the configuration's.
-    ///   - stableID: of this member of the group.
     static func begin(
         directory: String,
         stableID: String,

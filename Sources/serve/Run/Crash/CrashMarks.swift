@@ -78,12 +78,12 @@ internal import Threads
 
     private static func map(_ path: String, _ count: Int) throws -> UnsafeMutablePointer<Int64> {
         let file = unsafe open(path, O_RDWR | O_CLOEXEC)
-        guard file >= 0 else { throw CommandFault("\(path): \(unsafe String(cString: strerror(errno)))") }
+        guard file >= 0 else { throw CommandFault("\(path): \(POSIXText.describe(errno))") }
         defer { close(file) }
         // The mapping holds the file open; it has as many bytes as were written to it.
         let memory = unsafe mmap(nil, count * 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
-            throw CommandFault("\(path): \(unsafe String(cString: strerror(errno)))")
+            throw CommandFault("\(path): \(POSIXText.describe(errno))")
         }
         return unsafe memory.bindMemory(to: Int64.self, capacity: count)
     }

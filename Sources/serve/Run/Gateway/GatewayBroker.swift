@@ -24,10 +24,7 @@ package final class GatewayBroker {
     let writer: RequestWriter
     private let trouble: @Sendable (KafkaFault) -> Void
 
-    /// - Parameters:
-    ///   - properties: librdkafka's.
-    ///   - counts: of the topics' partitions.
-    ///   - trouble: takes faults that are ridden out, on any thread.
+    /// - Parameter trouble: takes faults that are ridden out, on any thread.
     package init(
         _ configuration: Configuration,
         properties: [(String, String)],

@@ -32,6 +32,5 @@ package struct GatewayPartitions: Equatable, Sendable {
         }
     }
 
-    /// The counts for people.
     var text: String { Int(requests).counted("partition") + (replies.map { ", \($0) for replies" } ?? "") }
 }

@@ -32,12 +32,10 @@ final class ConfigurationWatch {
     private enum Answer { case taken, refused(String) }
 
     /// - Parameters:
-    ///   - running: the configuration at the worker's start.
     ///   - isAsked: whether SIGHUP has come since the last call.
     ///   - elapsed: a clock that never goes back.
     ///   - wallClock: milliseconds since 1970.
     ///   - apply: called with the new configuration; it counts as running once the loop has applied it.
-    ///   - say: takes the lines to be logged.
     ///   - reloaded: takes what is in use from now on; nil = a changed configuration was refused.
     init(
         directory: String,

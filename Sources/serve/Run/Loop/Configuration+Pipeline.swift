@@ -34,10 +34,6 @@ extension Configuration {
     }
 
     /// The settings of a worker on a broker.
-    ///
-    /// - Parameters:
-    ///   - signer: of these keys.
-    ///   - partitions: of the topics.
     package func liveSettings(
         _ keys: KeyRings,
         signer: TokenSigner = TokenSigner(),

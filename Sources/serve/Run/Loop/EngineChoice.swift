@@ -25,7 +25,6 @@ package struct EngineChoice {
         }
     }
 
-    /// The engine's name in summaries.
     package var name: String { arithmetic?.rawValue ?? EngineUse.openSSL.rawValue }
 
     /// The engine and what stands in the way of a faster one, for the start line.

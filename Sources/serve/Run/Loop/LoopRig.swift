@@ -74,7 +74,6 @@ package struct LoopRig {
     /// Opens a member of the group for each driver, and a loop on it.
     ///
     /// - Parameters:
-    ///   - options: of each loop.
     ///   - restored: called at the end of each restore with its number of records.
     ///   - trouble: called with the faults that members ride out, on any thread.
     ///   - notice: called with those that loops ride out.

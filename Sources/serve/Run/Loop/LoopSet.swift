@@ -100,7 +100,7 @@ package final class LoopSet {
     ///
     /// - Parameter taken: called once they are in use everywhere (nil), or with the keys that they lack.
     func replace(_ settings: PipelineSettings, taken: @escaping @Sendable (MissingSealingKeys?) -> Void) {
-        let posts = zip(members.map(\.driver.post), loops).map { ReplacePost(post: $0, loop: $1) }
+        let posts = members.map { (post: $0.driver.post, loop: $0.loop) }
         let judged = Ballot(posts.count) { missing in
             if let missing {
                 for member in posts { member.post { member.loop.withdraw() } }
@@ -111,12 +111,6 @@ package final class LoopSet {
         }
         for member in posts { member.post { member.loop.offer(settings, judged: judged.vote) } }
     }
-}
-
-/// A loop and the way onto its thread.
-private struct ReplacePost: Sendable {
-    let post: @Sendable (@escaping @Sendable () -> Void) -> Void
-    let loop: BatchLoop
 }
 
 /// Waits for an answer of each loop.
@@ -159,6 +153,5 @@ enum LoopCount {
 }
 
 extension Configuration {
-    /// The number of loops on this machine.
     var loopCount: Int { LoopCount.of(loops, cores: UsableCores.count) }
 }

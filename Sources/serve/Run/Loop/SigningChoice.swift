@@ -23,8 +23,7 @@ package struct SigningChoice {
         }
     }
 
-    /// - Parameters:
-    ///   - alarm: called with a sentence where the library does not sign as OpenSSL does.
+    /// - Parameter alarm: called with a sentence where the library does not sign as OpenSSL does.
     /// - Returns: nil where OpenSSL signs alone.
     package func make(
         _ engine: EngineChoice,
@@ -35,8 +34,6 @@ package struct SigningChoice {
     }
 
     /// The text for the start line; nil where OpenSSL signs alone.
-    ///
-    /// - Parameter signer: of the keys at the start.
     func text(_ signer: TokenSigner, _ keys: TokenKeyRing) -> String? {
         guard let library else { return nil }
         let algorithms = TokenSettings.Algorithm.allCases.filter { algorithm in

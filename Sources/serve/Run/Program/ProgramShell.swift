@@ -71,7 +71,6 @@ package final class ProgramShell {
     /// Asks the broker until it answers.
     ///
     /// - Parameters:
-    ///   - pause: the time between two questions.
     ///   - ask: nil = to be asked again. Its argument says whether topics may still be on their way.
     ///   - missed: called with each fault that is waited out.
     /// - Returns: nil when a signal came first.

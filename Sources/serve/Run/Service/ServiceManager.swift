@@ -46,19 +46,14 @@ package struct ServiceManager: Sendable {
     /// - Returns: whether the manager's socket took it.
     @discardableResult
     func say(_ message: Message, status: String? = nil) -> Bool {
-        guard let socket else { return false }
-        return Self.send(message.rawValue + (status.map { "\nSTATUS=\($0.oneLine)" } ?? ""), to: socket)
-    }
-
-    private static func send(_ text: String, to socket: String) -> Bool {
-        guard let (address, length) = address(of: socket) else { return false }
+        guard let socket, let (address, length) = Self.address(of: socket) else { return false }
         let file = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard file >= 0 else { return false }
         defer { close(file) }
-        var limit = timeval(tv_sec: sendSeconds, tv_usec: 0)
+        var limit = timeval(tv_sec: Self.sendSeconds, tv_usec: 0)
         // Limit, address and bytes live on this stack, and the calls do not keep them.
         unsafe setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        let bytes = Array(text.utf8)
+        let bytes = Array((message.rawValue + (status.map { "\nSTATUS=\($0.oneLine)" } ?? "")).utf8)
         let sent = unsafe withUnsafePointer(to: address) { place in
             unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe sendto(file, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)

@@ -116,7 +116,6 @@ package final class BrokerAccess {
             .otherPartitions(than: partitions.requests)
     }
 
-    /// How many partitions the topics have now.
     package func partitions() throws -> TopicPartitions {
         let counts = try PartitionCounts(Admin(KafkaProperties(settings.properties)))
         return TopicPartitions(

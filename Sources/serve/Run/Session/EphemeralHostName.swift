@@ -8,7 +8,6 @@ enum EphemeralHostName {
     /// A warning for a name that will be another one after a restart; nil where there is no sign of it.
     ///
     /// - Parameters:
-    ///   - host: the host's name, which stands for the instance.
     ///   - isContainer: whether a container engine started this process.
     ///   - isPod: whether Kubernetes did.
     static func warning(host: String, isContainer: Bool, isPod: Bool) -> String? {

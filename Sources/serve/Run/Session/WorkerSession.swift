@@ -197,9 +197,7 @@ package final class WorkerSession {
             apply: { configuration, keys, taken in
                 let signer = keys.tokens.signer(library)
                 let settings = configuration.liveSettings(keys, signer: signer, partitions: partitions)
-                loops.replace(settings) { missing in
-                    taken(missing?.description)
-                }
+                loops.replace(settings) { taken($0?.description) }
             },
             say: log.log,
             reloaded: { [monitor] loaded in

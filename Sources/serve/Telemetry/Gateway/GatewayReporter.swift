@@ -29,14 +29,10 @@ package struct GatewayReporter {
         if unfitness == nil, said != nil { events.append(LogEvent(.info, .gatewayReady, "the gateway is ready again")) }
         said = unfitness
         if counts.workerBehind > workerBehind {
-            events.append(
-                LogEvent(
-                    .warning,
-                    .gatewayContradicted,
-                    "a worker does not know an app or a verb that this gateway serves, or refuses what its apps.json "
-                        + "accepts, and the calls get 503: give workers the same apps.json and version"
-                )
-            )
+            let sentence =
+                "a worker does not know an app or a verb that this gateway serves, or refuses what its apps.json accepts, and "
+                + "the calls get 503: give workers the same apps.json and version"
+            events.append(LogEvent(.warning, .gatewayContradicted, sentence))
         }
         workerBehind = counts.workerBehind
         events += pollClocks(counts.strayBrokers)

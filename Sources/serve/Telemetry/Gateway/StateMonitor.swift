@@ -34,7 +34,6 @@ package final class StateMonitor<Facts: StateFacts>: Sendable {
     private let version: String
     private let processStart = ProcessFigures.startTimeOfProcess()
 
-    /// - Parameter version: the program's.
     package init(version: String) { self.version = version }
 
     package func note(_ state: WorkerState, _ reason: String? = nil) {
@@ -48,7 +47,6 @@ package final class StateMonitor<Facts: StateFacts>: Sendable {
         }
     }
 
-    /// Notes other facts.
     package func update(_ change: (inout Facts) -> Void) {
         known.withLock { known in
             change(&known.facts)

@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import Settings
@@ -25,10 +26,7 @@ extension Configuration {
         var seen: Set<String> = []
         return lists.flatMap { list, files in
             files.flatMap { CACertificate.readAny($0.pem) }.compactMap { certificate in
-                let digits = certificate.digest.bytes.prefix(8).map { byte in
-                    String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-                }
-                let fingerprint = digits.joined()
+                let fingerprint = Hexadecimal.encode(Array(certificate.digest.bytes.prefix(8)))
                 guard seen.insert(list + fingerprint).inserted else { return nil }
                 return WorkerSnapshot.Anchor(
                     list: list,

@@ -26,7 +26,7 @@ package final class Endpoints: Sendable {
         case "/metrics": metrics(AcceptHeader(request.accept).format)
         case "/healthz": health
         case "/readyz": monitor.readiness.page
-        case "/status": .json(200, StatusReport.write(monitor))
+        case "/status": .json(200, StatusReport.write(monitor, monitor.snapshot()))
         case "/version": .json(200, version)
         default: .notFound
         }

@@ -5,23 +5,19 @@ internal import Threads
 final class Rates: Sendable {
     private static let kept = 61
 
-    private struct State {
-        /// The oldest first.
-        var marks: [(at: SuspendingClock.Instant, count: Int)] = []
-    }
-
-    private let state = Locked(State())
+    /// The oldest first.
+    private let marks = Locked<[(at: SuspendingClock.Instant, count: Int)]>([])
 
     func note(_ count: Int, at now: SuspendingClock.Instant = .now) {
-        state.withLock { state in
-            if let last = state.marks.last, now - last.at < .seconds(1) { return }
-            state.marks.append((now, count))
-            if state.marks.count > Self.kept { state.marks.removeFirst() }
+        marks.withLock { marks in
+            if let last = marks.last, now - last.at < .seconds(1) { return }
+            marks.append((now, count))
+            if marks.count > Self.kept { marks.removeFirst() }
         }
     }
 
     var values: (tenSeconds: Double, minute: Double) {
-        let marks = state.withLock { $0.marks }
+        let marks = marks.withLock { $0 }
         return (Self.rate(marks.suffix(11)), Self.rate(marks[...]))
     }
 

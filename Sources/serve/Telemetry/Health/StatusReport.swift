@@ -4,8 +4,6 @@ internal import Settings
 
 /// `/status`: the worker for people, JSON. Its members may change from version to version; metrics are for programs.
 enum StatusReport {
-    static func write(_ monitor: WorkerMonitor) -> [UInt8] { write(monitor, monitor.snapshot()) }
-
     static func write(_ monitor: WorkerMonitor, _ snapshot: WorkerSnapshot) -> [UInt8] {
         let (rates, tally) = (monitor.requestRates, snapshot.tally)
         var json = JSONWriter(capacity: 4096)

@@ -25,15 +25,11 @@ package final class WorkerMonitor: Sendable {
 
     private let known: Locked<Known>
     private let topic: String
-    /// The name of the consumer group.
     let group: String?
     private let processStart = ProcessFigures.startTimeOfProcess()
     private let rates = Rates()
 
-    /// - Parameters:
-    ///   - loaded: the configuration at the start.
-    ///   - version: the program's.
-    ///   - engine: the name of what verifies signatures.
+    /// - Parameter engine: the name of what verifies signatures.
     package init(_ loaded: LoadedConfiguration, version: String, engine: String, group: String? = nil) {
         topic = loaded.configuration.topics.requests
         self.group = group
@@ -53,21 +49,17 @@ package final class WorkerMonitor: Sendable {
 
     // MARK: Notes
 
-    /// A configuration is in use.
-    package func note(_ loaded: LoadedConfiguration) {
+    /// A configuration is in use, or was refused (nil).
+    package func note(_ loaded: LoadedConfiguration?) {
         let now = Self.now
         known.withLock { known in
+            known.snapshot.isReloaded = loaded != nil
+            guard let loaded else { return }
             let apps = loaded.configuration.registry.apps
             known.snapshot.apps = apps.map(\.appID)
             known.snapshot.appNames = apps.compactMap { app in app.displayName.map { (app.appID, $0) } }
-            known.loaded = loaded
-            (known.snapshot.isReloaded, known.snapshot.reloadedAt) = (true, now)
+            (known.loaded, known.snapshot.reloadedAt) = (loaded, now)
         }
-    }
-
-    /// A configuration is in use, or was refused (nil).
-    package func note(_ reloaded: LoadedConfiguration?) {
-        if let reloaded { note(reloaded) } else { known.withLock { $0.snapshot.isReloaded = false } }
     }
 
     /// The worker asks its broker for the first time.
@@ -109,7 +101,6 @@ package final class WorkerMonitor: Sendable {
         configuration.metricsPort > 0 ? 2_000 : 5_000
     }
 
-    /// How long the quietest of the threads that must not hang has shown no life.
     package var silence: Duration {
         let loops = known.withLock { $0.loops }
         // A loop that has ended needs no life.

@@ -105,11 +105,8 @@ package final class EventLog: Sendable {
             if state.dropped > 0, waiting.load(ordering: .relaxed) < Self.most {
                 let count = state.dropped
                 state.dropped = 0
-                let event = LogEvent(
-                    .warning,
-                    .linesDropped,
-                    "\(count.counted("line", "is", "are")) missing here: standard error took none"
-                )
+                let message = "\(count.counted("line", "is", "are")) missing here: standard error took none"
+                let event = LogEvent(.warning, .linesDropped, message)
                 put(LogLine.bytes(event, at: time, instance: state.instance, style), &state)
             }
             for event in events { put(LogLine.bytes(event, at: time, instance: state.instance, style), &state) }

@@ -28,11 +28,9 @@ package struct RestoreMeter {
 
     /// The memory that the process has and may have, in bytes.
     package struct Memory {
+        /// nil = unlimited.
         package var limit: Int64?
         package var resident: () -> Int64
-
-        /// nil = unlimited.
-        package init(limit: Int64?, resident: @escaping () -> Int64) { (self.limit, self.resident) = (limit, resident) }
 
         package static var ofProcess: Memory {
             Memory(limit: MemoryLimit.bytes, resident: ProcessFigures.residentBytes)
@@ -64,14 +62,8 @@ package struct RestoreMeter {
             reported = total
             let rate = Double(records) / max(0.001, (now - started) / .seconds(1))
             let speed = last == nil ? "" : ", \(Int(rate).grouped) records/s"
-            log.log(
-                LogEvent(
-                    .info,
-                    .ledgerRestored,
-                    "the ledger is restored: \(records.counted("record"))\(speed)",
-                    counts: [LogEvent.Count("records", records)]
-                )
-            )
+            let message = "the ledger is restored: \(records.counted("record"))\(speed)"
+            log.log(LogEvent(.info, .ledgerRestored, message, counts: [.init("records", records)]))
             // The memory of the restore is free now, but the allocator would keep it: more than the keys themselves.
             FreedMemory.giveBack()
         }

@@ -72,8 +72,6 @@ package enum TopFamily: String, CaseIterable, Sendable {
     case lag = "attest_consumer_lag_records"
     case unstable = "attest_partition_unstable_records"
     case assigned = "attest_assigned_partitions"
-    case quarantined = "attest_partitions_quarantined"
-    case breaker = "attest_breaker_open"
     case lanes = "attest_lanes"
     case calls = "attest_gateway_requests_total"
     case waiting = "attest_gateway_waiting"

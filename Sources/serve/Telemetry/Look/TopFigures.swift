@@ -12,8 +12,6 @@ package struct TopFigures {
         }
     }
 
-    private func all(_ kind: TopInstance.Kind) -> [TopInstance] { instances.filter { $0.kind == kind } }
-
     // MARK: What is wrong
 
     /// A sentence for each problem, with the command that fixes it where there is one.
@@ -53,52 +51,46 @@ package struct TopFigures {
     // MARK: Tables
 
     package var workers: TopTable {
-        let header = ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]
-        var table = TopTable(header: header, names: 2)
-        table.rows = all(.worker).map { one in
+        table(.worker, ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]) { one in
             let refused = one.rate(.requests) { $0["verdict"] != "accepted" }
-            return [
-                one.address, one.state, Self.text(one.rate(.requests)), Self.text(refused), Self.whole(one.sum(.lag)),
-                Self.whole(one.sum(.unstable)), Self.whole(one.sum(.assigned)), Self.whole(one.sum(.lanes)),
-            ]
+            return [Self.text(one.rate(.requests)), Self.text(refused)]
+                + [TopFamily.lag, .unstable, .assigned, .lanes].map { Self.whole(one.sum($0)) }
         }
-        return table
     }
 
     package var gateways: TopTable {
-        var table = TopTable(
-            header: ["gateway", "state", "calls/s", "5xx/s", "waiting", "connected", "late"],
-            names: 2
-        )
-        table.rows = all(.gateway).map { one in
+        table(.gateway, ["gateway", "state", "calls/s", "5xx/s", "waiting", "connected", "late"]) { one in
             let failed = one.rate(.calls) { $0["code"]?.first == "5" }
-            return [
-                one.address, one.state, Self.text(one.rate(.calls)), Self.text(failed), Self.whole(one.sum(.waiting)),
-                Self.whole(one.sum(.connections)), Self.whole(one.sum(.deadlines)),
-            ]
+            return [Self.text(one.rate(.calls)), Self.text(failed)]
+                + [TopFamily.waiting, .connections, .deadlines].map { Self.whole(one.sum($0)) }
         }
-        return table
     }
 
     package var refreshers: TopTable {
-        var table = TopTable(header: ["refresher", "state", "calls/s", "behind by s"], names: 2)
-        table.rows = all(.refresher).map { one in
-            [one.address, one.state, Self.text(one.rate(.riskCalls)), Self.whole(one.sum(.riskLag))]
+        table(.refresher, ["refresher", "state", "calls/s", "behind by s"]) { one in
+            [Self.text(one.rate(.riskCalls)), Self.whole(one.sum(.riskLag))]
         }
-        return table
+    }
+
+    /// The instances of a kind: address, state and figures.
+    private func table(
+        _ kind: TopInstance.Kind,
+        _ header: [String],
+        _ figures: (TopInstance) -> [String]
+    ) -> TopTable {
+        let found = instances.filter { $0.kind == kind }
+        return TopTable(header: header, names: 2, rows: found.map { [$0.address, $0.state] + figures($0) })
     }
 
     package var requests: TopTable { counted(.requests, ["app", "verb", "verdict", "reason"]) }
 
     package var tokens: TopTable {
         let (minted, used) = (counted(.minted, ["app", "kind", "algorithm"]), counted(.tokenUses, ["app", "outcome"]))
-        var table = TopTable(header: ["app", "tokens", "", "/s", "in all"], names: 3)
-        table.rows = minted.rows + used.rows.map { [$0[0], "verified", $0[1]] + $0.dropFirst(2) }
-        return table
+        let rows: [[String]] = minted.rows + used.rows.map { [$0[0], "verified", $0[1]] + $0.dropFirst(2) }
+        return TopTable(header: ["app", "tokens", "", "/s", "in all"], names: 3, rows: rows)
     }
 
     package var partitions: TopTable {
-        var table = TopTable(header: ["partition", "worker", "lag", "open"], names: 2)
         let found = instances.flatMap { one in
             (one.now?.metrics.series(.lag) ?? [:]).map { labels, lag in
                 (number: labels["partition"] ?? "?", one.address, lag, one.now?.metrics.series(.unstable)[labels] ?? 0)
@@ -106,8 +98,8 @@ package struct TopFigures {
         }
         // Those that are behind; the others are of no interest.
         let behind = found.filter { $0.2 > 0 || $0.3 > 0 }.sorted { ($0.2, $1.0) > ($1.2, $0.0) }
-        table.rows = behind.map { [$0.0, $0.1, Self.whole($0.2), Self.whole($0.3)] }
-        return table
+        let rows = behind.map { [$0.0, $0.1, Self.whole($0.2), Self.whole($0.3)] }
+        return TopTable(header: ["partition", "worker", "lag", "open"], names: 2, rows: rows)
     }
 
     /// A counter by its labels over all instances: the fastest first, of equals the largest.
@@ -126,12 +118,11 @@ package struct TopFigures {
             if one.rate != two.rate { return one.rate ?? 0 > two.rate ?? 0 }
             return one.total == two.total ? left.key.lexicographicallyPrecedes(right.key) : one.total > two.total
         }
-        var table = TopTable(header: labels + ["/s", "in all"], names: labels.count)
-        table.rows = order.map { cells, count in
+        let rows: [[String]] = order.map { cells, count in
             let app = names[cells[0]] ?? cells[0]
             return [app] + cells.dropFirst() + [Self.text(count.rate), Self.whole(count.total)]
         }
-        return table
+        return TopTable(header: labels + ["/s", "in all"], names: labels.count, rows: rows)
     }
 
     /// A rate: one decimal below ten; `-` where it is not known yet.
@@ -149,7 +140,7 @@ package struct TopFigures {
 package struct TopTable {
     package let header: [String]
     package let names: Int
-    package fileprivate(set) var rows: [[String]] = []
+    package let rows: [[String]]
 }
 
 extension Int {

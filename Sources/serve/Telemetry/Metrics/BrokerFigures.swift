@@ -63,7 +63,6 @@ package struct BrokerFigures {
 
 /// The first offset and the end of a partition of the requests, as a client knows it without asking.
 struct PartitionEnds: Equatable {
-    /// The first offset.
     var low: Int64 = 0
     /// The last stable offset: what lies behind it is not read before an open transaction has ended.
     var stable: Int64 = 0

@@ -70,18 +70,13 @@ package struct Exposition {
         put(family.name)
         put(suffix)
         var isFirst = true
-        for (name, value) in zip(family.labels, sample.labels) where !value.isEmpty {
+        for (name, value) in zip(family.labels + ["le"], sample.labels + [bound ?? ""]) where !value.isEmpty {
             put(isFirst ? "{" : ",")
             isFirst = false
             put(name)
             put("=\"")
             putEscaped(value)
             put("\"")
-        }
-        if let bound {
-            put(isFirst ? "{" : ",")
-            isFirst = false
-            put("le=\"\(bound)\"")
         }
         put(isFirst ? " " : "} ")
         put(value)

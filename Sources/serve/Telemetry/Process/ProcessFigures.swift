@@ -49,28 +49,22 @@ package struct ProcessFigures: Sendable {
     private static func text(_ path: String) -> String { WholeFile.text(path) ?? "" }
 }
 
-/// Processor time.
 package enum ProcessorTime {
     /// Nanoseconds that the calling thread has used.
-    @Sendable package static func ofThread() -> Int64 { nanoseconds(CLOCK_THREAD_CPUTIME_ID) }
+    @Sendable package static func ofThread() -> Int64 { nanoseconds(CLOCK_THREAD_CPUTIME_ID) ?? 0 }
 
     /// Nanoseconds that all threads have used.
-    @Sendable package static func ofProcess() -> Int64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
-
-    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        // The structure lives on this stack, and the call does not keep it.
-        guard unsafe clock_gettime(clock, &time) == 0 else { return 0 }
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    @Sendable package static func ofProcess() -> Int64 { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) ?? 0 }
 }
 
 /// Time since the machine's start: it cannot be set, and it runs while the machine sleeps.
 package enum Uptime {
-    @Sendable package static func milliseconds() -> Int64? {
-        var time = timespec()
-        // The structure lives on this stack, and the call does not keep it.
-        guard unsafe clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return nil }
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-    }
+    @Sendable package static func milliseconds() -> Int64? { nanoseconds(CLOCK_BOOTTIME).map { $0 / 1_000_000 } }
+}
+
+private func nanoseconds(_ clock: clockid_t) -> Int64? {
+    var time = timespec()
+    // The structure lives on this stack, and the call does not keep it.
+    guard unsafe clock_gettime(clock, &time) == 0 else { return nil }
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

@@ -22,16 +22,8 @@ extension SettingKind<Set<Environment>> {
 
 extension SettingKind<Set<UInt32>> {
     static var integers: Self {
-        .list(
-            "list of integers",
-            range: "0 to \(UInt32.max)",
-            schema: JSONSchema.integer(0...Int64(UInt32.max)),
-            of: "integers from 0 to \(UInt32.max)",
-            problem: "must be an integer from 0 to \(UInt32.max)",
-            text: "",
-            { $0.integer.flatMap { UInt32(exactly: $0) } },
-            { Set($0) }
-        )
+        let one = SettingKind<UInt32>.integer(0...UInt32.max)
+        return .list("list of integers", range: one.range, of: "integers from \(one.range)", text: "", one) { Set($0) }
     }
 }
 
@@ -44,31 +36,23 @@ extension SettingKind<Set<Digest>> {
         .list(
             "list of strings",
             range: "64 hex digits each",
-            schema: JSONSchema.string(pattern: "^[0-9a-fA-F]{64}$"),
             of: "SHA-256 digests, 64 hexadecimal digits each",
-            problem: "must be a SHA-256 digest, 64 hexadecimal digits",
-            { $0.string.flatMap(SettingKind<Digest>.digest) },
-            { Set($0) }
-        )
+            SettingKind<Digest>.digest
+        ) { Set($0) }
     }
 }
 
 extension SettingKind<Digest> {
     /// A digest that must be there.
     static var digest: Self {
-        var kind = SettingKind(
+        SettingKind(
             "string",
             range: "64 hex digits",
+            isRequired: true,
             schema: JSONSchema.string(pattern: "^[0-9a-fA-F]{64}$"),
             problem: "must be a SHA-256 digest, 64 hexadecimal digits",
             text: { _ in "" }
-        ) { $0.string.flatMap(digest) }
-        kind.isRequired = true
-        return kind
-    }
-
-    fileprivate static func digest(_ text: String) -> Digest? {
-        Hexadecimal.decode(Array(text.utf8)).flatMap { Digest($0) }
+        ) { node in node.string.flatMap { Hexadecimal.decode(Array($0.utf8)) }.flatMap { Digest($0) } }
     }
 }
 

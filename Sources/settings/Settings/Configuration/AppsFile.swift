@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import AppCheck
 
-/// apps.json.
 struct AppsFile {
     private static let name = "apps.json"
 
@@ -162,7 +161,7 @@ struct AppsFile {
         Setting(
             "risk.above",
             \.risk.above,
-            .optional(.metric, absent: "none"),
+            .optional(.integer(1...UInt16.max), absent: "none"),
             range: "1 to 65535; needed by `risk.mode` `refuse`"
         ).means(
             "A key whose metric is greater is refused in mode `refuse`, and marked `riskAbove` in the events of both "

@@ -58,7 +58,6 @@ package struct Configuration: Sendable {
         ]
     }
 
-    /// - Parameter directory: holds the three files.
     /// - Throws: ``ConfigurationFault`` for all that is wrong in the three files.
     package static func load(directory: String) throws(ConfigurationFault) -> Configuration {
         try load(ConfigurationFiles(directory: directory))
@@ -84,10 +83,7 @@ package struct Configuration: Sendable {
             }
         }
         faults.attempt { () throws(ConfigurationFault) in
-            let properties = try KafkaPropertiesFile.read(files)
-            configuration.kafkaProperties = properties.properties
-            configuration.kafkaPropertyFault = properties.fault
-            configuration.kafkaPropertyDoubts = properties.doubts
+            try KafkaPropertiesFile.read(files, into: &configuration)
         }
         try faults.check()
         return configuration
@@ -138,8 +134,6 @@ package struct EngineSettings: Sendable, Equatable {
     /// How long a key inside a token may take for a signature.
     package var hsmTimeoutMilliseconds: Int64 = 5000
     package var hsmTimeout: Duration { .milliseconds(hsmTimeoutMilliseconds) }
-
-    package init() {}
 }
 
 /// The engine that verifies signatures. All give the same answers.
@@ -153,7 +147,6 @@ package enum EngineUse: String, Sendable, CaseIterable {
     case ifma
 }
 
-/// The settings of a running worker's log.
 package struct LogSettings: Sendable, Equatable {
     package var format = LogFormat.text
     package var level = LogLevel.info

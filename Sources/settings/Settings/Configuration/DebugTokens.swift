@@ -3,7 +3,6 @@ package import AppCheck
 internal import Crypto
 internal import JSON
 
-/// The debug tokens of apps.json.
 package enum DebugTokens {
     /// The settings of a token. It needs an end, since its secret stands on test machines and in CI settings.
     static let settings: [Setting<DebugToken>] = [
@@ -56,9 +55,10 @@ package enum DebugTokens {
 extension SettingKind<EvaluationTime> {
     /// A time that must be there.
     static var time: Self {
-        var kind = SettingKind(
+        SettingKind(
             "string",
             range: "RFC 3339 in UTC",
+            isRequired: true,
             schema: JSONSchema.time,
             problem: "must be a time such as \"2027-01-31T00:00:00Z\"",
             text: { TimeText.rfc3339($0.milliseconds) }
@@ -66,7 +66,5 @@ extension SettingKind<EvaluationTime> {
             guard let text = node.string, text.last == "Z" else { return nil }
             return TimeText.milliseconds(text).map { EvaluationTime(milliseconds: $0) }
         }
-        kind.isRequired = true
-        return kind
     }
 }

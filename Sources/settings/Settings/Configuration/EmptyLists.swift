@@ -4,15 +4,13 @@ internal import JSON
 /// Lists of apps.json that accept nothing because they are empty. An absent list sets no limit, so each of them is
 /// likely a mistake, but only a warning: an operator may close an app this way.
 enum EmptyLists {
-    private static let file = "apps.json"
     /// Includes `categories.allow` and `bundleVersions.allow`; an empty list of OAuth clients means the same as none.
     private static let names = ["projects", "apps", "appleAppIds", "allow", "apiKeys"]
 
     /// - Parameter files: their apps.json was read without a fault.
     /// - Returns: such as `projects[0].apps[1].categories.allow`, in the file's order.
     static func places(in files: ConfigurationFiles) throws(ConfigurationFault) -> [String] {
-        let bytes = try files.read(file, remedy: "give the config directory a readable \(file)")
-        guard let root = try? JSONDocument(parsing: bytes, maxNodes: bytes.count + 1).root else { return [] }
+        guard let root = try files.root(of: "apps.json").node else { return [] }
         var places: [String] = []
         search(root, at: "", into: &places)
         // Without a project there is no request, and without an app no project.

@@ -16,7 +16,6 @@ package struct GatewaySettings: Sendable, Equatable {
     package var verifiers: String?
     /// The header in which a trusted proxy names its client; empty = none does.
     package var verifierHeader = ""
-    /// The names that may verify tokens.
     package var verifierNames: [String] = []
     package var bundleHeader = BundleHeaderPolicy.count
     /// Calls of devices in a minute; 0 = no limit.
@@ -28,8 +27,6 @@ package struct GatewaySettings: Sendable, Equatable {
     package var connections = 16_384
     /// Whether the gateway serves workers that may answer a request twice.
     package var atLeastOnce = false
-
-    package init() {}
 }
 
 /// The treatment of a call whose `X-Ios-Bundle-Identifier` is not a bundle of its app.
@@ -38,7 +35,6 @@ package enum BundleHeaderPolicy: String, Sendable, CaseIterable {
 }
 
 extension WorkerFile {
-    /// The settings in the order of the Configuration page.
     static let gateway: [Setting<Configuration>] = [
         Setting("gateway.port", \.gateway.port, .integer(0...65_535))
             .means("Port of the gateway. 0 is any free one: see [Gateway](Gateway.md)."),
@@ -113,14 +109,13 @@ extension SettingKind<String> {
 
 extension SettingKind<[NetworkPrefix]> {
     fileprivate static var networks: Self {
-        .list(
-            "list of strings",
-            range: "addresses or networks in digits",
+        let network = SettingKind<NetworkPrefix>(
+            "string",
             schema: JSONSchema.string(pattern: "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"),
-            of: "IP addresses or networks, such as 10.0.0.0/8 or ::1",
             problem: "must be an IP address or a network, such as 10.0.0.0/8 or ::1",
-            { $0.string.flatMap { NetworkPrefix($0) } },
-            { $0 }
-        )
+            text: { _ in "" }
+        ) { node in node.string.flatMap { NetworkPrefix($0) } }
+        let kind = "IP addresses or networks, such as 10.0.0.0/8 or ::1"
+        return .list("list of strings", range: "addresses or networks in digits", of: kind, network) { $0 }
     }
 }

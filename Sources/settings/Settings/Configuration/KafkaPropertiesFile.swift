@@ -2,32 +2,26 @@
 enum KafkaPropertiesFile {
     private static let name = "kafka.properties"
 
-    /// The lines in order. What cannot be filled in stays as written, and the fault is the clients': other commands
+    /// Reads the lines in order. What cannot be filled in stays as written, and the fault is the clients': other commands
     /// need no broker, and no passwords.
-    struct Content {
-        var properties: [(name: String, value: String)] = []
-        var fault: ConfigurationFault?
-        /// Values that their writer may have meant otherwise: a line each.
-        var doubts: [String] = []
-    }
-
-    static func read(_ files: ConfigurationFiles) throws(ConfigurationFault) -> Content {
+    static func read(_ files: ConfigurationFiles, into configuration: inout Configuration) throws(ConfigurationFault) {
         let bytes = try files.read(name, remedy: "give the config directory a \(name), an empty one for replay")
         guard let text = String(validating: bytes, as: UTF8.self)
         else { throw ConfigurationFault("\(name): has bytes that are not UTF-8; save it as UTF-8.") }
-        var (content, faults, unfilled) = (Content(), FaultList(), FaultList())
+        var (faults, unfilled) = (FaultList(), FaultList())
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
             let place = "\(name): line \(index + 1)"
             faults.attempt { () throws(ConfigurationFault) in
-                guard var property = try property(line, place: place, doubts: &content.doubts) else { return }
-                guard !content.properties.contains(where: { $0.name == property.name })
+                guard var property = try property(line, place: place, doubts: &configuration.kafkaPropertyDoubts)
+                else { return }
+                guard !configuration.kafkaProperties.contains(where: { $0.name == property.name })
                 else { throw ConfigurationFault("\(place): \(property.name) appears twice; keep one.") }
                 let inner = "\(place): \(property.name)"
                 let filling = PropertyFilling(files: files, place: inner)
                 let value = unfilled.attempt { () throws(ConfigurationFault) in try filling.fill(property.value) }
                 property.value = value ?? property.value
-                content.properties.append(property)
+                configuration.kafkaProperties.append(property)
                 let problem = KinitWords.advice(on: property.name, property.value)
                 if value != nil, let problem = problem ?? files.propertyComplaint(property.name, property.value) {
                     throw ConfigurationFault("\(inner): \(problem).")
@@ -35,8 +29,7 @@ enum KafkaPropertiesFile {
             }
         }
         try faults.check()
-        do throws(ConfigurationFault) { try unfilled.check() } catch { content.fault = error }
-        return content
+        do throws(ConfigurationFault) { try unfilled.check() } catch { configuration.kafkaPropertyFault = error }
     }
 
     /// nil for an empty line or a comment.
@@ -173,10 +166,6 @@ private enum KinitWords {
     private static func isSpecialInQuotes(_ byte: UInt8) -> Bool { "\"$`\\".utf8.contains(byte) }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "._-/@:+=,".utf8.contains(byte)
-        }
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "._-/@:+=,".utf8.contains(byte)
     }
 }

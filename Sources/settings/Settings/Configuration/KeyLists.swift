@@ -29,7 +29,7 @@ enum KeyLists {
         Setting("algorithm", \.algorithm, .choice).means("Must match the key in the file: RSA or P-256."),
         Setting("file", \.file, .source(standard: "or `command`, or `key`"))
             .means("See [Configuration, Key files](Configuration.md#key-files)."),
-        command,
+        program(\.command),
         Setting("key", \.key, .tokenKey).means(
             "Instead of `file`: a key inside a PKCS #11 token, such as an HSM. See [Keys elsewhere](KeysElsewhere.md)."
         ),
@@ -44,8 +44,6 @@ enum KeyLists {
                 + "are refused, and its file may be missing."
         ),
     ]
-
-    private static var command: Setting<SigningKeyEntry> { program(\.command) }
 
     private static func program<Entry>(_ path: Setting<Entry>.Path<[String]>) -> Setting<Entry> {
         Setting("command", path, .program).means(
@@ -172,7 +170,6 @@ extension SettingKind<String> {
 }
 
 extension SettingKind<[String]> {
-    /// A program and its arguments.
     fileprivate static var program: Self {
         let list = strings { $0 }
         return SettingKind(type: list.type, range: "not empty", schema: list.schema, text: { _ in "none" }) {

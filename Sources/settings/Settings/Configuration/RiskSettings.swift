@@ -31,14 +31,11 @@ package struct DeviceCheckEntry: Sendable, Equatable {
     /// nil = the team's ID alone.
     package var appIDPrefixes: [String]?
 
-    package init() {}
-
     /// The prefixes of the App IDs for whose receipts the key speaks.
     package var prefixes: [String] { appIDPrefixes ?? [team] }
 }
 
 extension WorkerFile {
-    /// The settings in the order of the Configuration page.
     static let risk = keys + visits + endpoints
 
     private static let keys: [Setting<Configuration>] = [
@@ -97,7 +94,6 @@ extension WorkerFile {
 }
 
 extension SettingKind<[String]?> {
-    /// Prefixes of App IDs.
     fileprivate static var prefixes: Self {
         let schema = JSONSchema.list(of: JSONSchema.string(pattern: "^[^.]+$"), atLeast: 1)
         return SettingKind(
@@ -116,9 +112,8 @@ extension SettingKind<[String]?> {
 
 extension SettingKind<Double> {
     fileprivate static var callsPerSecond: Self {
-        var schema = JSONTree(["type": "number"])
+        var schema = JSONSchema.number(0...1_000)
         schema["minimum"] = .word("0.1")
-        schema["maximum"] = .word("1000")
         return SettingKind(
             "number",
             range: "0.1 to 1000",

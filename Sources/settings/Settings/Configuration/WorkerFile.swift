@@ -1,10 +1,8 @@
 internal import AppCheck
-internal import Glibc
 internal import JSON
 internal import Pipeline
 internal import Streams
 
-/// worker.json.
 enum WorkerFile {
     private static let name = "worker.json"
 
@@ -156,11 +154,7 @@ extension SettingKind<String> {
             range: "an IP address",
             schema: JSONSchema.string(pattern: "^([0-9]{1,3}(\\.[0-9]{1,3}){3}|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$"),
             problem: "must be an IP address in digits, such as 127.0.0.1"
-        ) { text in
-            // Room for either kind of address, on this stack.
-            var address = in6_addr()
-            return unsafe inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
-        }
+        ) { NetworkPrefix.address($0) != nil }
     }
 }
 

@@ -1,6 +1,5 @@
 internal import JSON
 
-/// The files of a config directory.
 package struct ConfigurationFiles {
     /// Larger than any sensible configuration, and small enough to be read at once.
     private static let maxBytes = 64 << 20
@@ -18,6 +17,11 @@ package struct ConfigurationFiles {
     package var propertyComplaint: (_ name: String, _ value: String) -> String? = { _, _ in nil }
 
     package init(directory: String) { self.directory = directory }
+
+    /// The paths of worker.json, apps.json and kafka.properties.
+    static func paths(in directory: String) -> Set<String> {
+        Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
+    }
 
     /// A path as written in a file of the directory.
     func resolve(_ path: String) -> String { path.hasPrefix("/") ? path : directory + "/" + path }

@@ -91,12 +91,7 @@ struct ConfigurationValue {
         return result
     }
 
-    func strings() throws(ConfigurationFault) -> [String] {
-        try list("strings") { value throws(ConfigurationFault) in
-            guard let text = value.node?.string else { throw value.fault("must be a string", shown: true) }
-            return text
-        }
-    }
+    func strings() throws(ConfigurationFault) -> [String] { try list("strings", SettingKind<String>.string.read) }
 
     private func inner(_ name: String, _ node: JSONNode?) -> ConfigurationValue {
         ConfigurationValue(files: files, file: file, path: path.isEmpty ? name : "\(path).\(name)", node: node)

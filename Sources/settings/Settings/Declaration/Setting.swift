@@ -8,7 +8,6 @@ struct Setting<Values>: Sendable {
     /// Whether a running worker takes a change.
     private(set) var reloads = false
     private(set) var meaning = ""
-    /// Whether the file must have it.
     private(set) var isRequired = false
     fileprivate let read: @Sendable (ConfigurationValue, inout Values) throws(ConfigurationFault) -> Void
     /// Takes over a change if a reload may, else says whether there is one.

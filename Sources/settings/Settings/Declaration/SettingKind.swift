@@ -20,12 +20,14 @@ extension SettingKind {
     init(
         _ type: String,
         range: String = "",
+        isRequired: Bool = false,
         schema: JSONTree,
         problem: String,
         text: @escaping @Sendable (Value) -> String,
         _ read: @escaping @Sendable (JSONNode) -> Value?
     ) {
-        self.init(type: type, range: range, schema: schema, text: text) { value throws(ConfigurationFault) in
+        self.init(type: type, range: range, isRequired: isRequired, schema: schema, text: text) {
+            value throws(ConfigurationFault) in
             guard let result = value.node.flatMap(read) else { throw value.fault(problem, shown: true) }
             return result
         }
@@ -33,36 +35,24 @@ extension SettingKind {
 
     /// A list of values that are all read in one way; the page's default is that of an empty list.
     ///
-    /// - Parameters:
-    ///   - kind: what it is a list of.
-    ///   - problem: what an element must be.
-    ///   - read: nil for an element that is not.
+    /// - Parameter kind: what it is a list of.
     static func list<Element>(
         _ type: String,
-        range: String,
-        schema: JSONTree,
+        range: String = "",
         of kind: String,
-        problem: String,
         text: String = "`[]`",
-        _ read: @escaping @Sendable (JSONNode) -> Element?,
+        _ element: SettingKind<Element>,
         _ make: @escaping @Sendable ([Element]) -> Value
     ) -> Self {
-        SettingKind(type: type, range: range, schema: JSONSchema.list(of: schema), text: { _ in text }) {
+        SettingKind(type: type, range: range, schema: JSONSchema.list(of: element.schema), text: { _ in text }) {
             value throws(ConfigurationFault) in
-            let elements = try value.list(kind) { value throws(ConfigurationFault) in
-                guard let element = value.node.flatMap(read) else { throw value.fault(problem, shown: true) }
-                return element
-            }
-            return make(elements)
+            make(try value.list(kind, element.read))
         }
     }
 
     /// A list of strings; the page's default is that of an empty one.
     static func strings(_ make: @escaping @Sendable ([String]) -> Value) -> Self {
-        SettingKind(type: "list of strings", schema: JSONSchema.list(of: JSONSchema.string), text: { _ in "`[]`" }) {
-            value throws(ConfigurationFault) in
-            make(try value.strings())
-        }
+        .list("list of strings", of: "strings", SettingKind<String>.string, make)
     }
 
     /// - Parameter absent: the page's word for the default.
@@ -105,15 +95,15 @@ extension SettingKind<Bool> {
     }
 }
 
-extension SettingKind<Int> {
-    static func integer(_ range: ClosedRange<Int>) -> Self {
+extension SettingKind where Value: FixedWidthInteger & SendableMetatype {
+    static func integer(_ range: ClosedRange<Value>) -> Self {
         SettingKind(
             "integer",
             range: "\(range.lowerBound) to \(range.upperBound)",
             schema: JSONSchema.integer(Int64(range.lowerBound)...Int64(range.upperBound)),
             problem: "must be an integer from \(range.lowerBound) to \(range.upperBound)",
             text: { "`\($0)`" }
-        ) { node in node.integer.flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil } }
+        ) { node in node.integer.flatMap { Value(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil } }
     }
 }
 

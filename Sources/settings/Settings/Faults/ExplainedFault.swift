@@ -18,7 +18,6 @@ package struct CommandFault: ExplainedFault, Equatable {
     package init(_ sentence: String) { self.sentence = sentence }
 }
 
-/// The program's exit codes.
 package enum ExitCode {
     /// The work is done; refused records are results, not failures.
     package static let done: Int32 = 0
@@ -51,8 +50,6 @@ package struct ConfigurationFault: ExplainedFault, Equatable {
 /// Collects what is wrong, so that one run shows all of it.
 package struct FaultList {
     private var lines: [String] = []
-
-    package init() {}
 
     /// Goes on after a fault.
     ///

@@ -2,7 +2,6 @@ internal import Compression
 
 /// A compressed file's bytes, decompressed a block at a time: memory does not grow with what comes out.
 final class CompressedInput {
-    /// Decompressed bytes.
     struct Block {
         var bytes: [UInt8] = []
         /// Compressed bytes that the stream had taken when this block was complete.
@@ -69,7 +68,7 @@ final class CompressedInput {
 
     private func fill() throws(Fault) {
         do throws(CommandFault) { input = try file.read(after: [], capacity: Self.readBytes) } catch {
-            throw Fault(whole: error)
+            throw Fault(error.sentence, whole: error)
         }
         start = 0
         atEnd = input.isEmpty
@@ -81,7 +80,6 @@ final class CompressedInput {
         /// The whole fault, where the file itself cannot be read.
         let whole: CommandFault?
 
-        init(_ reason: String) { (self.reason, whole) = (reason, nil) }
-        init(whole fault: CommandFault) { (reason, whole) = (fault.sentence, fault) }
+        init(_ reason: String, whole: CommandFault? = nil) { (self.reason, self.whole) = (reason, whole) }
     }
 }

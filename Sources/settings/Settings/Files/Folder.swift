@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// Folders and what lies in them.
 package enum Folder {
     /// Makes a folder and those around it, where they are missing.
     ///
@@ -44,7 +43,6 @@ package enum Folder {
         _ = unsafe rmdir(path)
     }
 
-    /// Removes a folder that nothing lies in.
     package static func removeEmpty(_ path: String) {
         // The path is copied for the call.
         _ = unsafe rmdir(path)

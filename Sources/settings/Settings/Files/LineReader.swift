@@ -23,12 +23,10 @@ internal import Glibc
     /// Bytes of the file that lie in chunks, and how many of them a chunk's byte stands for.
     private var bytesRead = 0
     private var fileBytesPerByte = 1.0
-    /// The file's name in messages.
     package var name: String { file.name }
     /// The file's size, where it has one.
     package var totalBytes: Int? { file.size }
 
-    /// The source of a chunk's bytes.
     private enum Source {
         /// Nothing was read yet.
         case unknown

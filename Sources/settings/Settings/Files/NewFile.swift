@@ -49,7 +49,6 @@ package enum NewFile {
     }
 }
 
-/// The targets of links.
 package enum LinkTarget {
     /// The path without links; as it is where there is no such file.
     package static func of(_ path: String) -> String {

@@ -86,7 +86,6 @@ internal import Glibc
     }
 }
 
-/// Files that are read at once.
 package enum WholeFile {
     /// - Parameters:
     ///   - path: a file, or `-` for standard input.

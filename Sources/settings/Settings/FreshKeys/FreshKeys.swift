@@ -10,7 +10,6 @@ package struct FreshKeys {
     /// The size of an RSA signing key if none was asked for, in bits. 3,072 bits, as Google's keys have, cost 2.7 times
     /// as much for each token.
     package static let rsaBits = 2048
-    /// The sizes that may be asked for.
     package static let rsaSizes = [2048, 3072, 4096]
     /// The folder of key files within the config directory.
     package static let folder = "keys"
@@ -126,8 +125,6 @@ package struct FreshKeys {
     }
 
     /// Writes the files, readable for their owner alone; if one cannot be written, all are removed.
-    ///
-    /// - Parameter directory: the config directory.
     package func write(to directory: String) throws(CommandFault) {
         guard !contents.isEmpty else { return }
         let folder = "\(directory)/\(Self.folder)"
@@ -146,7 +143,6 @@ package struct FreshKeys {
         }
     }
 
-    /// Removes the files again.
     package func remove(from directory: String) {
         // The path is copied for the call.
         for file in files { _ = unsafe unlink("\(directory)/\(file)") }

@@ -87,7 +87,6 @@ extension SigningKeyEntry {
 }
 
 extension KeyEntry {
-    /// The entry as written in worker.json.
     package var line: String { json.line }
 
     fileprivate var json: JSONTree { JSONTree(["id": id, "file": file]) }

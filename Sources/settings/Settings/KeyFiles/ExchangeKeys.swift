@@ -5,7 +5,7 @@ internal import Crypto
 /// The keys that a configuration names, read from their files. Immutable; a reload makes new ones.
 package struct ExchangeKeys: Sendable {
     /// The keys as the pipeline uses them.
-    package let rings: KeyRings
+    package internal(set) var rings: KeyRings
     /// The time of each file's last change by `kid`, or what worker.json says of a key without a file, in milliseconds since
     /// 1970.
     package let signingFilesModifiedAt: [String: Int64]
@@ -137,7 +137,6 @@ package struct ExchangeKeys: Sendable {
         }
     }
 
-    /// The sealing keys alone.
     package static func sealing(_ configuration: Configuration) throws(ConfigurationFault) -> SealingKeyRing {
         try ring(try secrets(configuration.sealingKeys, "sealing key"), "sealingKeys")
     }

@@ -1,17 +1,10 @@
 internal import Glibc
 
-/// The owner and the permissions of a key file.
 struct KeyFileRights: Equatable {
     /// The permission bits, those above the nine included.
     var mode: mode_t
     var owner: uid_t
     var group: gid_t
-
-    init(mode: mode_t, owner: uid_t, group: gid_t) {
-        (self.mode, self.owner, self.group) = (mode, owner, group)
-    }
-
-    init(_ status: stat) { self.init(mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid) }
 
     /// The user and the groups that a process acts as.
     struct Process: Equatable {
@@ -51,4 +44,8 @@ struct KeyFileRights: Equatable {
         }
         return nil
     }
+}
+
+extension KeyFileRights {
+    init(_ status: stat) { self.init(mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid) }
 }

@@ -7,18 +7,11 @@ enum SecretText {
     private static let pem = Array("-----BEGIN".utf8)
 
     /// Why a file is not such a key.
-    enum Fault: Error, Equatable {
-        case isPEM
-        case noBase64
-        case wrongSize(Int)
+    struct Fault: Error {
+        let problem: String
 
-        var problem: String {
-            let expected = "a symmetric key is 32 random bytes as base64 text on one line"
-            return switch self {
-            case .isPEM: "is PEM; \(expected)"
-            case .noBase64: "is not base64; \(expected)"
-            case .wrongSize(let count): "has \(count) bytes; \(expected)"
-            }
+        fileprivate init(_ finding: String) {
+            problem = "\(finding); a symmetric key is 32 random bytes as base64 text on one line"
         }
     }
 
@@ -26,12 +19,12 @@ enum SecretText {
 
     /// - Parameter text: may end in one line break.
     static func decode(_ text: [UInt8]) throws(Fault) -> Secret {
-        guard !text.starts(with: pem) else { throw .isPEM }
+        guard !text.starts(with: pem) else { throw Fault("is PEM") }
         var line = text[...]
         if line.last == 0x0A { line.removeLast() }
         if line.last == 0x0D { line.removeLast() }
-        guard let bytes = Base64.decode(Array(line)) else { throw .noBase64 }
-        guard bytes.count == 32 else { throw .wrongSize(bytes.count) }
+        guard let bytes = Base64.decode(Array(line)) else { throw Fault("is not base64") }
+        guard bytes.count == 32 else { throw Fault("has \(bytes.count) bytes") }
         return Secret(bytes)
     }
 }

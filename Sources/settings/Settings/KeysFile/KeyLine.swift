@@ -12,6 +12,8 @@ enum KeyLine {
         "banned", "risk", "skippedCounters", "unseenCounters",
     ]
     private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
+    /// The times of issue, from 1950, where X.509's two-digit years begin, to the end of 9999.
+    private static let issueSeconds: ClosedRange<Int64> = -631_152_000...253_402_300_799
 
     static func decode(_ line: [UInt8]) throws(Fault) -> ImportedKey {
         let root: JSONNode
@@ -32,7 +34,7 @@ enum KeyLine {
             counter: counter,
             app: try optional(root, "app").map { node throws(Fault) in try string(node, "app") },
             nonce: try optional(root, "nonce").map { node throws(Fault) in try digest(node, "nonce") },
-            issued: try optional(root, "issued").map { node throws(Fault) in try KeyIssue.decode(node) },
+            issued: try optional(root, "issued").map { node throws(Fault) in try issued(node) },
             lastRequest: try optional(root, "lastRequest").map { node throws(Fault) in try lastRequest(node) }
         )
         if let node = optional(root, "banned") { (imported.bannedSince, imported.bannedUntil) = try banned(node) }
@@ -49,17 +51,28 @@ enum KeyLine {
         return imported
     }
 
+    /// `{"notBefore", "serial"}` of the leaf of the last accepted attestation; seconds since 1970 and its serial number.
+    private static func issued(_ node: JSONNode) throws(Fault) -> IssueTime {
+        try check(node, ["notBefore", "serial"], "issued")
+        let notBefore = try time(node["notBefore"], "issued: notBefore", in: issueSeconds)
+        guard let serial = node["serial"]?.integer, serial >= 0 else {
+            throw Fault(reason: "issued: serial is not an integer from 0 to \(Int64.max)")
+        }
+        return IssueTime(notBefore: EvaluationTime(milliseconds: notBefore * 1000), serial: serial)
+    }
+
     /// `{"since", "until"?}`, in seconds since 1970.
     private static func banned(_ node: JSONNode) throws(Fault) -> (since: Int64, until: Int64?) {
-        func time(_ node: JSONNode?, _ name: String) throws(Fault) -> Int64 {
-            guard let time = node?.integer, ImportedKey.banTimes.contains(time) else {
-                throw Fault(reason: "banned: \(name) is not a time in seconds since 1970")
-            }
-            return time
-        }
         try check(node, ["since", "until"], "banned")
-        let until = try optional(node, "until").map { until throws(Fault) in try time(until, "until") }
-        return (try time(node["since"], "since"), until)
+        let times = ImportedKey.banTimes
+        let until = try optional(node, "until").map { node throws(Fault) in try time(node, "banned: until", in: times) }
+        return (try time(node["since"], "banned: since", in: times), until)
+    }
+
+    private static func time(_ node: JSONNode?, _ name: String, in range: ClosedRange<Int64>) throws(Fault) -> Int64 {
+        guard let time = node?.integer, range.contains(time)
+        else { throw Fault(reason: "\(name) is not a time in seconds since 1970") }
+        return time
     }
 
     /// `{"metric", "createdAt"}`, the latter in seconds since 1970.
@@ -68,10 +81,8 @@ enum KeyLine {
         guard let value = node["metric"]?.integer.flatMap({ UInt16(exactly: $0) }) else {
             throw Fault(reason: "risk: metric is not an integer from 0 to \(UInt16.max)")
         }
-        guard let createdAt = node["createdAt"]?.integer.flatMap({ UInt32(exactly: $0) }), createdAt > 0 else {
-            throw Fault(reason: "risk: createdAt is not a time in seconds since 1970")
-        }
-        return RiskMetric(value, createdAt: createdAt)
+        let createdAt = try time(node["createdAt"], "risk: createdAt", in: 1...Int64(UInt32.max))
+        return RiskMetric(value, createdAt: UInt32(createdAt))
     }
 
     private static func skippedCounters(_ node: JSONNode, below highest: UInt32) throws(Fault) -> [UInt32] {
@@ -94,7 +105,13 @@ enum KeyLine {
         writer.member("counter", key.counter)
         if let app = key.app { writer.member("app", app) }
         if let nonce = key.nonce { writer.member("nonce", base64: nonce.bytes) }
-        if let issued = key.issued { KeyIssue.encode(issued, into: &writer) }
+        if let issued = key.issued {
+            writer.key("issued")
+            writer.beginObject()
+            writer.member("notBefore", issued.notBefore.milliseconds / 1000)
+            writer.member("serial", issued.serial)
+            writer.endObject()
+        }
         if let request = key.lastRequest { encode(request, into: &writer) }
         if let since = key.bannedSince {
             writer.key("banned")
@@ -148,7 +165,7 @@ enum KeyLine {
     }
 
     /// A misspelled member would silently lift a check (a key without `app` is bound by its first accepted request).
-    static func check(_ node: JSONNode, _ known: Set<String>, _ place: String) throws(Fault) {
+    private static func check(_ node: JSONNode, _ known: Set<String>, _ place: String) throws(Fault) {
         guard node.kind == .object else { throw Fault(reason: "\(place) is not a JSON object") }
         guard !node.hasDuplicateMembers else { throw Fault(reason: "\(place) has two members with the same name") }
         for member in node.members {

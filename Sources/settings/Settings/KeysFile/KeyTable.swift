@@ -1,6 +1,6 @@
-package import AppAttest
+internal import AppAttest
 internal import AppCheck
-package import Crypto
+internal import Crypto
 package import Pipeline
 
 /// A KEYS file as the ledger that a replay starts with.
@@ -68,18 +68,13 @@ extension KeyRecord {
         if publicKey != nil { unusableKey = [] }
         counters = counters.joined(other.counters)
         app = app ?? other.app
-        (nonce, issued) = newer.lastAttestation(orLaterOf: older)
+        // Nonce and time of issue belong together: of two attestations the one issued later counts; if not both records say
+        // when, the newer one's nonce counts.
+        let isEarlier = newer.issued.flatMap { issued in older.issued.map { issued < $0 } } ?? false
+        let (first, second) = isEarlier ? (older, newer) : (newer, older)
+        (nonce, issued) = (first.nonce ?? second.nonce, first.issued ?? second.issued)
         lastRequest = newer.lastRequest ?? older.lastRequest
         risk = RiskMetric.later(risk, other.risk)
-    }
-
-    /// Nonce and time of issue belong together: of two attestations the one issued later counts; if not both lines say
-    /// when, this one's nonce counts.
-    package func lastAttestation(orLaterOf other: KeyRecord) -> (nonce: Digest?, issued: IssueTime?) {
-        if let issued, let otherIssued = other.issued, issued < otherIssued {
-            return (other.nonce ?? nonce, otherIssued)
-        }
-        return (nonce ?? other.nonce, issued ?? other.issued)
     }
 }
 

@@ -3,8 +3,10 @@ package import Pipeline
 
 /// Lines of a KEYS file whose public key can never verify anything, by what is wrong with it.
 package struct UnusableKeys: Sendable {
-    package enum Flaw: CaseIterable, Sendable {
-        case noPoint, otherKeyID
+    private enum Flaw: String, CaseIterable {
+        case noPoint =
+            "publicKey is not a key on P-256 (a point, compressed or not, X and Y, or a SubjectPublicKeyInfo)"
+        case otherKeyID = "publicKey belongs to another keyId, which is SHA-256 of the point's 65 bytes"
     }
 
     private var lines: [Flaw: (count: Int, first: Int)] = [:]
@@ -19,23 +21,11 @@ package struct UnusableKeys: Sendable {
     }
 
     /// A line for each flaw that there is.
-    ///
-    /// - Parameter path: the file's.
     package func warnings(of path: String) -> [String] {
         Flaw.allCases.compactMap { flaw in
             guard let (count, first) = lines[flaw] else { return nil }
             let place = count == 1 ? "line \(first)" : "\(count) lines, the first of them line \(first)"
-            return "\(path.printable): \(place): \(flaw.words); the key is kept, and its assertions are key-invalid"
-        }
-    }
-}
-
-extension UnusableKeys.Flaw {
-    fileprivate var words: String {
-        switch self {
-        case .noPoint:
-            "publicKey is not a key on P-256 (a point, compressed or not, X and Y, or a SubjectPublicKeyInfo)"
-        case .otherKeyID: "publicKey belongs to another keyId, which is SHA-256 of the point's 65 bytes"
+            return "\(path.printable): \(place): \(flaw.rawValue); the key is kept, and its assertions are key-invalid"
         }
     }
 }

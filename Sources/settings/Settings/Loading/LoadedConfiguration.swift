@@ -14,7 +14,6 @@ package struct LoadedConfiguration: Sendable {
         (self.configuration, self.keys) = (configuration, keys)
     }
 
-    /// - Parameter directory: the config directory.
     /// - Throws: ``ConfigurationFault`` for the first thing that is wrong, key files included.
     package static func load(
         directory: String,
@@ -29,7 +28,7 @@ package struct LoadedConfiguration: Sendable {
         absentKeys: AbsentKeys = .refused,
         runsPrograms: Bool = true
     ) throws(ConfigurationFault) -> LoadedConfiguration {
-        var stamps = FileStamp.all(ownPaths(in: files.directory))
+        var stamps = FileStamp.all(ConfigurationFiles.paths(in: files.directory))
         let configuration = try Configuration.load(files)
         stamps.merge(FileStamp.all(namedPaths(configuration))) { first, _ in first }
         let keys = try ExchangeKeys.load(configuration, absentKeys: absentKeys, runsPrograms: runsPrograms)
@@ -60,8 +59,6 @@ package struct LoadedConfiguration: Sendable {
     }
 
     /// The warnings after a reload: those of the settings that are new, and each key that is still missing.
-    ///
-    /// - Parameter running: the configuration before.
     package func warnings(after running: LoadedConfiguration, now: Int64) -> [String] {
         let (old, taken) = (running.settingsWarnings(now: now), takenKeys(after: running))
         return settingsWarnings(now: now).filter { !old.contains($0) }
@@ -120,11 +117,7 @@ package struct LoadedConfiguration: Sendable {
 
     /// Every file whose change asks for a reload.
     package func paths(in directory: String) -> Set<String> {
-        Self.ownPaths(in: directory).union(Self.namedPaths(configuration))
-    }
-
-    private static func ownPaths(in directory: String) -> Set<String> {
-        Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
+        ConfigurationFiles.paths(in: directory).union(Self.namedPaths(configuration))
     }
 
     private static func namedPaths(_ configuration: Configuration) -> Set<String> {

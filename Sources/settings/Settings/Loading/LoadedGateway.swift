@@ -45,14 +45,13 @@ package struct LoadedGateway: Sendable {
                     + "true if your clients can live with that."
             )
         }
-        var loaded = LoadedGateway(
+        return LoadedGateway(
             configuration: configuration,
             challenges: try ExchangeKeys.challenges(configuration),
             publicKeys: try read(configuration.gateway.publicKeys, "publicKeys"),
-            verifiers: try read(configuration.gateway.verifiers, "verifiers")
+            verifiers: try read(configuration.gateway.verifiers, "verifiers"),
+            postponed: postponed
         )
-        loaded.postponed = postponed
-        return loaded
     }
 
     /// Doubtful points that do not keep a gateway from running: one line each.
@@ -117,16 +116,6 @@ package struct LoadedGateway: Sendable {
         )
     }
 
-    private init(
-        configuration: Configuration,
-        challenges: ChallengeKeyRing,
-        publicKeys: [UInt8]?,
-        verifiers: [UInt8]?
-    ) {
-        (self.configuration, self.challenges) = (configuration, challenges)
-        (self.publicKeys, self.verifiers) = (publicKeys, verifiers)
-    }
-
     private static func read(_ path: String?, _ name: String) throws(ConfigurationFault) -> [UInt8]? {
         guard let path else { return nil }
         do throws(CommandFault) {
@@ -140,11 +129,8 @@ package struct LoadedGateway: Sendable {
 
     /// Every file whose change asks for a reload.
     package func paths(in directory: String) -> Set<String> {
-        var paths = Set(["worker.json", "apps.json", "kafka.properties"].map { "\(directory)/\($0)" })
-        paths.formUnion(configuration.challengeKeys.compactMap(\.source.path))
-        for path in [configuration.gateway.publicKeys, configuration.gateway.verifiers] {
-            if let path { paths.insert(path) }
-        }
-        return paths
+        let own = [configuration.gateway.publicKeys, configuration.gateway.verifiers]
+        let named = (configuration.challengeKeys.map(\.source.path) + own).compactMap(\.self)
+        return ConfigurationFiles.paths(in: directory).union(named)
     }
 }

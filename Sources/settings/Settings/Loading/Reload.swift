@@ -16,12 +16,7 @@ package struct Reload {
         assert(running.keys.absent.isEmpty, "only a replay goes on without keys, and it does not reload")
         let keys = try ExchangeKeys.load(fresh, after: running.keys)
         try KeyHistory.check(keys, after: running.keys)
-        try RetiredNames.check(fresh.registry, after: old.registry)
-        var next = old
-        next.registry = fresh.registry
-        next.emptyLists = fresh.emptyLists
-        var postponed = WorkerFile.settings.renew(&next, fresh)
-        if !old.hasProperties(of: fresh) { postponed.append("kafka.properties") }
+        let (next, postponed) = try old.renewed(by: fresh)
         assert(next.challenges.mode == old.challenges.mode, "the mode waits for a restart")
         (self.postponed, revoked) = (postponed, [])
         loaded = LoadedConfiguration(configuration: next, keys: keys)
@@ -34,27 +29,30 @@ package struct Reload {
         let old = running.keys
         let kids = KeyLists.revoked(in: files).intersection(old.rings.tokens.keys.map(\.kid))
         guard !kids.isEmpty, let tokens = try? old.rings.tokens.revoking(kids) else { return nil }
-        var (next, rings) = (running.configuration, old.rings)
+        var (next, keys) = (running.configuration, old)
         for index in next.signingKeys.indices where kids.contains(next.signingKeys[index].kid) {
             next.signingKeys[index].state = .revoked
         }
-        rings.tokens = tokens
-        let keys = ExchangeKeys(
-            rings: rings,
-            signingFilesModifiedAt: old.signingFilesModifiedAt,
-            sealing: old.sealing,
-            challenges: old.challenges,
-            absent: old.absent,
-            silent: old.silent
-        )
+        keys.rings.tokens = tokens
         (postponed, revoked) = ([], kids.sorted())
         loaded = LoadedConfiguration(configuration: next, keys: keys)
     }
 }
 
 extension Configuration {
-    /// Whether kafka.properties says the same.
-    func hasProperties(of other: Configuration) -> Bool {
-        kafkaProperties.elementsEqual(other.kafkaProperties) { $0.name == $1.name && $0.value == $1.value }
+    /// What runs after a reload: apps and lists of changed files, and the rest as it is.
+    ///
+    /// - Throws: ``ConfigurationFault`` where an app's name was given to another.
+    package func renewed(
+        by fresh: Configuration
+    ) throws(ConfigurationFault) -> (configuration: Configuration, postponed: [String]) {
+        try RetiredNames.check(fresh.registry, after: registry)
+        var renewed = self
+        renewed.registry = fresh.registry
+        renewed.emptyLists = fresh.emptyLists
+        var postponed = WorkerFile.settings.renew(&renewed, fresh)
+        let isSame = kafkaProperties.elementsEqual(fresh.kafkaProperties) { $0.name == $1.name && $0.value == $1.value }
+        if !isSame { postponed.append("kafka.properties") }
+        return (renewed, postponed)
     }
 }

@@ -7,9 +7,7 @@ package struct StateFolder {
     /// Takes `$STATE_DIRECTORY` (as systemd sets it) if it is set, else the first writable one of `state` next to the
     /// configuration and a folder of this user under `$TMPDIR`.
     ///
-    /// - Parameters:
-    ///   - identity: unique to the instance.
-    ///   - environment: of the process.
+    /// - Parameter identity: unique to the instance.
     /// - Throws: a ``StateFolderFault`` that says what to do.
     package init(
         configuration: String,

@@ -15,9 +15,7 @@ package enum UsableCores {
 
     /// The processors that the process may run on.
     ///
-    /// - Parameters:
-    ///   - status: `/proc/self/status`; its line `Cpus_allowed` is a mask, which may have processors that are away.
-    ///   - online: of the machine.
+    /// - Parameter status: `/proc/self/status`; its line `Cpus_allowed` is a mask, which may have processors that are away.
     package static func affinity(_ status: String, online: Int) -> Int {
         let mask = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }?.split(separator: "\t").last
         let allowed = (mask ?? "").compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }
@@ -25,7 +23,6 @@ package enum UsableCores {
     }
 
     /// - Parameters:
-    ///   - affinity: processors that the process may run on.
     ///   - groups: `/proc/self/cgroup`.
     ///   - read: a file below `/sys/fs/cgroup`; nil = there is none.
     package static func count(affinity: Int, groups: String, read: (String) -> String?) -> Int {
@@ -74,7 +71,6 @@ package enum MemoryLimit {
     }
 }
 
-/// The control groups of a process.
 private enum ControlGroups {
     /// The folders below `/sys/fs/cgroup` of a process's group and of those around it, each with whether it is one of
     /// version 1.

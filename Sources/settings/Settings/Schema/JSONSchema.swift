@@ -1,6 +1,5 @@
 /// Builds a JSON Schema (draft 2020-12). Each function returns the schema of one value.
 package enum JSONSchema {
-    /// A member of an object.
     package struct Member: Sendable {
         package let name: String
         package let schema: JSONTree
@@ -21,7 +20,6 @@ package enum JSONSchema {
     /// - Parameter pattern: ECMA-262.
     package static func string(pattern: String) -> JSONTree { JSONTree(["type": "string", "pattern": pattern]) }
 
-    /// A string of so many characters.
     package static func string(atLeast least: Int, atMost most: Int? = nil) -> JSONTree {
         var schema = string
         schema["minLength"] = .word("\(least)")
@@ -65,7 +63,6 @@ package enum JSONSchema {
         return schema
     }
 
-    /// A whole document.
     package static func document(_ title: String, _ schema: JSONTree) -> JSONTree {
         guard case .object(let members) = schema else { return schema }
         let head = JSONTree(["$schema": "https://json-schema.org/draft/2020-12/schema", "title": title])

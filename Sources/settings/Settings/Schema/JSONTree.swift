@@ -65,7 +65,6 @@ package indirect enum JSONTree: Equatable, Sendable {
         return text
     }
 
-    /// The JSON on one line.
     package var line: String {
         switch self {
         case .object(let members):

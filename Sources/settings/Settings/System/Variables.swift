@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// The process's environment variables.
 package enum Variables {
     /// - Returns: nil where the variable is not set.
     package static func value(_ name: String) -> String? {

@@ -14,15 +14,7 @@ extension String {
     private func showing(_ isKept: (Unicode.Scalar) -> Bool) -> String {
         // Most texts are plain.
         if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return self }
-        var shown = UnicodeScalarView()
-        for scalar in unicodeScalars {
-            if scalar.isVisible || isKept(scalar) {
-                shown.append(scalar)
-            } else {
-                shown.append(contentsOf: scalar.shownCode.unicodeScalars)
-            }
-        }
-        return String(shown)
+        return unicodeScalars.map { $0.isVisible || isKept($0) ? String($0) : $0.shownCode }.joined()
     }
 }
 
@@ -41,7 +33,6 @@ extension Unicode.Scalar {
     /// The text in the place of an invisible scalar.
     package var shownCode: String { "[U+\(hex(value))]" }
 
-    /// The scalar as JSON escapes it.
     fileprivate var jsonEscape: String { utf16.map { "\\u" + hex(UInt32($0)) }.joined() }
 
     private func hex(_ number: UInt32) -> String {

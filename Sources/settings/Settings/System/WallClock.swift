@@ -1,7 +1,6 @@
 package import AppAttest
 internal import Glibc
 
-/// The time of day.
 package enum WallClock {
     @Sendable package static func now() -> EvaluationTime { EvaluationTime(milliseconds: milliseconds()) }
 

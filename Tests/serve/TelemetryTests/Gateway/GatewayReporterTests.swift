@@ -33,6 +33,21 @@ struct GatewayReporterTests {
         #expect(reporter.poll(nil, GatewayCounts(), unknown: (long, nil)).allSatisfy { $0.message.utf8.count < 400 })
     }
 
+    @Test(arguments: ["appattest.replies", nil])
+    func `three calls without an answer are an error, which names topics.replies where that topic is read`(
+        topic: String?
+    ) {
+        var reporter = GatewayReporter(replies: topic)
+        var counts = GatewayCounts()
+        for count in 1...3 {
+            counts.unanswered = count
+            let events = reporter.poll(nil, counts)
+            #expect(events.map(\.name) == (count == 3 ? [.gatewayUnanswered] : []))
+            #expect(events.allSatisfy { $0.level == .error && $0.message.contains("topics.replies") == (topic != nil) })
+        }
+        #expect(reporter.poll(nil, counts).isEmpty, "nothing has changed")
+    }
+
     @Test func `a broker whose clock is off is named once with the difference, and again when it agrees`() {
         var reporter = GatewayReporter(replies: nil)
         var counts = GatewayCounts()

@@ -38,10 +38,9 @@ struct DashboardQueryTests {
                     eval_time: \(minute)m
                     exp_samples: [\(sample)]
             """
-        let file = FileManager.default.temporaryDirectory.appending(path: "query-\(UUID().uuidString).yml")
-        try Data(test.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let answer = try Promtool.run([Promtool.path ?? "promtool", "test", "rules", file.path()], input: [])
+        let answer = try withFile(Array(test.utf8)) {
+            Promtool.run([Promtool.path ?? "promtool", "test", "rules", $0])
+        }
         #expect(answer.code == 0, "\(answer.output)")
     }
 }

@@ -8,23 +8,12 @@ enum Promtool {
 
     /// `promtool check metrics`: findings of its linter are an exit code and lines.
     static func check(_ page: [UInt8]) throws -> (code: Int32, output: String) {
-        try run([path ?? "promtool", "check", "metrics"], input: page)
+        try withFile(page) { run(["sh", "-c", #"exec "$0" check metrics < "$1""#, path ?? "promtool", $0]) }
     }
 
-    static func run(_ arguments: [String], input: [UInt8]) throws -> (code: Int32, output: String) {
-        let file = FileManager.default.temporaryDirectory.appending(path: "metrics-\(UUID().uuidString)")
-        try Data(input).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = URL(filePath: arguments[0])
-        process.arguments = Array(arguments.dropFirst())
-        process.standardInput = try FileHandle(forReadingFrom: file)
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+    static func run(_ arguments: [String]) -> (code: Int32, output: String) {
+        let run = PythonLab.run(arguments)
+        return (run.code, String(decoding: run.output, as: UTF8.self) + run.error)
     }
 }
 
@@ -37,14 +26,16 @@ enum MetricsPython {
         print(sum(len(family.samples) for family in text_string_to_metric_families(text)))
         """
 
-    static var python: String? { PythonLab.python }
-    static var whyMissing: String { PythonLab.whyMissing }
-
     static func parse(_ page: [UInt8]) throws -> (code: Int32, output: String, error: String) {
-        let file = FileManager.default.temporaryDirectory.appending(path: "metrics-\(UUID().uuidString)")
-        try Data(page).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let run = PythonLab.run([python ?? "python3", "-c", script, file.path()])
+        let run = try withFile(page) { PythonLab.run([PythonLab.python ?? "python3", "-c", script, $0]) }
         return (run.code, String(decoding: run.output, as: UTF8.self), run.error)
     }
+}
+
+/// Gives bytes as a file, for as long as `body` runs.
+func withFile<Result>(_ bytes: [UInt8], _ body: (String) throws -> Result) throws -> Result {
+    let file = FileManager.default.temporaryDirectory.appending(path: "metrics-\(UUID().uuidString)")
+    try Data(bytes).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    return try body(file.path())
 }

@@ -5,34 +5,29 @@ internal import Testing
 
 /// Lag, and what an open transaction holds back: rules of the position, the high watermark and the last stable offset.
 struct PartitionEndsTests {
-    struct Case: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let position: Int64?
-        let ends: (low: Int64, stable: Int64, high: Int64)
-        let (lag, unstable): (Int64, Int64)
+    typealias Ends = (low: Int64, stable: Int64, high: Int64)
 
-        init(_ text: String, _ position: Int64?, _ ends: (Int64, Int64, Int64), lag: Int64, unstable: Int64 = 0) {
-            (testDescription, self.position, self.lag, self.unstable) = (text, position, lag, unstable)
-            self.ends = (ends.0, ends.1, ends.2)
-        }
-    }
-
-    static let cases = [
-        Case("an empty partition", nil, (0, 0, 0), lag: 0),
-        Case("everything is answered", 120, (5, 120, 120), lag: 0),
-        Case("a backlog", 100, (5, 120, 120), lag: 20),
-        Case("nothing was ever committed: everything from the first offset on waits", nil, (5, 120, 120), lag: 115),
-        Case("read to the last stable offset, a marker before it", 2, (0, 2, 2), lag: 0),
-        Case("behind an open transaction, everything before it answered", 10, (0, 10, 211), lag: 201, unstable: 201),
-        Case("behind an open transaction, and a backlog before it", 4, (0, 10, 211), lag: 207, unstable: 201),
-        Case("the ends are older than the position", 130, (5, 120, 121), lag: 0, unstable: 1),
-        Case("a reset to the end of a partition that was cut", 500, (0, 20, 20), lag: 0),
+    static let cases: [(claim: String, position: Int64?, ends: Ends, lag: Int64, unstable: Int64)] = [
+        ("an empty partition", nil, (0, 0, 0), 0, 0), ("everything is answered", 120, (5, 120, 120), 0, 0),
+        ("a backlog", 100, (5, 120, 120), 20, 0),
+        ("nothing was ever committed: everything from the first offset on waits", nil, (5, 120, 120), 115, 0),
+        ("read to the last stable offset, a marker before it", 2, (0, 2, 2), 0, 0),
+        ("behind an open transaction, everything before it answered", 10, (0, 10, 211), 201, 201),
+        ("behind an open transaction, and a backlog before it", 4, (0, 10, 211), 207, 201),
+        ("the ends are older than the position", 130, (5, 120, 121), 0, 1),
+        ("a reset to the end of a partition that was cut", 500, (0, 20, 20), 0, 0),
     ]
 
-    @Test(arguments: cases) func `lag counts up to the high watermark`(sample: Case) {
-        let ends = PartitionEnds(low: sample.ends.low, stable: sample.ends.stable, high: sample.ends.high)
-        #expect(ends.lag(behind: sample.position) == sample.lag)
-        #expect(ends.unstable == sample.unstable)
+    @Test(arguments: cases)
+    func `lag counts up to the high watermark`(
+        claim: String,
+        position: Int64?,
+        ends: Ends,
+        lag: Int64,
+        unstable: Int64
+    ) {
+        let ends = PartitionEnds(low: ends.low, stable: ends.stable, high: ends.high)
+        #expect(ends.lag(behind: position) == lag && ends.unstable == unstable, "\(claim)")
     }
 
     @Test func `of several clients the newest ends count, and a low watermark above the last stable offset does not`() {

@@ -1,22 +1,3 @@
-internal import AppCheck
-internal import JSON
-
-/// The gateway's own decisions about a device: challenges, and the rollout's share.
-enum DeviceGate {
-    /// The answer to `:rollout`.
-    static func body(_ decision: RolloutDecision?) -> [UInt8] {
-        var json = JSONWriter(capacity: 96)
-        json.beginObject()
-        json.member("admitted", decision?.isAdmitted ?? true)
-        if let decision {
-            json.member("bucket", decision.bucket)
-            json.member("percent", raw: Array(Rollout.percentText(decision.parts).utf8))
-        }
-        json.endObject()
-        return json.takeBytes()
-    }
-}
-
 /// Limits the events of devices, which need to prove nothing to cause one.
 struct EventGate {
     /// Far more than a rollout's devices ask for at one gateway.
