@@ -30,6 +30,12 @@ enum AnswerTarget {
             precondition(body.count <= ReceiptAnswer.mostBodyBytes, "a longer body is not read")
             let text = Base64.encode(receipt).prefix { $0 != UInt8(ascii: "=") }
             precondition(body.contains(text), "a receipt is what its text says")
+        case .other(let outcome): check(outcome, status)
+        }
+    }
+
+    private static func check(_ outcome: CallOutcome, _ status: Int) {
+        switch outcome {
         case .invalid: precondition(status == 200, "an answer 200 alone lacks a receipt")
         case .early: precondition(status == 304, "304 alone is early")
         case .absent: precondition(status == 404, "404 alone is absent")
@@ -38,6 +44,7 @@ enum AnswerTarget {
         case .throttled: precondition(status == 429, "429 alone throttles")
         case .unavailable: precondition(!(200..<500).contains(status), "a status below 500 is no failure of the server")
         case .unexpected: precondition((201..<500).contains(status), "what is unexpected is a status of HTTP's")
+        case .verified, .notGenuine, .timedOut, .transport: preconditionFailure("no answer by itself says so")
         }
     }
 

@@ -30,14 +30,3 @@ package struct RequestTopic {
         offsets[Int(record.partition)] += 1
     }
 }
-
-extension InboundRecord {
-    /// A record that has no topic, place and time yet.
-    static func unplaced(
-        key: [UInt8]? = nil,
-        value: [UInt8]? = nil,
-        headers: [RecordHeader] = []
-    ) -> InboundRecord {
-        InboundRecord(topic: "", partition: 0, offset: 0, timestamp: 0, key: key, value: value, headers: headers)
-    }
-}

@@ -101,13 +101,12 @@ struct NewKeysCommand {
 
     private static func kinds(_ arguments: Arguments) throws(UsageFault) -> Set<FreshKeys.Kind>? {
         guard let text = arguments.string("--only") else { return nil }
-        var kinds: Set<FreshKeys.Kind> = []
-        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+        let kinds = try text.split(separator: ",", omittingEmptySubsequences: false).map { name throws(UsageFault) in
             guard let kind = FreshKeys.Kind(rawValue: String(name))
             else { throw UsageFault("--only: '\(String(name).printable)' is not signing, sealing or challenge.") }
-            kinds.insert(kind)
+            return kind
         }
-        return kinds
+        return Set(kinds)
     }
 
     private static func algorithms(_ arguments: Arguments) throws(UsageFault) -> [TokenSettings.Algorithm] {

@@ -64,16 +64,18 @@ extension Command {
         var options = ReplaySession.Options(
             inputs: try Self.inputs(arguments),
             output: try arguments.required("--output"),
-            keys: arguments.string("--keys")
+            configuration: try arguments.required("--config")
         )
+        options.keys = arguments.string("--keys")
         options.mints = arguments.has("--mint")
         options.skipsBadLines = arguments.has("--skip-bad-lines")
         options.explain = arguments.string("--explain")
-        options.report = try Self.report(arguments)
+        (options.report, options.isJSON) = (arguments.string("--report"), arguments.has("--json"))
+        options.old = try Self.old(arguments)
         let summaryPath = arguments.string("--summary")
         let onOutput = [
-            ("--summary", summaryPath), ("--explain", options.explain), ("--report", options.report?.path),
-            ("--json", arguments.has("--json") ? "-" : nil),
+            ("--summary", summaryPath), ("--explain", options.explain), ("--report", options.report),
+            ("--json", options.isJSON ? "-" : nil),
         ]
         .filter { $0.1 == "-" }.map(\.0)
         guard onOutput.count < 2 else {
@@ -111,20 +113,13 @@ extension Command {
         }
     }
 
-    private static func report(_ arguments: Arguments) throws(UsageFault) -> ReplaySession.ReportOptions? {
-        let (old, path, isJSON) = (arguments.string("--diff"), arguments.string("--report"), arguments.has("--json"))
-        guard path != nil || isJSON else {
-            guard old == nil else { throw UsageFault("--diff needs --report FILE or --json, which show what changed.") }
-            return nil
+    private static func old(_ arguments: Arguments) throws(UsageFault) -> String? {
+        guard let path = arguments.string("--diff") else { return nil }
+        guard arguments.has("--report") || arguments.has("--json") else {
+            throw UsageFault("--diff needs --report FILE or --json, which show what changed.")
         }
-        guard old != "-" else { throw UsageFault("--diff takes a file, not standard input.") }
-        return ReplaySession.ReportOptions(
-            path: path,
-            isJSON: isJSON,
-            configuration: try arguments.required("--config"),
-            version: AttestWorker.version,
-            old: old
-        )
+        guard path != "-" else { throw UsageFault("--diff takes a file, not standard input.") }
+        return path
     }
 
     private static func inputs(_ arguments: Arguments) throws(UsageFault) -> [String] {
@@ -143,13 +138,13 @@ extension Command {
         }
         let written =
             CaptureStreams.paths(in: options.output)
-            + [summary, options.explain, options.report?.path].compactMap(\.self)
+            + [summary, options.explain, options.report].compactMap(\.self)
         let named = written.filter { $0 != "-" }
         guard Set(named).count == named.count else {
             throw UsageFault("two of the files to be written have one name: give each its own.")
         }
         let inputs = options.inputs.map { ("--input", $0) }
-        let others = [("--keys", options.keys ?? "-"), ("--diff", options.report?.old ?? "-")]
+        let others = [("--keys", options.keys ?? "-"), ("--diff", options.old ?? "-")]
         for (option, path) in inputs + others where path != "-" {
             guard let read = FileStamp(path),
                 let same = written.first(where: { FileStamp($0)?.isSameFile(as: read) == true })

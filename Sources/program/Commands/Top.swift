@@ -67,18 +67,15 @@ struct TopSession {
         return [(address.contains(":") ? "[\(address)]" : address) + ":\(configuration.metricsPort)"]
     }
 
+    private func lines(columns: Int, rows: Int?) -> [String] {
+        TopScreen.lines(rounds.instances, columns: columns, rows: rows, at: WallClock.milliseconds())
+    }
+
     func print(_ console: Console) throws -> Int32 {
         rounds.ask()
         ProgramShell.pause(interval)
         rounds.ask()
-        for line in TopScreen.lines(
-            rounds.instances,
-            columns: Self.plainColumns,
-            rows: nil,
-            at: WallClock.milliseconds()
-        ) {
-            console.print(line)
-        }
+        for line in lines(columns: Self.plainColumns, rows: nil) { console.print(line) }
         return rounds.instances.contains { $0.now != nil } ? ExitCode.done : ExitCode.failed
     }
 
@@ -101,12 +98,7 @@ struct TopSession {
             let next = ContinuousClock.now + interval
             rounds.ask { stopped.isSet }
             let size = Terminal.size
-            let lines = TopScreen.lines(
-                rounds.instances,
-                columns: size.columns,
-                rows: size.rows,
-                at: WallClock.milliseconds()
-            )
+            let lines = lines(columns: size.columns, rows: size.rows)
             do { try screen.draw(lines) } catch let fault as WriteFault where fault.isBrokenPipe { break }
             while !stopped.isSet, ContinuousClock.now < next {
                 ProgramShell.pause(.milliseconds(Self.pauseMilliseconds))

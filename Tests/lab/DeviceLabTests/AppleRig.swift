@@ -94,10 +94,7 @@ struct AppleAnswerJudge {
         guard let receipt = Base64.decode(text), Base64.encode(receipt) == text,
             let content = ReceiptContent(unverified: receipt)
         else { return false }
-        var expectations = device.receiptExpectations(.receipt, clientDataHash: Lab.clientDataHash)
-        expectations.leaf = sent.leaf
-        let verdict = try verifier.prepareReceipt(receipt, expectations: expectations, at: now)
-            .verified(by: OpenSSLEngine()).get()
+        let verdict = try verifier.receipt(receipt, of: device, leaf: sent.leaf, at: now)
         let digits = content.riskMetric?.utf8 ?? []
         let isNumber = (1...9).contains(digits.count) && digits.allSatisfy { (0x30...0x39).contains($0) }
         return verdict.refusal == nil && content.token == sent.token && content.createdAt > sent.createdAt && isNumber

@@ -20,19 +20,4 @@ internal import Testing
         ]
         #expect(expected == Set(receipts + dates + others))
     }
-
-    @Test(arguments: DeviceShape.allCases)
-    func `every fault changes the object`(shape: DeviceShape) {
-        let device = Lab.device(shape)
-        let attestation = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon)
-        for fault in AttestationFault.allCases where fault.applies(to: shape) && !fault.needsPolicy {
-            let object = device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault)
-            #expect(object != attestation, "\(fault.name)")
-        }
-        let assertion = device.assertion(clientDataHash: Lab.clientDataHash, counter: 1)
-        for fault in AssertionFault.allCases where fault.applies(to: shape) && !fault.needsPolicy {
-            let object = device.assertion(clientDataHash: Lab.clientDataHash, counter: 1, fault: fault)
-            #expect(object != assertion, "\(fault.name)")
-        }
-    }
 }

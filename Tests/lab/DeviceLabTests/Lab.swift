@@ -30,13 +30,12 @@ extension ObjectVerifier {
     func attestation(
         _ object: [UInt8],
         of device: FakeDevice,
-        hash: [UInt8] = Lab.clientDataHash,
         _ expectations: Expectations? = nil,
         by engine: any SignatureEngine = OpenSSLEngine()
     ) -> Result<AttestationEvidence, Refusal> {
         prepareAttestation(
             object,
-            clientDataHash: hash,
+            clientDataHash: Lab.clientDataHash,
             keyID: device.keyID,
             expectations: expectations ?? device.expectations,
             at: Lab.noon
@@ -46,16 +45,28 @@ extension ObjectVerifier {
     func assertion(
         _ object: [UInt8],
         of device: FakeDevice,
-        hash: [UInt8] = Lab.clientDataHash,
         _ expectations: Expectations? = nil,
         by engine: any SignatureEngine = OpenSSLEngine()
     ) -> Result<AssertionEvidence, Refusal> {
         prepareAssertion(
             object,
-            clientDataHash: hash,
+            clientDataHash: Lab.clientDataHash,
             key: device.publicKey,
             expectations: expectations ?? device.expectations
         ).verified(by: engine)
+    }
+
+    /// The verdict on a receipt of that device.
+    func receipt(
+        _ receipt: [UInt8],
+        of device: FakeDevice,
+        _ type: ReceiptType = .receipt,
+        leaf: [UInt8]? = nil,
+        at time: EvaluationTime = Lab.noon
+    ) throws -> ReceiptVerdict {
+        var expectations = device.receiptExpectations(type, clientDataHash: Lab.clientDataHash)
+        expectations.leaf = leaf
+        return try prepareReceipt(receipt, expectations: expectations, at: time).verified(by: OpenSSLEngine()).get()
     }
 }
 

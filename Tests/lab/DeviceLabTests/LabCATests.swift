@@ -7,7 +7,7 @@ internal import Testing
 @Suite struct LabCATests {
     @Test func `OpenSSL verifies the attestation chain`() throws {
         let root = try #require(CACertificate(der: Lab.ca.attestationRoot))
-        let intermediate = try #require(CACertificate(der: Lab.ca.attestationIntermediate))
+        let intermediate = try #require(CACertificate(der: Lab.ca.intermediate.certificate))
         #expect(root.isSigned(by: root) && intermediate.isSigned(by: root))
         #expect(intermediate.issuer == root.subject && root.issuer == root.subject)
         #expect(root.isCA && root.pathLength == nil && root.mayCertSign)
@@ -37,19 +37,19 @@ internal import Testing
     @Test func `each unfit authority has its one fault`() throws {
         let unfit = Lab.ca.unfit
         let root = try #require(CACertificate(der: Lab.ca.attestationRoot))
-        func read(_ authority: LabAuthority) throws -> CACertificate {
-            try #require(CACertificate(der: authority.certificate))
-        }
-        #expect(try !read(unfit.foreign.intermediate).isSigned(by: root))
-        #expect(try read(unfit.foreign.intermediate).isSigned(by: read(unfit.foreign.root)))
-        #expect(try !read(unfit.withFlippedSignature).isSigned(by: root))
+        func read(_ der: [UInt8]) throws -> CACertificate { try #require(CACertificate(der: der)) }
+        let foreign = try read(unfit.foreign.intermediate.certificate)
+        #expect(!foreign.isSigned(by: root))
+        #expect(try foreign.isSigned(by: read(unfit.foreign.root.certificate)))
+        #expect(try !read(unfit.intermediate("signature-flipped")).isSigned(by: root))
         let rest = [
-            unfit.expired, unfit.notYetValid, unfit.notAuthority, unfit.withoutBasicConstraints,
-            unfit.withoutCertificateSigning, unfit.withOtherIssuerName, unfit.withCriticalExtension,
+            "expired", "not-yet-valid", "not-ca", "no-constraints", "no-cert-sign", "issuer-name",
+            "critical-extension",
         ]
-        for authority in rest {
-            #expect(try read(authority).isSigned(by: root))
-            #expect(authority.key.x963 == Lab.ca.intermediate.key.x963)
+        for fault in rest {
+            let certificate = unfit.intermediate(fault)
+            #expect(try read(certificate).isSigned(by: root))
+            #expect(certificate.firstRange(of: Lab.ca.intermediate.key.x963) != nil)
         }
     }
 
@@ -57,7 +57,7 @@ internal import Testing
         let ca = LabCA(seed: 99)
         let back = try LabCA(exported: ca.exported)
         #expect(back.attestationRoot == ca.attestationRoot)
-        #expect(back.attestationIntermediate == ca.attestationIntermediate)
+        #expect(back.intermediate.certificate == ca.intermediate.certificate)
         #expect(back.receiptRoot == ca.receiptRoot)
         #expect(back.attestationAnchorPEM == ca.attestationAnchorPEM)
         #expect(LabCA(seed: 98).attestationRoot != ca.attestationRoot)

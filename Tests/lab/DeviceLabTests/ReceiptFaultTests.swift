@@ -39,20 +39,17 @@ internal import Testing
     ) throws {
         let device = Lab.device(shape)
         let verifier = try Lab.verifier()
-        func verdict(_ fault: ReceiptFault?) -> Result<ReceiptVerdict, Refusal> {
-            verifier.prepareReceipt(
-                device.receipt(type, clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault),
-                expectations: device.receiptExpectations(type, clientDataHash: Lab.clientDataHash),
-                at: Lab.noon
-            ).verified(by: OpenSSLEngine())
+        func verdict(_ fault: ReceiptFault?) throws -> ReceiptVerdict {
+            let receipt = device.receipt(type, clientDataHash: Lab.clientDataHash, at: Lab.noon, fault: fault)
+            return try verifier.receipt(receipt, of: device, type)
         }
-        let accepted = try verdict(nil).get()
+        let accepted = try verdict(nil)
         #expect(accepted.refusal == nil)
         #expect(accepted.type == type)
         #expect(accepted.createdAt == Lab.noon)
         #expect((accepted.riskMetric == nil) == (type == .attest))
         for fault in ReceiptFault.allCases where fault.applies(to: type, isAlone: true) {
-            #expect(try verdict(fault).get().refusal == fault.expected, "\(fault.name)")
+            #expect(try verdict(fault).refusal == fault.expected, "\(fault.name)")
         }
     }
 
@@ -65,14 +62,8 @@ internal import Testing
     func `faults of time keep their reason when signers change`(fault: ReceiptFault, milliseconds: Int64) throws {
         let device = Lab.device(.ios27_0_1)
         let time = EvaluationTime(milliseconds: milliseconds)
-        var expectations = device.receiptExpectations(.attest, clientDataHash: Lab.clientDataHash)
-        expectations.maxAgeSeconds = 300
-        expectations.leaf = nil
-        let verdict = try Lab.verifier().prepareReceipt(
-            device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: time, fault: fault),
-            expectations: expectations,
-            at: time
-        ).verified(by: OpenSSLEngine()).get()
+        let receipt = device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: time, fault: fault)
+        let verdict = try Lab.verifier().receipt(receipt, of: device, .attest, at: time)
         #expect(verdict.refusal == fault.expected)
     }
 }

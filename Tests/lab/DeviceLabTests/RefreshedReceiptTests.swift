@@ -7,11 +7,7 @@ internal import Testing
 /// Receipts as Apple gives them for receipts that were sent.
 @Suite("Refreshed receipts")
 struct RefreshedReceiptTests {
-    private static let day: Int64 = 86_400_000
-
-    private static func later(_ milliseconds: Int64) -> EvaluationTime {
-        EvaluationTime(milliseconds: Lab.noon.milliseconds + milliseconds)
-    }
+    private static let day = AppleRig.day
 
     /// Every build must make the same receipts.
     @Test(arguments: [(ReceiptType.attest, [UInt8]([110, 247, 128, 114])), (.receipt, [199, 130, 48, 48])])
@@ -26,18 +22,14 @@ struct RefreshedReceiptTests {
         environment: Environment
     ) throws {
         let device = Lab.device(shape, environment: environment)
-        let first = device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: Lab.noon)
-        let attested = try #require(ReceiptContent(unverified: first))
+        let attested = try Self.content(device, .attest)
         let verifier = try Lab.verifier()
         var sent = attested
         for round in 1...3 {
-            let now = Self.later(Int64(round) * Self.day)
+            let now = AppleRig.later(Int64(round) * Self.day)
             let facts = ReceiptFacts(refreshing: sent, environment: environment, metric: round * 7, at: now)
             let receipt = Lab.ca.receipt(facts)
-            var expectations = device.receiptExpectations(.receipt, clientDataHash: Lab.clientDataHash)
-            expectations.leaf = attested.leaf
-            let verdict = try verifier.prepareReceipt(receipt, expectations: expectations, at: now)
-                .verified(by: OpenSSLEngine()).get()
+            let verdict = try verifier.receipt(receipt, of: device, leaf: attested.leaf, at: now)
             #expect(verdict.refusal == nil && verdict.riskMetric == ExactText("\(round * 7)"))
             sent = try #require(ReceiptContent(unverified: receipt))
             #expect(sent.leaf == attested.leaf && sent.token == attested.token && sent.appID == attested.appID)
@@ -57,8 +49,8 @@ struct RefreshedReceiptTests {
         let sent = try Self.content(Lab.device(.ios27_0_1), .attest)
         let facts = ReceiptFacts(refreshing: sent, environment: .production, metric: 1, at: Lab.noon, dates)
         let content = try #require(ReceiptContent(unverified: Lab.ca.receipt(facts)))
-        #expect(content.notBefore == Self.later(notBefore * Self.day))
-        #expect(content.expiresAt == Self.later(expiry * Self.day))
+        #expect(content.notBefore == AppleRig.later(notBefore * Self.day))
+        #expect(content.expiresAt == AppleRig.later(expiry * Self.day))
     }
 
     @Test func `a receipt under a foreign root is refused for its chain`() throws {
@@ -66,11 +58,7 @@ struct RefreshedReceiptTests {
         let sent = try Self.content(device, .attest)
         let facts = ReceiptFacts(refreshing: sent, environment: .production, metric: 1, at: Lab.noon)
         for isForeign in [false, true] {
-            let verdict = try Lab.verifier().prepareReceipt(
-                Lab.ca.receipt(facts, isForeign: isForeign),
-                expectations: device.receiptExpectations(.receipt, clientDataHash: Lab.clientDataHash),
-                at: Lab.noon
-            ).verified(by: OpenSSLEngine()).get()
+            let verdict = try Lab.verifier().receipt(Lab.ca.receipt(facts, isForeign: isForeign), of: device)
             #expect(verdict.refusal == (isForeign ? .chain : nil))
         }
     }
@@ -84,11 +72,11 @@ struct RefreshedReceiptTests {
         #expect((content.notBefore == nil) == (type == .attest) && (content.riskMetric == nil) == (type == .attest))
         #expect(content.token.flatMap { Base64.decode($0) }?.count == 64)
         // Whole seconds, a day back.
-        #expect(content.leafNotBefore == Self.later(-Self.day - 250))
+        #expect(content.leafNotBefore == AppleRig.later(-Self.day - 250))
     }
 
     @Test func `bytes that are not a receipt have no content`() {
-        let receipt = Lab.device(.ios27_0_1).receipt(.attest, clientDataHash: Lab.clientDataHash, at: Lab.noon)
+        let receipt = AppleRig.attested(Lab.device(.ios27_0_1))
         #expect(ReceiptContent(unverified: receipt) != nil)
         for bytes in [[], [0x30], Array(receipt.dropLast()), receipt + [0], Base64.encode(receipt)] {
             #expect(ReceiptContent(unverified: bytes) == nil)
@@ -102,7 +90,7 @@ struct RefreshedReceiptTests {
         let named = try Self.content(device, .attest)
         #expect(named.token != plain.token && named.token?.count == plain.token?.count)
         #expect(named.leaf == plain.leaf && named.createdAt == plain.createdAt)
-        let again = device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: Self.later(1))
+        let again = AppleRig.attested(device, at: AppleRig.later(1))
         #expect(try #require(ReceiptContent(unverified: again)).token != named.token)
     }
 
@@ -110,7 +98,7 @@ struct RefreshedReceiptTests {
     func `an attestation carries the receipt of its device's hardware`(hardware: UInt64?) {
         var device = Lab.device(.ios27_0_1)
         device.hardware = hardware
-        let receipt = device.receipt(.attest, clientDataHash: Lab.clientDataHash, at: Lab.noon)
+        let receipt = AppleRig.attested(device)
         #expect(device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon).contains(receipt))
         device.hardware = 8
         #expect(!device.attest(clientDataHash: Lab.clientDataHash, at: Lab.noon).contains(receipt))

@@ -24,16 +24,6 @@ import Testing
         return client.answer(status: 200, body: Array(body.utf8), at: Lab.noon)
     }
 
-    private func token(_ kind: StockCall.Kind, _ body: String) throws -> StockToken? {
-        guard case .token(let token) = try outcome(kind, body).outcomes.first else { return nil }
-        return token
-    }
-
-    private func isUnreadable(_ kind: StockCall.Kind, _ body: String) throws -> Bool {
-        guard case .unreadable(let why) = try outcome(kind, body).outcomes.first else { return false }
-        return !why.isEmpty
-    }
-
     @Test(arguments: ["responseV1", "responseV1beta"])
     func `the client reads the contract's golden answers`(_ version: String) throws {
         let name: StaticString = version == "responseV1" ? "responseV1" : "responseV1beta"
@@ -42,41 +32,19 @@ import Testing
         let assertion = try #require(FirebaseContract.node("methods", "exchangeAppAttestAssertion")?[name])
         var client = StockServer.client()
         _ = client.want(limitedUse: false, at: Lab.noon)
-        _ = client.answer(status: 200, body: bytes(challenge), at: Lab.noon)
-        let first = client.answer(status: 200, body: bytes(attestation), at: Lab.noon)
-        guard case .token(let token) = first.outcomes.first else {
-            Issue.record("no token")
-            return
-        }
+        _ = client.answer(status: 200, body: challenge.writtenText, at: Lab.noon)
+        let first = client.answer(status: 200, body: attestation.writtenText, at: Lab.noon)
+        let token = try #require(first.outcomes.first?.newToken)
         #expect(token.text == FirebaseContract.text(attestation["appCheckToken"], "token"))
         #expect(token.expiresAt == Lab.noon + 3_600_000)
         _ = client.want(limitedUse: true, at: Lab.noon)
-        let exchange = client.answer(status: 200, body: bytes(challenge), at: Lab.noon)
+        let exchange = client.answer(status: 200, body: challenge.writtenText, at: Lab.noon)
         let call = try #require(exchange.call)
         let artifact = attestation["artifact"]?.base64Bytes
         #expect(StockServer.body(call)?["artifact"]?.base64Bytes == artifact && artifact != nil)
-        guard case .token(let limited) = client.answer(status: 200, body: bytes(assertion), at: Lab.noon).outcomes.first
-        else {
-            Issue.record("no limited-use token")
-            return
-        }
+        let last = client.answer(status: 200, body: assertion.writtenText, at: Lab.noon)
+        let limited = try #require(last.outcomes.first?.newToken)
         #expect(limited.expiresAt == Lab.noon + 300_000 && limited.isLimitedUse)
-    }
-
-    private func bytes(_ node: JSONNode) -> [UInt8] {
-        var writer = JSONWriter()
-        write(node, into: &writer)
-        return writer.takeBytes()
-    }
-
-    private func write(_ node: JSONNode, into writer: inout JSONWriter) {
-        guard node.kind == .object else { return writer.string(node.string ?? "") }
-        writer.beginObject()
-        for member in node.members {
-            writer.key(named: String(decoding: member.name, as: UTF8.self))
-            write(member.value, into: &writer)
-        }
-        writer.endObject()
     }
 
     @Test(
@@ -95,7 +63,7 @@ import Testing
         for kind in [StockCall.Kind.challengeForAttestation, .challengeForAssertion] {
             let reply = try outcome(kind, body)
             #expect((reply.call != nil) == isRead)
-            #expect(try isUnreadable(kind, body) == !isRead)
+            #expect(reply.isUnreadable == !isRead)
         }
     }
 
@@ -111,8 +79,9 @@ import Testing
         let body = "{\"token\":\"t\",\"ttl\":\(ttl)}"
         let inside = "{\"artifact\":\"AQ==\",\"appCheckToken\":\(body)}"
         for (kind, body) in [(StockCall.Kind.assertion, body), (.attestation, inside)] {
-            #expect(try token(kind, body)?.expiresAt == milliseconds.map { Lab.noon + $0 })
-            #expect(try isUnreadable(kind, body) == (milliseconds == nil))
+            let reply = try outcome(kind, body)
+            #expect(reply.outcomes.first?.newToken?.expiresAt == milliseconds.map { Lab.noon + $0 })
+            #expect(reply.isUnreadable == (milliseconds == nil))
         }
     }
 
@@ -134,7 +103,7 @@ import Testing
         _ kind: StockCall.Kind,
         _ body: String
     ) throws {
-        #expect(try isUnreadable(kind, body))
+        #expect(try outcome(kind, body).isUnreadable)
     }
 
     @Test func `an attestation answer that cannot be read registers nothing`() {
@@ -153,18 +122,12 @@ import Testing
         let good = StockServer.success(call)
         for place in good.indices {
             var (cut, broken) = (ready, ready)
-            guard case .unreadable = cut.answer(status: 200, body: Array(good[..<place]), at: Lab.noon).outcomes.first
-            else {
-                Issue.record("a cut answer was read")
-                return
-            }
             var body = good
             body[place] = 0
-            let outcomes = broken.answer(status: 200, body: body, at: Lab.noon).outcomes
-            guard case .unreadable = outcomes.first else {
-                Issue.record("an answer with a control character was read")
-                return
-            }
+            let short = cut.answer(status: 200, body: Array(good[..<place]), at: Lab.noon)
+            // A control character.
+            let damaged = broken.answer(status: 200, body: body, at: Lab.noon)
+            try #require(short.isUnreadable && damaged.isUnreadable, "byte \(place)")
         }
     }
 }

@@ -15,6 +15,16 @@ import Testing
         return nil
     }
 
+    /// The reply to a wish for a limited-use token whose first call fails.
+    private func fail(
+        _ client: inout StockClient,
+        _ status: Int,
+        at time: EvaluationTime = Lab.noon
+    ) -> StockReply {
+        _ = client.want(limitedUse: true, at: time)
+        return client.answer(status: status, body: [], at: time)
+    }
+
     @Test(arguments: [false, true])
     func `a 403 in a handshake drops the key and restarts the handshake at once, one time`(_ atChallenge: Bool) throws {
         var client = StockServer.client()
@@ -63,18 +73,14 @@ import Testing
     func `after 400 and 404 the client makes no call for a day`(_ status: Int, _ isRegistered: Bool) {
         var client = isRegistered ? StockServer.registered() : StockServer.client()
         let key = client.keyID
-        _ = client.want(limitedUse: true, at: Lab.noon)
-        let reply = client.answer(status: status, body: [], at: Lab.noon)
-        #expect(reply == StockReply(outcomes: [.refused(status: status)]))
+        #expect(fail(&client, status) == StockReply(outcomes: [.refused(status: status)]))
         #expect(client.isRegistered == isRegistered && (key == nil || client.keyID == key))
         #expect(end(&client, at: Lab.noon) == Lab.noon + Self.day)
         #expect(end(&client, at: Lab.noon + (Self.day - 1)) == Lab.noon + Self.day)
         #expect(client.want(limitedUse: true, at: Lab.noon + Self.day).call != nil)
     }
 
-    @Test(
-        arguments: [429, 503, 500, 401]
-    )
+    @Test(arguments: [429, 503, 500, 401])
     func `after other errors the pause doubles up to 4 hours, plus up to a half at random`(_ status: Int) throws {
         var client = StockServer.client()
         var time = Lab.noon
@@ -100,11 +106,10 @@ import Testing
         var client = StockServer.client()
         var time = Lab.noon
         for _ in 0..<5 {
-            _ = client.want(limitedUse: true, at: time)
-            _ = client.answer(status: 503, body: [], at: time)
+            _ = fail(&client, 503, at: time)
             time = try #require(end(&client, at: time))
         }
-        _ = StockServer.serve(&client, client.want(limitedUse: true, at: time), at: time)
+        StockServer.fetch(&client, limitedUse: true, at: time)
         #expect(end(&client, at: time) == nil)
         #expect(client.answer(status: 503, body: [], at: time).outcomes.count == 1)
         let pause = try #require(end(&client, at: time)).milliseconds - time.milliseconds
@@ -115,11 +120,7 @@ import Testing
         var client = StockServer.client()
         _ = client.want(limitedUse: true, at: Lab.noon)
         #expect(client.disconnect(at: Lab.noon) == StockReply(outcomes: [.disconnected]))
-        _ = client.want(limitedUse: true, at: Lab.noon)
-        guard case .unreadable = client.answer(status: 200, body: [], at: Lab.noon).outcomes.first else {
-            Issue.record("an empty answer was read")
-            return
-        }
+        #expect(fail(&client, 200).isUnreadable)
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
         #expect(client.answer(status: 302, body: [], at: Lab.noon).outcomes == [.refused(status: 302)])
         #expect(client.want(limitedUse: true, at: Lab.noon).call != nil)
@@ -129,8 +130,7 @@ import Testing
         var client = StockServer.client()
         _ = client.want(limitedUse: true, at: Lab.noon)
         _ = client.disconnect(at: Lab.noon)
-        _ = client.want(limitedUse: true, at: Lab.noon)
-        _ = client.answer(status: 503, body: [], at: Lab.noon)
+        _ = fail(&client, 503)
         let pause = try #require(end(&client, at: Lab.noon)).milliseconds - Lab.noon.milliseconds
         #expect((2_000..<3_000).contains(pause))
     }
@@ -141,11 +141,7 @@ import Testing
         reply = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
         let lost = reply.call
         #expect(client.disconnect(at: Lab.noon).outcomes == [.disconnected])
-        let served = StockServer.serve(
-            &client,
-            client.want(limitedUse: false, at: Lab.noon + 1000),
-            at: Lab.noon + 1000
-        )
+        let served = StockServer.fetch(&client, limitedUse: false, at: Lab.noon + 1000)
         #expect(served.calls.map(\.kind) == [.challengeForAttestation, .attestation])
         #expect(served.calls.last?.keyID == lost?.keyID && client.keysMade == 1)
     }
@@ -164,11 +160,10 @@ import Testing
 
     @Test func `an app that starts again keeps its key, artifact and token, and forgets the pause`() {
         var client = StockServer.client()
-        _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)
+        StockServer.fetch(&client, limitedUse: false)
         let key = client.keyID
         let cached = client.want(limitedUse: false, at: Lab.noon)
-        _ = client.want(limitedUse: true, at: Lab.noon)
-        _ = client.answer(status: 503, body: [], at: Lab.noon)
+        _ = fail(&client, 503)
         #expect(end(&client, at: Lab.noon) != nil)
         client.restart()
         #expect(client.want(limitedUse: false, at: Lab.noon) == cached && cached.call == nil)
@@ -178,27 +173,16 @@ import Testing
 
     @Test func `the cache serves during a pause`() {
         var client = StockServer.client()
-        _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon)
-        _ = client.want(limitedUse: true, at: Lab.noon)
-        _ = client.answer(status: 503, body: [], at: Lab.noon)
-        guard case .cached = client.want(limitedUse: false, at: Lab.noon).outcomes.first else {
-            Issue.record("not from the cache")
-            return
-        }
+        StockServer.fetch(&client, limitedUse: false)
+        _ = fail(&client, 503)
+        #expect(client.want(limitedUse: false, at: Lab.noon).outcomes.first?.cachedToken != nil)
     }
 
     @Test func `objects have the requested fault`() throws {
         var client = StockServer.client()
         client.attestationFault = .nonceOfOtherClientData
-        let calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
-        let object = try #require(StockServer.body(calls[1])?["attestation_statement"]?.base64Bytes)
-        let verdict = try Lab.verifier().prepareAttestation(
-            object,
-            clientDataHash: SHA256.hash(StockServer.challenge).bytes,
-            keyID: try #require(client.keyID),
-            expectations: Expectations(appIDs: [AppID(Lab.appID)]),
-            at: Lab.noon
-        ).verified(by: OpenSSLEngine())
+        let calls = StockServer.fetch(&client, limitedUse: true).calls
+        let verdict = try StockServer.verdict(calls[1], of: client)
         #expect(reason(verdict) == "nonce-mismatch")
     }
 }

@@ -10,22 +10,20 @@ import Testing
 
     @Test func `a new installation goes challenge, attestation, token; then challenge, assertion, token`() throws {
         var client = StockServer.client()
-        let first = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon, token: "t1")
+        let first = StockServer.fetch(&client, limitedUse: false, token: "t1")
         #expect(first.calls.map(\.kind) == [.challengeForAttestation, .attestation])
         #expect(
             first.calls.map(\.path) == [
                 Self.path + "generateAppAttestChallenge", Self.path + "exchangeAppAttestAttestation",
             ]
         )
-        guard case .token(let token) = first.outcomes.first, first.outcomes.count == 1 else {
-            Issue.record("no token")
-            return
-        }
+        let token = try #require(first.outcomes.first?.newToken)
+        #expect(first.outcomes.count == 1)
         #expect(token.text == "t1" && !token.isLimitedUse && token.expiresAt == Lab.noon + 3_600_000)
         #expect(client.isRegistered && client.keysMade == 1 && !client.isBusy)
 
         let later = Lab.noon + 3_600_000
-        let second = StockServer.serve(&client, client.want(limitedUse: false, at: later), at: later, token: "t2")
+        let second = StockServer.fetch(&client, limitedUse: false, at: later, token: "t2")
         #expect(second.calls.map(\.kind) == [.challengeForAssertion, .assertion])
         #expect(second.calls.last?.path == Self.path + "exchangeAppAttestAssertion")
         #expect(client.keysMade == 1 && second.calls.last?.keyID == first.calls.last?.keyID)
@@ -34,20 +32,14 @@ import Testing
     @Test func `a verifier accepts the client's attestations and assertions, and counters rise`() throws {
         var client = StockServer.client()
         let verifier = try Lab.verifier()
-        var calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
+        var calls = StockServer.fetch(&client, limitedUse: true).calls
         let attestation = try #require(StockServer.body(calls[1]))
         let keyID = try #require(client.keyID)
         #expect(attestation["key_id"]?.base64Bytes == keyID.bytes && calls[1].keyID == keyID)
         #expect(attestation["challenge"]?.base64Bytes == StockServer.challenge)
-        let evidence = try verifier.prepareAttestation(
-            try #require(attestation["attestation_statement"]?.base64Bytes),
-            clientDataHash: SHA256.hash(StockServer.challenge).bytes,
-            keyID: keyID,
-            expectations: Expectations(appIDs: [AppID(Lab.appID)]),
-            at: Lab.noon
-        ).verified(by: OpenSSLEngine()).get()
+        let evidence = try StockServer.verdict(calls[1], of: client).get()
         for counter in [1, 2] as [UInt32] {
-            calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
+            calls = StockServer.fetch(&client, limitedUse: true).calls
             let assertion = try #require(StockServer.body(calls[1]))
             #expect(assertion["artifact"]?.base64Bytes == StockServer.artifact)
             let verdict = verifier.prepareAssertion(
@@ -67,13 +59,13 @@ import Testing
         var orders: Set<[[UInt8]]> = []
         for seed in 0..<20 as Range<UInt64> {
             var client = StockServer.client(seed: seed)
-            let calls = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
+            let calls = StockServer.fetch(&client, limitedUse: true).calls
             #expect(calls[0].body == nil && calls[0].keyID == nil)
             let text = String(decoding: try #require(calls[1].body), as: UTF8.self)
             #expect(text.ranges(of: "/").count == text.ranges(of: "\\/").count && text.contains("\\/"))
             #expect(text.contains("\"limited_use\":true") && !text.contains(" "))
             orders.insert(try #require(StockServer.body(calls[1])).members.map(\.name))
-            let again = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon).calls
+            let again = StockServer.fetch(&client, limitedUse: false).calls
             let assertion = try #require(StockServer.body(again[1]))
             try expectMembers(assertion, of: "exchangeAppAttestAssertion")
             #expect(assertion["limited_use"]?.bool == false)
@@ -90,7 +82,7 @@ import Testing
 
     @Test func `the record's value has the path, and the body unchanged or none`() throws {
         var client = StockServer.client()
-        let calls = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon).calls
+        let calls = StockServer.fetch(&client, limitedUse: false).calls
         #expect(String(decoding: calls[0].value, as: UTF8.self) == "{\"path\":\"\(calls[0].path)\"}")
         let body = String(decoding: try #require(calls[1].body), as: UTF8.self)
         #expect(
@@ -102,8 +94,8 @@ import Testing
         var client = StockServer.client()
         let installation = client.installationID
         #expect(installation.utf8.count == 22)
-        let first = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
-        let second = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
+        let first = StockServer.fetch(&client, limitedUse: true).calls
+        let second = StockServer.fetch(&client, limitedUse: true).calls
         for call in first + second {
             let names = call.headers.map(\.name)
             #expect(names == (call == first[0] ? ["installation-id", "handshake"] : ["installation-id"]))
@@ -116,22 +108,19 @@ import Testing
     @Test func `same seed, same events: same calls, byte for byte; another seed has another key`() {
         func calls(_ seed: UInt64) -> [StockCall] {
             var client = StockServer.client(seed: seed)
-            let first = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
-            return first + StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon).calls
+            let first = StockServer.fetch(&client, limitedUse: true).calls
+            return first + StockServer.fetch(&client, limitedUse: true).calls
         }
         #expect(calls(1) == calls(1))
         #expect(calls(1)[1].keyID != calls(2)[1].keyID)
     }
 
-    @Test func `a session token is reused while more than 5 minutes remain`() {
+    @Test func `a session token is reused while more than 5 minutes remain`() throws {
         var client = StockServer.client()
-        _ = StockServer.serve(&client, client.want(limitedUse: false, at: Lab.noon), at: Lab.noon, token: "t1")
+        StockServer.fetch(&client, limitedUse: false, token: "t1")
         for age in [0, 3_299_999] as [Int64] {
             let reply = client.want(limitedUse: false, at: Lab.noon + age)
-            guard case .cached(let token) = reply.outcomes.first else {
-                Issue.record("not from the cache")
-                return
-            }
+            let token = try #require(reply.outcomes.first?.cachedToken)
             #expect(token.text == "t1" && reply.call == nil && !client.isBusy)
         }
         let late = client.want(limitedUse: false, at: Lab.noon + 3_300_000)
@@ -140,7 +129,7 @@ import Testing
 
     @Test func `limited-use tokens are not cached, and the session's cache does not serve them`() {
         var client = StockServer.client()
-        _ = StockServer.serve(&client, client.want(limitedUse: true, at: Lab.noon), at: Lab.noon, token: "l1")
+        StockServer.fetch(&client, limitedUse: true, token: "l1")
         let session = client.want(limitedUse: false, at: Lab.noon)
         #expect(session.call != nil && session.outcomes.isEmpty)
         _ = StockServer.serve(&client, session, at: Lab.noon, token: "t1")
@@ -161,10 +150,7 @@ import Testing
                 .assertion,
             ]
         )
-        let limited = served.outcomes.map { outcome in
-            if case .token(let token) = outcome { token.isLimitedUse } else { nil as Bool? }
-        }
-        #expect(limited == [false, false, true, true])
+        #expect(served.outcomes.map { $0.newToken?.isLimitedUse } == [false, false, true, true])
         #expect(!client.isBusy)
     }
 

@@ -13,16 +13,17 @@ struct CrossingWatchTests {
         subject: String? = "app",
         mayShareToken: Bool = false
     ) -> StockMember.Call {
-        var call = StockMember.Call(
+        StockMember.Call(
             key: nil,
             value: [],
             headers: [],
             web: WebCall(path: "/", body: []),
             verb: "v",
-            asker: asker
+            asker: asker,
+            keyID: keyID,
+            subject: subject,
+            mayShareToken: mayShareToken
         )
-        (call.keyID, call.subject, call.mayShareToken) = (keyID, subject, mayShareToken)
-        return call
     }
 
     private static func token(_ name: String, subject: String = "app") -> String {

@@ -19,8 +19,8 @@ import Traffic
         #expect(tally.minted == 15 && Set(tally.tokens).count == 15 && tally.checks == 10)
         #expect(tally.faults == [] && tally.refused == [:] && tally.lost == 0)
         // A handshake, two assertions with their challenges, two checks.
-        #expect(tally.calls == 5 * 8 && link.sent.count == tally.calls && fleet.answers == tally.calls)
-        #expect(Set(link.sent.map(\.id)).count == tally.calls)
+        #expect(tally.calls == 5 * 8 && link.calls.count == tally.calls && fleet.answers == tally.calls)
+        #expect(Set(link.ids).count == tally.calls)
         try fleet.close()
         #expect(link.isClosed)
     }
@@ -29,7 +29,7 @@ import Traffic
         let fleet = try fleet(3, [.session])
         link.isReady = false
         try fleet.serve(steps: 10)
-        #expect(link.sent.isEmpty && !fleet.isDone)
+        #expect(link.calls.isEmpty && !fleet.isDone)
         link.isReady = true
         try fleet.serve(steps: 10)
         #expect(fleet.isDone && fleet.tally.sessions == 3)
@@ -39,14 +39,14 @@ import Traffic
         let fleet = try fleet(3, [.session, .limitedUse])
         fleet.limit = 7
         try fleet.serve(steps: 100)
-        #expect(fleet.isDone && link.sent.count == 7 && fleet.answers == 7)
+        #expect(fleet.isDone && link.calls.count == 7 && fleet.answers == 7)
     }
 
     @Test func `a call without an answer is given up after a minute, and the wish is asked for again`() throws {
         let fleet = try fleet(1, [.session])
         link.answers = false
         try fleet.serve(steps: 10)
-        #expect(link.sent.count == 1 && fleet.isWaiting)
+        #expect(link.calls.count == 1 && fleet.isWaiting)
         link.answers = true
         let noon = TrafficLab.noon.milliseconds
         try fleet.serve(steps: 1, from: EvaluationTime(milliseconds: noon + 60_000))

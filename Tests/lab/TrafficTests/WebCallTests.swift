@@ -23,7 +23,7 @@ struct WebCallTests {
 
     /// The calls of one member of each kind of resource, until its wishes are fulfilled.
     private func calls(_ app: SimulatedApp) throws -> [StockMember.Call] {
-        let link = RecordingLink()
+        let link = MemoryLink()
         let fleet = TrafficLab.fleet([app], 2, [.limitedUse], link)
         try fleet.serve(steps: 40)
         #expect(fleet.isDone)
@@ -51,7 +51,7 @@ struct WebCallTests {
         }
         let check = try #require(calls.first { $0.verb == "verifyAppCheckToken" })
         #expect(check.web.path == "/v1beta/projects/lab:verifyAppCheckToken")
-        #expect(check.web.headers == [WebCall.Header("Content-Type", "application/json")])
+        #expect(check.web.headers.map { [$0.name, $0.value] } == [["Content-Type", "application/json"]])
     }
 
     @Test func `an app's API key goes with its calls, and never with those of an OAuth client`() throws {
@@ -75,7 +75,7 @@ struct WebCallTests {
     }
 
     @Test func `a broken connection is tried again after a second, and counted by its cause`() throws {
-        let link = RecordingLink()
+        let link = MemoryLink()
         link.loses = true
         let fleet = TrafficLab.fleet([try Self.app()], 1, [.session], link)
         let noon = TrafficLab.noon.milliseconds
@@ -88,34 +88,10 @@ struct WebCallTests {
     }
 
     @Test func `backends that check no tokens make no calls, and the limited-use tokens count`() throws {
-        let link = RecordingLink()
+        let link = MemoryLink()
         let fleet = TrafficLab.fleet([try Self.app()], 2, [.limitedUse], link, checksTokens: false)
         try fleet.serve(steps: 20)
         #expect(fleet.isDone && fleet.tally.limitedUse == 2 && fleet.tally.consumed == 0)
         #expect(link.calls.allSatisfy { $0.verb != "verifyAppCheckToken" } && link.calls.count == 4)
     }
-}
-
-/// A link that keeps the calls and answers them as ``MemoryLink`` does.
-final class RecordingLink: StockLink {
-    private let memory = MemoryLink()
-    private(set) var calls: [StockMember.Call] = []
-    /// Whether connections break.
-    var loses = false
-    private var lost: [String] = []
-
-    var isReady: Bool { true }
-
-    func send(_ call: StockMember.Call, id: String) throws {
-        calls.append(call)
-        if loses { lost.append(id) } else { try memory.send(call, id: id) }
-    }
-
-    func poll(milliseconds: Int) -> [LinkAnswer] {
-        defer { lost = [] }
-        return memory.poll(milliseconds: milliseconds) + lost.map { .lost($0, reason: "away") }
-    }
-
-    func forget(_ id: String) {}
-    func close() {}
 }

@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import Crypto
 internal import Gateway
 internal import Kafka
 internal import KafkaPorts
@@ -8,7 +7,6 @@ internal import RiskKit
 internal import SimulationKit
 internal import Streams
 internal import Telemetry
-internal import Threads
 
 @testable internal import Refresher
 
@@ -28,15 +26,6 @@ class FakeCaller: CallPort {
     func stop() { isStopped = true }
 }
 
-/// Requests that a test acknowledges.
-final class FakeOutlet: RequestOutlet {
-    private let records = Locked<[OutboundRequest]>([])
-
-    var written: [OutboundRequest] { records.withLock { $0 } }
-
-    func write(_ record: OutboundRequest) { records.withLock { $0.append(record) } }
-}
-
 /// A refresher on the simulated Kafka, to which nothing happens but what its test does.
 final class LoneRefresher {
     static let start = EvaluationTime(milliseconds: 1_700_000_000_000)
@@ -46,7 +35,7 @@ final class LoneRefresher {
     /// Each line's.
     let brokers: [SimulatedBroker]
     let members: [SimulatedProcess]
-    let outlet = FakeOutlet()
+    let outlet = RefreshFleet.Outlet()
     let inbox = RefreshInbox()
     let loop: RefreshLoop
     private let log: Log
@@ -63,7 +52,7 @@ final class LoneRefresher {
     init(
         _ records: [InboundRecord],
         partitions: Int = 2,
-        keys: [ProviderKey]? = nil,
+        rules: RefreshRules? = nil,
         judge: any ReceiptJudge = FakeReceipts(),
         caller: any CallPort,
         at start: EvaluationTime = start
@@ -74,20 +63,13 @@ final class LoneRefresher {
         members = brokers.map { broker in
             SimulatedProcess(name: Self.name, isStatic: true, broker: broker, seed: 1, chances: .none)
         }
-        let log = Log()
-        let groups = try zip(ReceiptLine.allCases, members).map { line, member in
-            try LineGroup(line, partitions: Int32(partitions), say: { log.events.append($0) }) {
-                () throws(KafkaFault) in try member.groupConsumer()
-            }
-        }
+        let (log, processes) = (Log(), members)
         self.log = log
-        let key = try SigningKey.generate(.p256)
-        let own = FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
-        var settings = RefreshDriver.Settings(partitions: partitions, keys: keys ?? own, apps: [FakeReceipts.app])
-        settings.callsPerSecond = 1_000
         loop = RefreshLoop(
-            RefreshDriver(settings, judge: judge),
-            groups: groups,
+            RefreshDriver(try rules ?? FakeReceipts.rules(), partitions: partitions, judge: judge),
+            groups: try LineGroup.all(partitions: Int32(partitions), say: { log.events.append($0) }) {
+                line throws(KafkaFault) in try processes[line.rawValue].groupConsumer()
+            },
             caller: caller,
             outlet: outlet,
             topic: "requests",
@@ -95,7 +77,6 @@ final class LoneRefresher {
             monitor: RefreshMonitor(version: "0"),
             say: { log.events.append($0) }
         )
-        for group in groups { try group.start() }
     }
 
     var events: [LogEvent] { log.events }

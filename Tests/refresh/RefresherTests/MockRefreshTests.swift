@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import Crypto
 internal import Gateway
 internal import Kafka
 internal import KafkaPorts
@@ -36,7 +35,7 @@ struct MockRefreshTests {
         let dates = ReceiptDates(type: .attest, createdAt: createdAt)
         for number in 0..<perPartition {
             for partition in 0..<partitions {
-                let receipt = SimulatedReceipt(key: 2 * number, dates: dates, attestation: 1)
+                let receipt = SimulatedReceipt(key: 2 * number, dates: dates)
                 let record = FakeReceipts.record(receipt, offset: 0, bytes: 3_800)
                 try producer.produce(
                     topic: "receipts",
@@ -57,26 +56,14 @@ struct MockRefreshTests {
         caller: FakeCaller,
         isOver: (RefreshLoop) -> Bool
     ) throws {
-        let key = try SigningKey.generate(.p256)
-        let keys = FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
-        var settings = RefreshDriver.Settings(
-            partitions: Int(partitions),
-            keys: keys,
-            apps: [FakeReceipts.app]
-        )
-        settings.callsPerSecond = 1_000
         let inbox = RefreshInbox()
         let writer = broker.writer(partitions: partitions) { _ in }
         try writer.start { inbox.put(.reports($0)) }
-        let groups = try ReceiptLine.allCases.map { line in
-            try LineGroup(line, partitions: partitions, say: { _ in }) { () throws(KafkaFault) in
-                try broker.consumer(line)
-            }
-        }
-        for group in groups { try group.start() }
         let loop = RefreshLoop(
-            RefreshDriver(settings, judge: FakeReceipts()),
-            groups: groups,
+            RefreshDriver(try FakeReceipts.rules(), partitions: Int(partitions), judge: FakeReceipts()),
+            groups: try LineGroup.all(partitions: partitions, say: { _ in }) { line throws(KafkaFault) in
+                try broker.consumer(line)
+            },
             caller: caller,
             outlet: writer,
             topic: "requests",

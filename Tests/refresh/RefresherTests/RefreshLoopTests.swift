@@ -22,7 +22,7 @@ struct RefreshLoopTests {
 
     private static func record(_ offset: Int64, partition: Int32 = 0, key: Int = 2) -> InboundRecord {
         let dates = ReceiptDates(type: .attest, createdAt: LoneRefresher.start)
-        let receipt = SimulatedReceipt(key: key, dates: dates, attestation: 1)
+        let receipt = SimulatedReceipt(key: key, dates: dates)
         return FakeReceipts.record(receipt, offset: offset).inbound(partition: partition)
     }
 

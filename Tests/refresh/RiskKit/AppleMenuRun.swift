@@ -68,9 +68,8 @@ package struct AppleMenuRun {
         let genuine = AppleReceipts(verifier, engine: engine)
         judge = plan.isCredulous ? Credulous(judge: genuine) : genuine
         let keys = [ProviderKey(team: Self.team, kid: "KEY1234567", key: key)].compactMap(\.self)
-        var rules = RefreshDriver.Settings(partitions: 1, keys: keys, apps: [FakeReceipts.app])
-        rules.callsPerSecond = 1
-        driver = RefreshDriver(rules, judge: judge)
+        let rules = RefreshRules(keys: keys, apps: [FakeReceipts.app], callsPerSecond: 1)
+        driver = RefreshDriver(rules, partitions: 1, judge: judge)
         random = SeededRandom(seed: plan.seed)
         for pair in Self.pairs { driver.assign(pair) }
         for number in 0..<plan.keys {
@@ -97,7 +96,7 @@ package struct AppleMenuRun {
         guard let dates = ReceiptContent(unverified: receipt).flatMap(ReceiptDates.init) else {
             return breaches.append("a receipt that cannot be read is in the topic")
         }
-        let simulated = SimulatedReceipt(key: 1, dates: dates, attestation: 1)
+        let simulated = SimulatedReceipt(key: 1, dates: dates)
         var record = FakeReceipts.record(simulated, offset: Int64(topic.count))
         (record.key, record.value) = (Base64.encode(device.keyID.bytes), receipt)
         topic.append((device, record))

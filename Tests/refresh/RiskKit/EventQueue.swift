@@ -15,13 +15,9 @@ package struct EventQueue<Event: Sendable>: Sendable {
     package var next: EvaluationTime? { entries.last?.at }
 
     package mutating func add(_ event: Event, at time: EvaluationTime) {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].at > time { low = middle + 1 } else { high = middle }
-        }
         // Before those of the same time, since the last is taken first.
-        entries.insert(Entry(at: time, event: event), at: low)
+        let place = entries.firstIndex { $0.at <= time } ?? entries.count
+        entries.insert(Entry(at: time, event: event), at: place)
     }
 
     package mutating func take(until time: EvaluationTime) -> Event? {

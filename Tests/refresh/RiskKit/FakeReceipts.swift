@@ -1,4 +1,5 @@
 package import AppAttest
+internal import Crypto
 internal import JSON
 package import Risk
 package import Streams
@@ -15,6 +16,13 @@ package struct FakeReceipts: ReceiptJudge {
 
     package static func environment(of key: Int) -> Environment {
         key.isMultiple(of: 7) ? .development : .production
+    }
+
+    /// Rules with a key of each team.
+    package static func rules(callsPerSecond: Double = 1_000, apps: Set<String> = [app]) throws -> RefreshRules {
+        let key = try SigningKey.generate(.p256)
+        let keys = teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
+        return RefreshRules(keys: keys, apps: apps, callsPerSecond: callsPerSecond)
     }
 
     package static func record(
@@ -61,11 +69,8 @@ package struct FakeReceipts: ReceiptJudge {
             notBefore: notBefore.milliseconds == 0 ? nil : notBefore,
             expiresAt: createdAt.after(milliseconds: 90 * Milliseconds.day)
         )
-        return ReceiptSummary(
-            appID: Self.teams[Int(receipt[0]) % 2] + ".com.example",
-            environment: Self.environments[Int(receipt[2]) % Self.environments.count],
-            dates: dates
-        )
+        let environment = Self.environments[Int(receipt[2]) % Self.environments.count]
+        return (Self.teams[Int(receipt[0]) % 2] + ".com.example", environment, dates)
     }
 
     package func judge(

@@ -10,7 +10,7 @@ package struct SimulatedReceipt: Sendable, Equatable {
     /// How often the key had been attested by then: Apple links a chain of receipts to its attestation.
     package let attestation: Int
 
-    package init(key: Int, dates: ReceiptDates, attestation: Int) {
+    package init(key: Int, dates: ReceiptDates, attestation: Int = 1) {
         (self.key, self.dates, self.attestation) = (key, dates, attestation)
     }
 }
@@ -179,7 +179,7 @@ package final class RefreshBooks {
         }
         answers[answer.status, default: 0] += 1
         switch answer.content {
-        case .unauthorized, .throttled, .unavailable: failures[place, default: 0] += 1
+        case .other(.unauthorized), .other(.throttled), .other(.unavailable): failures[place, default: 0] += 1
         // It has ended once its request has arrived.
         case .receipt: exchanges[id]?[call.number]?.received = time
         default: ended.insert(place)

@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import Crypto
 internal import DeviceLab
-internal import Gateway
+package import Gateway
 internal import Kafka
 internal import KafkaPorts
 internal import Refresher
@@ -99,9 +99,10 @@ package final class RefreshFleet {
     }
 
     /// Confined to the test's thread, with all of a fleet.
-    final class Outlet: RequestOutlet, @unchecked Sendable {
-        var written: [OutboundRequest] = []
-        func write(_ record: OutboundRequest) { written.append(record) }
+    package final class Outlet: RequestOutlet, @unchecked Sendable {
+        package var written: [OutboundRequest] = []
+        package init() {}
+        package func write(_ record: OutboundRequest) { written.append(record) }
     }
 
     /// Begins calls, and gives none up.
@@ -196,11 +197,14 @@ package final class RefreshFleet {
         return "refresher-\(nextName)"
     }
 
-    private func keys(_ teams: [String] = FakeReceipts.teams) throws -> [ProviderKey] {
+    /// - Parameter teams: those that speak for each prefix.
+    private func rules(_ teams: [String] = FakeReceipts.teams) throws -> RefreshRules {
         let key = try Self.key.get()
-        return zip(FakeReceipts.teams, teams).compactMap { prefix, team in
+        let keys = zip(FakeReceipts.teams, teams).compactMap { prefix, team in
             ProviderKey(team: team, kid: "KEY1234567", key: key, appIDPrefixes: [prefix])
         }
+        let apps: Set<String> = [FakeReceipts.app]
+        return RefreshRules(keys: keys, apps: apps, callsPerSecond: plan.callsPerSecond, lines: Self.lines)
     }
 
     func start(_ name: String) throws {
@@ -208,22 +212,13 @@ package final class RefreshFleet {
         let id = lastID
         let members = brokers.map { member(name, $0) }
         let (inbox, outlet) = (RefreshInbox(), Outlet())
-        var settings = RefreshDriver.Settings(partitions: plan.partitions, keys: try keys(), apps: [FakeReceipts.app])
-        (settings.lines, settings.callsPerSecond) = (Self.lines, plan.callsPerSecond)
-        settings.mostReceipts = plan.mostReceipts
+        let (rules, partitions, judge) = (try rules(), plan.partitions, FakeReceipts())
         do throws(KafkaFault) {
-            let partitions = Int32(plan.partitions)
-            var groups: [LineGroup] = []
-            for (line, member) in zip(ReceiptLine.allCases, members) {
-                let group = try LineGroup(line, partitions: partitions, say: { [unowned self] in hear($0) }) {
-                    () throws(KafkaFault) in try member.groupConsumer()
-                }
-                try group.start()
-                groups.append(group)
-            }
             let loop = RefreshLoop(
-                RefreshDriver(settings, judge: FakeReceipts()),
-                groups: groups,
+                RefreshDriver(rules, partitions: partitions, mostReceipts: plan.mostReceipts, judge: judge),
+                groups: try LineGroup.all(partitions: Int32(partitions), say: { [unowned self] in hear($0) }) {
+                    line throws(KafkaFault) in try members[line.rawValue].groupConsumer()
+                },
                 caller: Caller { [unowned self] in begin($0, of: id, $1) },
                 outlet: outlet,
                 topic: "requests",
@@ -261,13 +256,7 @@ package final class RefreshFleet {
     /// Each team speaks for the other's prefix.
     func reload(_ refresher: Refresher) throws {
         refresher.teams.reverse()
-        let rules = RefreshRules(
-            keys: try keys(refresher.teams),
-            apps: [FakeReceipts.app],
-            callsPerSecond: plan.callsPerSecond,
-            lines: Self.lines
-        )
-        refresher.loop.reload(rules)
+        refresher.loop.reload(try rules(refresher.teams))
     }
 
     private func refresher(_ id: Int) -> Refresher? { refreshers.first { $0.id == id && !$0.isDead } }

@@ -47,16 +47,6 @@ struct AppleMenuTests {
         }
     }
 
-    @Test func `a few seeds together draw from the whole menu`() throws {
-        var met: Set<String> = []
-        for seed in 9...12 as ClosedRange<UInt64> {
-            var plan = AppleMenuRun.Plan(seed: seed)
-            (plan.keys, plan.share) = (24, 0.7)
-            met.formUnion(try Self.run(plan).outcomes.keys)
-        }
-        #expect(DeviceLab.AppleFault.allCases.allSatisfy { met.contains($0.name) }, "\(met.sorted())")
-    }
-
     @Test func `a run notices a refresher and a worker that take any receipt`() throws {
         var plan = AppleMenuRun.Plan(seed: 1)
         (plan.keys, plan.share, plan.isCredulous) = (24, 0.6, true)

@@ -48,33 +48,12 @@ struct CallBreakerTests {
         #expect(breaker.fail(.answer, at: Sample.start) == .opened(.answer))
     }
 
-    @Test func `a probe goes out every 15 minutes, until one closes it`() {
-        var breaker = breaker(.pressure, 20)
-        let first = Sample.at(Self.probe)
-        breaker.begin(at: first)
-        #expect(breaker.isOpen && breaker.opensAt == first.after(milliseconds: Self.probe))
-        #expect(breaker.fail(.pressure, at: first) == nil)
-        #expect(breaker.opensAt == first.after(milliseconds: Self.probe))
-        breaker.begin(at: Sample.at(2 * Self.probe))
-        #expect(breaker.succeed() == .closed)
-        #expect(breaker.isFresh && breaker.opensAt == nil)
-    }
-
     @Test(arguments: [(CallFailure.answer, 10, false), (.pressure, 20, true), (.unauthorized, 10, true)])
     func `an answer without data closes what it refutes`(failure: CallFailure, count: Int, closes: Bool) {
         var breaker = breaker(failure, count)
         #expect(breaker.answer() == (closes ? .closed : nil))
         #expect(breaker.isOpen != closes)
         #expect(breaker.succeed() == (closes ? nil : .closed))
-    }
-
-    @Test func `a reload makes the next call the probe`() {
-        var breaker = breaker(.unauthorized, 10)
-        breaker.probe(at: Sample.at(3))
-        #expect(breaker.isOpen && breaker.opensAt == Sample.at(3))
-        var closed = CallBreaker()
-        closed.probe(at: Sample.at(3))
-        #expect(!closed.isOpen)
     }
 
     @Test(.startsItself) func `an open breaker lets nothing but probes through`() async {

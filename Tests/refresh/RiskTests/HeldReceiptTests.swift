@@ -60,6 +60,7 @@ struct HeldReceiptTests {
         #expect(receipt.environment == environment && receipt.appID == "ABCDE12345.com.example.app")
         #expect(receipt.dates == ReceiptDates(content) && receipt.dates.type == type)
         #expect((receipt.dates.notBefore == nil) == (type == .attest))
+        #expect(receipt.dates.expiresAt == Self.createdAt.after(milliseconds: 90 * Milliseconds.day))
     }
 
     @Test(

@@ -42,13 +42,6 @@ struct ReceiptLineTests {
         #expect(line.due(dates, LineSettings()) == Sample.at(LineSettings().distance(of: line)))
     }
 
-    @Test func `a receipt is expired after its last moment, and never while the moment is unknown`() {
-        let dates = Sample.attest(0, expires: 10)
-        #expect(!dates.isExpired(at: Sample.at(10)))
-        #expect(dates.isExpired(at: Sample.at(11)))
-        #expect(!Sample.attest(0).isExpired(at: .never))
-    }
-
     @Test func `a time at the end of numbers does not overflow`() {
         var dates = Sample.attest(0)
         dates.createdAt = EvaluationTime(milliseconds: .max)
@@ -57,18 +50,6 @@ struct ReceiptLineTests {
         dates.createdAt = EvaluationTime(milliseconds: .min)
         dates.notBefore = EvaluationTime(milliseconds: .min)
         #expect(ReceiptLine.late.due(dates, LineSettings()) < Sample.start)
-    }
-
-    @Test func `the headers of a record give type and dates`() throws {
-        let dates = try #require(
-            ReceiptDates(type: Array("RECEIPT".utf8), createdAt: Array("17".utf8), notBefore: Array("42".utf8))
-        )
-        #expect(dates.type == .receipt)
-        #expect(dates.createdAt.milliseconds == 17)
-        #expect(dates.notBefore?.milliseconds == 42)
-        #expect(dates.expiresAt == nil)
-        let bare = try #require(ReceiptDates(type: Array("ATTEST".utf8), createdAt: Array("17".utf8), notBefore: nil))
-        #expect(bare.type == .attest && bare.notBefore == nil)
     }
 
     @Test(

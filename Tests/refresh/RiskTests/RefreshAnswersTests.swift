@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import Crypto
 internal import RiskKit
 internal import Testing
 
@@ -7,60 +6,16 @@ internal import Testing
 
 /// What answers do to the calls that follow: tries, breakers, rates and the clock.
 @Suite("A driver after an answer")
-struct RefreshAnswersTests {
-    private static let due = Sample.at(Milliseconds.minute)
+struct RefreshAnswersTests: DriverSuite {
     private static let probe = CallBreaker.probeMilliseconds
-    /// Of even keys; those of every seventh are development's.
     private static let production = CallAccount(team: FakeReceipts.teams[0], environment: .production)
     private static let development = CallAccount(team: FakeReceipts.teams[0], environment: .development)
-    private static let (productionKey, developmentKey) = (2, 14)
+    private static let developmentKey = 14
 
-    private var driver: RefreshDriver
-    private static let key = Result { try SigningKey.generate(.p256) }
-    private var now = due
+    var driver: RefreshDriver
+    var now = Sample.due
 
     init() throws { driver = try Self.driver() }
-
-    private static func keys() throws -> [ProviderKey] {
-        let key = try key.get()
-        return FakeReceipts.teams.compactMap { ProviderKey(team: $0, kid: "K", key: key) }
-    }
-
-    private static func driver(callsPerSecond: Double = 1_000, partitions: Int = 1) throws -> RefreshDriver {
-        let keys = try keys()
-        var settings = RefreshDriver.Settings(partitions: partitions, keys: keys, apps: [FakeReceipts.app])
-        settings.callsPerSecond = callsPerSecond
-        var driver = RefreshDriver(settings, judge: FakeReceipts())
-        for line in ReceiptLine.allCases {
-            for partition in 0..<Int32(partitions) { driver.assign(LinePair(line: line, partition: partition)) }
-        }
-        return driver
-    }
-
-    private mutating func read(
-        _ offsets: Range<Int64>,
-        key: Int = productionKey,
-        _ line: ReceiptLine = .first,
-        partition: Int32 = 0,
-        createdAt: Int64 = 0
-    ) {
-        for offset in offsets {
-            let receipt = SimulatedReceipt(key: key, dates: Sample.attest(createdAt), attestation: 1)
-            let record = FakeReceipts.record(receipt, offset: offset)
-            driver.take(record, of: LinePair(line: line, partition: partition), at: Sample.start)
-        }
-    }
-
-    private mutating func call() -> ReceiptCall? {
-        now = now.after(milliseconds: 1)
-        return if case .call(let call) = driver.next(at: now) { call } else { nil }
-    }
-
-    private mutating func end(_ call: ReceiptCall, _ status: Int, headers: [String: String] = [:]) {
-        let headers = headers.map { (name: $0.key, value: Array($0.value.utf8)) }
-        let answer = ReceiptAnswer(status: status, headers: headers, body: [], at: now)
-        _ = driver.end(call.number, .answered(answer), at: now)
-    }
 
     /// Ends each call that may begin now by this status.
     ///
@@ -75,27 +30,6 @@ struct RefreshAnswersTests {
     }
 
     private var position: Int64? { driver.queues[0]?.position }
-
-    @Test(
-        arguments: [
-            (304, true), (404, true), (200, true), (400, true), (403, true), (202, true), (301, true),
-            (429, false), (500, false), (503, false), (401, false),
-        ]
-    )
-    mutating func `an answer ends an exchange, or the receipt waits for another call`(status: Int, isEnd: Bool) throws {
-        read(0..<1)
-        end(try present(call()), status)
-        #expect(position == (isEnd ? 1 : 0) && driver.openCount == 0)
-        now = now.after(milliseconds: ReceiptQueue.pauses[0])
-        #expect((call() == nil) == isEnd)
-    }
-
-    @Test(arguments: [CallReply.timedOut, .failed])
-    mutating func `without an answer the receipt waits`(reply: CallReply) throws {
-        read(0..<1)
-        _ = driver.end(try present(call()).number, reply, at: now)
-        #expect(position == 0)
-    }
 
     @Test(arguments: [401, 429, 503])
     mutating func `a receipt whose calls fail five times is skipped, told and counted, the others go on`(
@@ -131,9 +65,8 @@ struct RefreshAnswersTests {
         now = now.after(milliseconds: Self.probe)
         let probe = try present(call())
         #expect(probe.offset == 39 && call() == nil, "one call alone")
-        _ = driver.end(probe.number, .answered(FakeReceipts.answer(createdAt: now)), at: now)
-        #expect(driver.breakers.isEmpty)
-        driver.acknowledge(probe.number, isWritten: true, at: now)
+        #expect(verify(probe) != nil && driver.breakers.isEmpty)
+        acknowledge(probe)
         #expect(endAll(404).count == 27 && position == 40)
         let notices = driver.takeNotices()
         #expect(notices.contains(.breakerClosed(Self.production)))
@@ -169,7 +102,7 @@ struct RefreshAnswersTests {
         #expect(probe.offset == 20)
         end(probe, 503)
         let paused = now.after(milliseconds: ReceiptQueue.pauses[0])
-        driver.reload(keys: try Self.keys(), apps: [FakeReceipts.app], callsPerSecond: 1_000, at: now)
+        driver.reload(try FakeReceipts.rules(), at: now)
         end(try present(call()), 404)
         #expect(driver.breakers.isEmpty && endAll(404) == Array(0..<20) + [22, 23, 24])
         now = paused
@@ -271,26 +204,17 @@ struct RefreshAnswersTests {
 
     @Test mutating func `while the clock is wrong one call in 15 minutes asks for the time`() throws {
         read(0..<4)
-        let date = { (time: EvaluationTime) in ["Date": Self.text(time)] }
         for _ in 0..<2 {
             let call = try present(call())
-            end(call, 304, headers: date(now.after(milliseconds: ServerClock.mostMilliseconds + 2_000)))
+            end(call, 304, headers: ["Date": "Tue, 14 Nov 2023 23:59:59 GMT"])
             #expect(!driver.clock.isReady && self.call() == nil)
             now = now.after(milliseconds: ServerClock.probeMilliseconds)
         }
         let call = try present(call())
         #expect(self.call() == nil)
-        end(call, 304, headers: date(now))
+        // Half an hour after the first call.
+        end(call, 304, headers: ["Date": "Tue, 14 Nov 2023 22:44:20 GMT"])
         #expect(driver.clock.isReady && self.call() != nil)
-    }
-
-    /// In the form of HTTP; the day of the week is not read.
-    private static func text(_ time: EvaluationTime) -> String {
-        // 2023-11-14 22:13:20 UTC is the samples' start.
-        let seconds = time.since(Sample.start) / 1_000 + 22 * 3_600 + 13 * 60 + 20
-        let (day, rest) = (14 + seconds / 86_400, seconds % 86_400)
-        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "Tue, \(two(day)) Nov 2023 \(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60)) GMT"
     }
 }
 

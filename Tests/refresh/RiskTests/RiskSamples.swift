@@ -1,22 +1,22 @@
 internal import AppAttest
-internal import Risk
 internal import Testing
+
+@testable internal import Risk
 
 /// Values that several suites use.
 enum Sample {
+    /// 2023-11-14 22:13:20.
     static let start = EvaluationTime(milliseconds: 1_700_000_000_000)
+    /// When the first line exchanges a receipt that was created then.
+    static let due = at(Milliseconds.minute)
     static let account = CallAccount(team: "ABCDE12345", environment: .production)
     static let other = CallAccount(team: "ABCDE12345", environment: .development)
 
     static func at(_ milliseconds: Int64) -> EvaluationTime { start.after(milliseconds: milliseconds) }
 
     /// An ATTEST receipt that was created so long after the start.
-    static func attest(_ milliseconds: Int64, expires: Int64? = nil) -> ReceiptDates {
-        ReceiptDates(type: .attest, createdAt: at(milliseconds), expiresAt: expires.map(at))
-    }
-
-    static func answer(_ status: Int, at time: EvaluationTime) -> ReceiptAnswer {
-        ReceiptAnswer(status: status, headers: [], body: [], at: time)
+    static func attest(_ milliseconds: Int64) -> ReceiptDates {
+        ReceiptDates(type: .attest, createdAt: at(milliseconds))
     }
 }
 

@@ -16,7 +16,6 @@ package struct AppleCall: Sendable {
         (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
     }
 
-    /// The values of the headers of this name, in their order.
     func values(_ name: String) -> [[UInt8]] {
         headers.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
     }

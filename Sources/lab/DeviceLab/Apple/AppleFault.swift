@@ -36,8 +36,12 @@ package struct AppleFault: Sendable {
         return Self(name, result, isBurst: isBurst, .instead(answer))
     }
 
+    static func exchange(_ name: String, _ edit: @escaping @Sendable (inout AppleExchange) -> Void) -> Self {
+        Self(name, .unusable, .exchange { exchange, _, _ in edit(&exchange) })
+    }
+
     static func facts(_ name: String, _ edit: @escaping @Sendable (inout ReceiptFacts) -> Void) -> Self {
-        Self(name, .unusable, .exchange { exchange, _, _ in edit(&exchange.facts) })
+        exchange(name) { edit(&$0.facts) }
     }
 
     /// nil where the call is judged first.

@@ -42,19 +42,13 @@ extension AppleFault: CaseIterable {
 
     private static let html = Array("<html><head><title>Welcome</title></head><body>Sign in.</body></html>\n".utf8)
 
-    private static func body(
-        _ name: String,
-        _ result: Result,
-        _ edit: @escaping @Sendable (inout [UInt8]) -> Void
-    ) -> AppleFault { AppleFault(name, result, .answer { edit(&$0.body) }) }
+    private static func body(_ name: String, _ result: Result, _ edit: @escaping FaultEdit<[UInt8]>) -> AppleFault {
+        AppleFault(name, result, .answer { edit(&$0.body) })
+    }
 
     private static let receipts: [AppleFault] = [
-        AppleFault("same-receipt", .unusable, .exchange { exchange, _, _ in exchange.answered = exchange.sent }),
-        AppleFault(
-            "older-receipt",
-            .unusable,
-            .exchange { exchange, _, _ in exchange.facts.create(at: exchange.content.createdAt - 86_400) }
-        ),
+        .exchange("same-receipt") { $0.answered = $0.sent },
+        .exchange("older-receipt") { $0.facts.create(at: $0.content.createdAt - 86_400) },
         AppleFault(
             "leaf-of-other-key",
             .unusable,
@@ -62,7 +56,7 @@ extension AppleFault: CaseIterable {
                 exchange.facts.leaf = Self.leaf(like: exchange, ca, seed: random.next())
             }
         ),
-        AppleFault("foreign-root", .unusable, .exchange { exchange, _, _ in exchange.isForeign = true }),
+        .exchange("foreign-root") { $0.isForeign = true },
         .facts("other-token") { $0.token.reverse() },
         .facts("other-app") { $0.appID += Array(".other".utf8) },
         .facts("other-environment") {
@@ -81,14 +75,5 @@ extension AppleFault: CaseIterable {
         let appID = String(decoding: exchange.facts.appID, as: UTF8.self)
         let device = FakeDevice(ca: ca, appID: appID, environment: exchange.facts.environment, seed: seed)
         return device.leaf(clientDataHash: exchange.facts.clientHash, at: exchange.content.createdAt)
-    }
-}
-
-extension ReceiptFacts {
-    /// Moves all dates.
-    fileprivate mutating func create(at time: EvaluationTime) {
-        let shift = time.milliseconds - createdAt.milliseconds
-        func moved(_ date: EvaluationTime) -> EvaluationTime { EvaluationTime(milliseconds: date.milliseconds + shift) }
-        (createdAt, notBefore, expiresAt) = (time, notBefore.map(moved), moved(expiresAt))
     }
 }

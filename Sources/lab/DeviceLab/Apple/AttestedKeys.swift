@@ -2,7 +2,6 @@ internal import AppAttest
 
 /// The keys that each device has attested for each app, for as long as Apple remembers them.
 struct AttestedKeys {
-    /// How long an attestation counts.
     static let lifeSeconds: Int64 = 30 * 86_400
 
     /// A device, as far as its receipts tell.

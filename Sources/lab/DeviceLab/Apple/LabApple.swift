@@ -83,7 +83,6 @@ package struct LabApple {
         } catch { return error.answer }
     }
 
-    /// Judges a call.
     private mutating func exchange(_ call: AppleCall, at now: EvaluationTime) throws(AppleRefusal) -> AppleExchange {
         let (receipt, sent) = try judged(call, at: now)
         guard let key = sent.publicKey.map(KeyID.init(of:)), let leafStart = sent.leafNotBefore else {
@@ -150,7 +149,6 @@ package struct LabApple {
 }
 
 extension LabApple {
-    /// Random numbers of one call alone.
     private func random(_ call: Int) -> SeededRandom {
         var seeds = SeededRandom(seed: settings.seed)
         return SeededRandom(seed: seeds.next() ^ UInt64(call))

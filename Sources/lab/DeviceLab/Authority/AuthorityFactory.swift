@@ -25,20 +25,22 @@ struct AuthorityFactory: Sendable {
             serial: serial(label),
             hash: rank.hash,
             issuer: issuer?.name ?? name,
-            validity: (validity.notBefore, validity.notAfter),
+            validity: validity,
             subject: name,
             key: key,
             extensions: rank.extensions(key, issuer?.key ?? key)
         )
         edit(&draft)
-        let certificate = draft.signed(by: issuer?.key ?? key, with: ECDSASigner())
-        return LabAuthority(
-            key: key,
-            name: name,
-            serial: draft.serial,
-            certificate: certificate,
-            validity: validity
-        )
+        let certificate = draft.unsigned(by: issuer?.key ?? key).signed(by: ECDSASigner())
+        return LabAuthority(key: key, name: name, serial: draft.serial, certificate: certificate)
+    }
+
+    /// A root with an intermediate under it, which is valid for long.
+    ///
+    /// - Parameter name: of the root; nil for its rank's.
+    func chain(_ label: String, name: [UInt8]? = nil, validity: Validity = .long) -> LabChain {
+        let root = authority(.root, "\(label) root", name: name, validity: validity)
+        return LabChain(root: root, intermediate: authority(.intermediate, "\(label) intermediate", issuer: root))
     }
 
     /// Sixteen bytes, as Apple's authorities have; positive and without leading zeros.
@@ -54,9 +56,13 @@ struct LabAuthority: Sendable {
     let key: LabKey
     let name: [UInt8]
     let serial: [UInt8]
-    let certificate: [UInt8]
-    let validity: Validity
+    var certificate: [UInt8]
 
     /// Key identifier as RFC 5280 makes it.
     static func keyIdentifier(_ key: LabKey) -> [UInt8] { LabKey.sha1(key.x963) }
+}
+
+struct LabChain: Sendable {
+    let root: LabAuthority
+    let intermediate: LabAuthority
 }

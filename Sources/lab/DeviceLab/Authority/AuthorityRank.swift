@@ -26,63 +26,47 @@ struct AuthorityRank: Sendable {
             informationAccess("http://ocsp.lab.invalid/ocsp03-labrootcag3"),
             subjectKeyID(key),
             certificateSigning,
-            CertificateExtension(oid: OID.integrationCA, value: DER.null),
+            CertificateExtension(OID.integrationCA, DER.null),
         ]
     }
 
     static let receiptSigner = Self(name: LabName.receiptSigner, curve: .p256, hash: .sha256) { key, issuer in
         [
-            CertificateExtension(oid: OID.basicConstraints, isCritical: true, value: DER.sequence()),
+            .critical(OID.basicConstraints, DER.sequence()),
             authorityKeyID(issuer),
             informationAccess("http://ocsp.lab.invalid/ocsp03-labaica5g101"),
             policies,
             subjectKeyID(key),
-            CertificateExtension(oid: OID.keyUsage, isCritical: true, value: [0x03, 0x02, 0x07, 0x80]),
-            CertificateExtension(oid: OID.receiptSigning, value: DER.null),
+            .critical(OID.keyUsage, [0x03, 0x02, 0x07, 0x80]),
+            CertificateExtension(OID.receiptSigning, DER.null),
         ]
     }
 
     private static func basicConstraints(pathLength: UInt64?) -> CertificateExtension {
-        let limit = pathLength.map(DER.integer) ?? []
-        return CertificateExtension(
-            oid: OID.basicConstraints,
-            isCritical: true,
-            value: DER.sequence(DER.boolean(true), limit)
-        )
+        .critical(OID.basicConstraints, DER.sequence(DER.boolean(true), pathLength.map(DER.integer) ?? []))
     }
 
-    private static let certificateSigning = CertificateExtension(
-        oid: OID.keyUsage,
-        isCritical: true,
-        value: [0x03, 0x02, 0x01, 0x06]
-    )
+    private static let certificateSigning = CertificateExtension.critical(OID.keyUsage, [0x03, 0x02, 0x01, 0x06])
 
     /// A statement as long as Apple's, so that receipts have their true size.
     private static let policies: CertificateExtension = {
         let text =
             "This certificate belongs to a laboratory of fake devices. It says nothing about any real device, "
             + "application or person, and nobody should rely on it for anything but tests."
-        let notice = DER.sequence(OID.userNotice, DER.sequence(DER.utf8String(text)))
-        return CertificateExtension(
-            oid: OID.certificatePolicies,
-            value: DER.sequence(DER.sequence(OID.policy, DER.sequence(notice)))
-        )
+        let notice = DER.sequence(DER.sequence(OID.userNotice, DER.sequence(DER.utf8String(text))))
+        return CertificateExtension(OID.certificatePolicies, DER.sequence(DER.sequence(OID.policy, notice)))
     }()
 
     private static func subjectKeyID(_ key: LabKey) -> CertificateExtension {
-        CertificateExtension(oid: OID.subjectKeyID, value: DER.octetString(LabAuthority.keyIdentifier(key)))
+        CertificateExtension(OID.subjectKeyID, DER.octetString(LabAuthority.keyIdentifier(key)))
     }
 
     private static func authorityKeyID(_ key: LabKey) -> CertificateExtension {
-        let identifier = DER.element(0x80, LabAuthority.keyIdentifier(key))
-        return CertificateExtension(oid: OID.authorityKeyID, value: DER.sequence(identifier))
+        CertificateExtension(OID.authorityKeyID, DER.sequence(DER.element(0x80, LabAuthority.keyIdentifier(key))))
     }
 
     private static func informationAccess(_ address: String) -> CertificateExtension {
         let location = DER.element(0x86, Array(address.utf8))
-        return CertificateExtension(
-            oid: OID.authorityInformation,
-            value: DER.sequence(DER.sequence(OID.ocsp, location))
-        )
+        return CertificateExtension(OID.authorityInformation, DER.sequence(DER.sequence(OID.ocsp, location)))
     }
 }

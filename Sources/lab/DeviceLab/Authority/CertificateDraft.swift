@@ -10,8 +10,7 @@ struct CertificateDraft {
     var innerAlgorithm: [UInt8]
     var outerAlgorithm: [UInt8]
     var issuer: [UInt8]
-    var notBefore: EvaluationTime
-    var notAfter: EvaluationTime
+    var validity: Validity
     var subject: [UInt8]
     var publicKey: [UInt8]
     var extensions: [CertificateExtension]
@@ -22,18 +21,15 @@ struct CertificateDraft {
         serial: [UInt8],
         hash: CertificateHash,
         issuer: [UInt8],
-        validity: (notBefore: EvaluationTime, notAfter: EvaluationTime),
+        validity: Validity,
         subject: [UInt8],
         key: LabKey,
         extensions: [CertificateExtension]
     ) {
         (self.serial, self.hash) = (serial, hash)
         (innerAlgorithm, outerAlgorithm) = (hash.algorithm, hash.algorithm)
-        self.issuer = issuer
-        (notBefore, notAfter) = validity
-        self.subject = subject
+        (self.issuer, self.validity, self.subject, self.extensions) = (issuer, validity, subject, extensions)
         publicKey = Self.publicKeyInfo(curve: key.curve, point: key.x963)
-        self.extensions = extensions
     }
 
     static func publicKeyInfo(curve: LabCurve, point: [UInt8]) -> [UInt8] {
@@ -41,11 +37,6 @@ struct CertificateDraft {
             DER.sequence(OID.ecPublicKey, curve == .p256 ? OID.p256 : OID.p384),
             DER.bitString(point)
         )
-    }
-
-    func signed(by key: LabKey, with signer: any LabSigner) -> [UInt8] {
-        let unsigned = unsigned(by: key)
-        return unsigned.signed(signer.sign(unsigned.signingRequest.digest, with: key))
     }
 
     func unsigned(by key: LabKey) -> UnsignedCertificate {
@@ -64,7 +55,7 @@ struct CertificateDraft {
             DER.integer(serial),
             innerAlgorithm,
             issuer,
-            DER.sequence(DER.time(notBefore), DER.time(notAfter)),
+            DER.sequence(DER.time(validity.notBefore), DER.time(validity.notAfter)),
             subject,
             publicKey,
             list
@@ -81,16 +72,24 @@ struct UnsignedCertificate {
     func signed(_ signature: LabSignature) -> [UInt8] {
         DER.sequence(body, algorithm, DER.bitString(signature.der))
     }
+
+    func signed(by signer: any LabSigner) -> [UInt8] { signed(signer.sign(signingRequest)) }
 }
 
 /// An X.509 extension.
 struct CertificateExtension {
     var oid: [UInt8]
-    var isCritical = false
+    var isCritical: Bool
     /// The content of the OCTET STRING.
     var value: [UInt8]
     /// Written instead of a critical extension's TRUE.
     var looseCritical: [UInt8]?
+
+    init(_ oid: [UInt8], _ value: [UInt8], isCritical: Bool = false) {
+        (self.oid, self.value, self.isCritical) = (oid, value, isCritical)
+    }
+
+    static func critical(_ oid: [UInt8], _ value: [UInt8]) -> Self { Self(oid, value, isCritical: true) }
 
     var der: [UInt8] {
         DER.sequence(oid, isCritical ? looseCritical ?? DER.boolean(true) : [], DER.octetString(value))
@@ -116,7 +115,9 @@ struct Validity: Sendable {
     static let long = Validity(from: (2010, 1, 1), to: (2049, 12, 31))
     static let past = Validity(from: (2001, 1, 1), to: (2002, 1, 1))
     static let future = Validity(from: (2049, 1, 1), to: (2049, 12, 31))
+}
 
+extension Validity {
     init(from: (Int, Int, Int), to: (Int, Int, Int)) {
         notBefore = CivilTime.midnight(from.0, from.1, from.2)
         notAfter = CivilTime.midnight(to.0, to.1, to.2)

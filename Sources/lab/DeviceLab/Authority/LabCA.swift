@@ -40,8 +40,6 @@ package final class LabCA: Sendable {
 
     /// The attestation root, DER.
     package var attestationRoot: [UInt8] { root.certificate }
-    /// The one constant intermediate, DER.
-    package var attestationIntermediate: [UInt8] { intermediate.certificate }
     /// The receipt root, DER.
     package var receiptRoot: [UInt8] { receipts.root.certificate }
 
@@ -74,12 +72,12 @@ extension LabCA {
     }
 
     /// - Throws: ``LabCAFault`` unless `file` is an output of ``exported``.
-    package convenience init(exported file: [UInt8], signer: any LabSigner = ECDSASigner()) throws(LabCAFault) {
+    package convenience init(exported file: [UInt8]) throws(LabCAFault) {
         guard let document = try? JSONDocument(parsing: file), document.root["labAuthority"]?.integer == 1,
             let text = document.root["secret"]?.stringBytes, let bytes = Base64.decode(text),
             let secret = Digest(bytes)
         else { throw LabCAFault.unreadable }
-        self.init(secret: secret, signer: signer)
+        self.init(secret: secret)
     }
 }
 

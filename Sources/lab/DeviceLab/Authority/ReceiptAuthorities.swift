@@ -1,6 +1,17 @@
 internal import AppAttest
 internal import Crypto
 
+/// A receipt's signer, and the certificates that a receipt sends with it, signer first.
+struct SignerChain: Sendable {
+    let signer: LabAuthority
+    var certificates: [[UInt8]]
+
+    init(_ signer: LabAuthority, _ intermediate: LabAuthority, _ root: LabAuthority) {
+        self.signer = signer
+        certificates = [signer.certificate, intermediate.certificate, root.certificate]
+    }
+}
+
 /// The receipt chain: a root, an intermediate, and a signer for each year as Apple has them.
 struct ReceiptAuthorities: Sendable {
     let root: LabAuthority
@@ -9,8 +20,8 @@ struct ReceiptAuthorities: Sendable {
 
     static let years = 2014...2047
 
-    init(factory: AuthorityFactory, prefix: String, root otherRoot: LabAuthority? = nil) {
-        let root = otherRoot ?? factory.authority(.receiptRoot, "\(prefix) root")
+    init(factory: AuthorityFactory, prefix: String) {
+        let root = factory.authority(.receiptRoot, "\(prefix) root")
         let intermediate = factory.authority(.receiptIntermediate, "\(prefix) intermediate", issuer: root)
         (self.root, self.intermediate) = (root, intermediate)
         signers = Self.years.map { year in
@@ -31,4 +42,6 @@ struct ReceiptAuthorities: Sendable {
     func signer(year: Int) -> LabAuthority {
         signers[min(max(year, Self.years.lowerBound), Self.years.upperBound) - Self.years.lowerBound]
     }
+
+    func chain(_ signer: LabAuthority) -> SignerChain { SignerChain(signer, intermediate, root) }
 }

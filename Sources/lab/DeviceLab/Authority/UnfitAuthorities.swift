@@ -1,67 +1,73 @@
 internal import Crypto
 
-/// A root with an intermediate under it.
-struct LabChain: Sendable {
-    let root: LabAuthority
-    let intermediate: LabAuthority
-}
-
 /// Authorities with one fault each, made once; everything below them is right.
 struct UnfitAuthorities: Sendable {
     /// Same names, other keys: a root that is not an anchor.
     let foreign: LabChain
     let expiredRoot: LabChain
     let futureRoot: LabChain
-    let expired: LabAuthority
-    let notYetValid: LabAuthority
-    let notAuthority: LabAuthority
-    let withoutBasicConstraints: LabAuthority
-    let withoutCertificateSigning: LabAuthority
-    let withOtherIssuerName: LabAuthority
-    /// The real intermediate's certificate with a bit of its signature flipped.
-    let withFlippedSignature: LabAuthority
-    /// Real name and key, unknown critical extension.
-    let withCriticalExtension: LabAuthority
-    let loose: LooseAuthorities
-
+    /// Certificates of the standing intermediate, real name and key, by their fault.
+    private let intermediates: [String: [UInt8]]
     let foreignReceipts: ReceiptAuthorities
     let receiptSigners: UnfitReceiptSigners
 
     init(factory: AuthorityFactory, root: LabAuthority, receipts: ReceiptAuthorities) {
-        let foreignRoot = factory.authority(.root, "foreign root")
-        foreign = LabChain(
-            root: foreignRoot,
-            intermediate: factory.authority(.intermediate, "foreign intermediate", issuer: foreignRoot)
-        )
-        expiredRoot = factory.datedChain("Expired", .past)
-        futureRoot = factory.datedChain("Future", .future)
-        // These have the standing intermediate's key and name: only their certificate is wrong.
-        func variant(_ validity: Validity = .long, _ edit: (inout CertificateDraft) -> Void) -> LabAuthority {
-            factory.authority(.intermediate, "attestation intermediate", issuer: root, validity: validity, edit: edit)
+        func dated(_ word: String, _ validity: Validity) -> LabChain {
+            factory.chain(word, name: LabName.attestation("Lab App Attestation \(word) Root CA"), validity: validity)
         }
-        expired = variant(.past) { _ in }
-        notYetValid = variant(.future) { _ in }
-        notAuthority = variant { $0.replace(OID.basicConstraints, value: DER.sequence()) }
-        withoutBasicConstraints = variant { $0.remove(OID.basicConstraints) }
-        withoutCertificateSigning = variant { $0.replace(OID.keyUsage, value: [0x03, 0x02, 0x01, 0x02]) }
-        withOtherIssuerName = variant { $0.issuer = LabName.attestation("Lab App Attestation Root CB") }
-        withFlippedSignature = variant { _ in }.flippingSignature()
-        withCriticalExtension = variant {
-            $0.extensions.append(CertificateExtension(oid: OID.unknown, isCritical: true, value: DER.null))
+        func variant(
+            _ validity: Validity = .long,
+            _ edit: (inout CertificateDraft) -> Void = { _ in }
+        ) -> [UInt8] {
+            let standing = "attestation intermediate"
+            return factory.authority(.intermediate, standing, issuer: root, validity: validity, edit: edit).certificate
         }
-        loose = LooseAuthorities(factory: factory, root: root)
+        func extended(_ other: CertificateExtension) -> [UInt8] { variant { $0.extensions.append(other) } }
+        foreign = factory.chain("foreign")
+        expiredRoot = dated("Expired", .past)
+        futureRoot = dated("Future", .future)
+        intermediates = [
+            "critical-extension": extended(.critical(OID.unknown, DER.null)),
+            // Extensions that a verifier would have to process and does not, and BOOLEANs that are invalid in DER.
+            "name-constraints": extended(.nameConstraints), "policies": extended(.policies),
+            "usage": extended(.appAttestUsage), "loose-critical": variant { $0.loosenCritical(OID.keyUsage) },
+            "loose-ca": variant {
+                $0.replace(OID.basicConstraints, value: DER.sequence(DER.looseTrue, DER.integer(0)))
+            },
+            "not-ca": variant { $0.replace(OID.basicConstraints, value: DER.sequence()) },
+            "no-constraints": variant { $0.remove(OID.basicConstraints) },
+            "no-cert-sign": variant { $0.replace(OID.keyUsage, value: [0x03, 0x02, 0x01, 0x02]) },
+            "issuer-name": variant { $0.issuer = LabName.attestation("Lab App Attestation Root CB") },
+            "signature-flipped": variant().flippingLastBit(),
+            "expired": variant(.past), "not-yet-valid": variant(.future),
+        ]
         foreignReceipts = ReceiptAuthorities(factory: factory, prefix: "foreign receipt")
         receiptSigners = UnfitReceiptSigners(factory: factory, receipts: receipts)
     }
+
+    /// The standing intermediate's certificate with one fault.
+    func intermediate(_ fault: String) -> [UInt8] {
+        guard let found = intermediates[fault] else { preconditionFailure("no intermediate has the fault \(fault)") }
+        return found
+    }
 }
 
-extension AuthorityFactory {
-    /// A root of its own name with `validity`, and an intermediate with a long validity.
-    fileprivate func datedChain(_ word: String, _ validity: Validity) -> LabChain {
-        let name = LabName.attestation("Lab App Attestation \(word) Root CA")
-        let root = authority(.root, "\(word) root", name: name, validity: validity)
-        return LabChain(root: root, intermediate: authority(.intermediate, "\(word) intermediate", issuer: root))
-    }
+extension CertificateExtension {
+    /// Permits every use of App Attest leaves.
+    static let appAttestUsage = critical(OID.extendedKeyUsage, DER.sequence(OID.appAttestUsage))
+
+    /// Permits only one directory name, and no leaf of ours is below it.
+    static let nameConstraints: Self = {
+        let name = DER.element(0xA4, LabName.attestation("Lab Somewhere Else"))
+        return critical(OID.nameConstraints, DER.sequence(DER.element(0xA0, DER.sequence(name))))
+    }()
+
+    static let policies = critical(OID.certificatePolicies, DER.sequence(DER.sequence(OID.policy)))
+}
+
+extension DER {
+    /// TRUE in BER, in DER nothing.
+    static let looseTrue: [UInt8] = [0x01, 0x01, 0x01]
 }
 
 extension CertificateDraft {
@@ -70,17 +76,12 @@ extension CertificateDraft {
     }
 
     mutating func remove(_ oid: [UInt8]) { extensions.removeAll { $0.oid == oid } }
-}
 
-extension LabAuthority {
-    func flippingSignature() -> LabAuthority {
-        LabAuthority(
-            key: key,
-            name: name,
-            serial: serial,
-            certificate: certificate.flippingLastBit(),
-            validity: validity
-        )
+    /// Writes `critical` as BER may: TRUE is any octet but 0.
+    mutating func loosenCritical(_ oid: [UInt8]) {
+        for index in extensions.indices where extensions[index].oid == oid {
+            extensions[index].looseCritical = DER.looseTrue
+        }
     }
 }
 

@@ -53,7 +53,7 @@ package final class DeviceModel: Sendable {
         extensionEntries = entries
         extensionMap = traits.entries == nil ? [] : CBORBytes.map(entries)
         unsignedCDHash = traits.hasCDHashKey ? Self.unsigned(cdHash) : nil
-        leafExtensions = LeafExtensions.list(traits, appID: appID, nonce: [])
+        leafExtensions = LeafExtensions.list(traits, appID: appID)
     }
 
     private static func unsigned(_ cdHash: [UInt8]) -> CBORPair {

@@ -41,17 +41,33 @@ package enum DeviceShape: String, Sendable, CaseIterable {
 extension DeviceShape {
     var traits: ShapeTraits {
         switch self {
-        case .ios14_0: return ShapeTraits(version: "14.0", detail: .version, hasFlag1202: false, hasEarlySKS: true)
-        case .ios14_2: return ShapeTraits(version: "14.2", detail: .version, hasFlag1202: false, hasEarlySKS: true)
-        case .ios15_5: return ShapeTraits(version: "15.5", detail: .version)
-        case .ios16_2, .receiptInDER: return ios16_2
-        case .ios16_5: return ShapeTraits(version: "16.5", build: "20F66", detail: .versionAndBuild, isLongLived: true)
-        case .ios17_5, .noReceipt: return ios17_5
-        case .ios18_0: return ShapeTraits(version: "18.0", build: "22A244b", detail: .iOS18Internal)
-        case .ios18_3, .ios18_5CDHash: return ios18
-        case .ios26_0, .ios26_1, .ios26_3: return ios26
-        case .macos27_0, .macos27_2: return macOS27
-        default: return iOS27
+        case .ios14_0: ShapeTraits(version: "14.0", detail: .version, hasFlag1202: false, hasEarlySKS: true)
+        case .ios14_2: ShapeTraits(version: "14.2", detail: .version, hasFlag1202: false, hasEarlySKS: true)
+        case .ios15_5: ShapeTraits(version: "15.5", detail: .version)
+        case .ios16_2: ShapeTraits(version: "16.2", detail: .version)
+        case .receiptInDER: ShapeTraits(version: "16.2", detail: .version, hasDERReceipt: true)
+        case .ios16_5: ShapeTraits(version: "16.5", build: "20F66", detail: .versionAndBuild, isLongLived: true)
+        case .ios17_5: ShapeTraits(version: "17.5.1", build: "21F90", detail: .iOS17, isLongLived: true)
+        case .noReceipt:
+            ShapeTraits(version: "17.5.1", build: "21F90", detail: .iOS17, isLongLived: true, hasReceipt: false)
+        case .ios18_0: ShapeTraits(version: "18.0", build: "22A244b", detail: .iOS18Internal)
+        case .ios18_3: ShapeTraits(version: "18.3.1", build: "22D72", detail: .iOS18, isLongLived: true)
+        case .ios18_5CDHash:
+            ShapeTraits(version: "18.5", build: "22F76", detail: .iOS18, isLongLived: true, hasCDHashKey: true)
+        case .ios26_0: ShapeTraits(version: "26.0.1", build: "23A355", detail: .iOS26, hasSecondSKS: true)
+        case .ios26_1: .iOS("26.1", "23B85", hasUsage: false)
+        case .ios26_3: .iOS("26.3", "23D127")
+        case .ios27_0: .iOS("27.0", "24A325", [.bundleVersion, .category])
+        case .ios27OldSDK: .iOS("27.0.1", "24A446")
+        case .ios27_0_1: .iOS27([.bundleVersion, .category])
+        case .ios27CategoryFirst: .iOS27([.category, .bundleVersion])
+        case .ios27CategoryInteger: .iOS27([.bundleVersion, .categoryInteger])
+        case .ios27ShortNames: .iOS27([.bundleVersion, .category], hasShortNames: true)
+        case .ios27OneEntry: .iOS27([.category])
+        case .ios27ThreeEntries: .iOS27([.cdHash, .cdHashType, .category])
+        case .ios27FourEntries: .iOS27([.bundleVersion, .cdHash, .cdHashType, .category])
+        case .macos27_0: .macOS("27.0", "26A5378n", [.cdHash, .cdHashType, .category], hasEDFlag: false)
+        case .macos27_2: .macOS("27.2", "26C101", [.category], hasEDFlag: true)
         }
     }
 
@@ -67,79 +83,30 @@ extension DeviceShape {
     package var setsEDFlag: Bool { traits.hasEDFlag }
     /// Whether the bundle version is.
     package var hasBundleVersion: Bool { traits.entries?.contains(.bundleVersion) ?? false }
+}
 
-    private var ios16_2: ShapeTraits {
-        ShapeTraits(version: "16.2", detail: .version, hasDERReceipt: self == .receiptInDER)
-    }
-
-    private var ios17_5: ShapeTraits {
-        ShapeTraits(
-            version: "17.5.1",
-            build: "21F90",
-            detail: .iOS17,
-            isLongLived: true,
-            hasReceipt: self != .noReceipt
-        )
-    }
-
-    private var ios18: ShapeTraits {
-        let hasCDHash = self == .ios18_5CDHash
-        return ShapeTraits(
-            version: hasCDHash ? "18.5" : "18.3.1",
-            build: hasCDHash ? "22F76" : "22D72",
-            detail: .iOS18,
-            isLongLived: true,
-            hasCDHashKey: hasCDHash
-        )
-    }
-
-    private var ios26: ShapeTraits {
-        var traits = ShapeTraits(version: "26.0.1", build: "23A355", detail: .iOS26)
-        traits.hasSecondSKS = self == .ios26_0
-        traits.hasSKS = self == .ios26_0
-        guard self != .ios26_0 else { return traits }
-        (traits.version, traits.build) = self == .ios26_1 ? ("26.1", "23B85") : ("26.3", "23D127")
-        traits.accessControl = .iPhone
-        traits.hasFlag1202 = false
-        traits.hasExtendedKeyUsage = self == .ios26_3
+extension ShapeTraits {
+    /// Devices since iOS 26.1, without the ED flag: access control in the leaf, no "sks ".
+    fileprivate static func iOS(
+        _ version: String,
+        _ build: String,
+        _ entries: [EntryForm]? = nil,
+        hasUsage: Bool = true
+    ) -> Self {
+        var traits = Self(version: version, build: build, detail: .iOS26, hasFlag1202: false, hasSKS: false)
+        (traits.accessControl, traits.hasExtendedKeyUsage, traits.entries) = (.iPhone, hasUsage, entries)
         return traits
     }
 
-    private var iOS27: ShapeTraits {
-        var traits = ShapeTraits(version: "27.0.1", build: "24A446", detail: .iOS26, hasFlag1202: false, hasSKS: false)
-        traits.accessControl = .iPhone
-        traits.hasExtendedKeyUsage = true
-        traits.hasShortNames = self == .ios27ShortNames
-        traits.hasEDFlag = self != .ios27_0 && self != .ios27OldSDK
-        if self == .ios27_0 { (traits.version, traits.build) = ("27.0", "24A325") }
-        switch self {
-        case .ios27OldSDK: traits.entries = nil
-        case .ios27OneEntry: traits.entries = [.category]
-        case .ios27ThreeEntries: traits.entries = [.cdHash, .cdHashType, .category]
-        case .ios27FourEntries: traits.entries = [.bundleVersion, .cdHash, .cdHashType, .category]
-        case .ios27CategoryFirst: traits.entries = [.category, .bundleVersion]
-        case .ios27CategoryInteger: traits.entries = [.bundleVersion, .categoryInteger]
-        default: traits.entries = [.bundleVersion, .category]
-        }
+    fileprivate static func iOS27(_ entries: [EntryForm], hasShortNames: Bool = false) -> Self {
+        var traits = iOS("27.0.1", "24A446", entries)
+        (traits.hasEDFlag, traits.hasShortNames) = (true, hasShortNames)
         return traits
     }
 
-    private var macOS27: ShapeTraits {
-        var traits = ShapeTraits(
-            platform: .mac,
-            version: "27.0",
-            build: "26A5378n",
-            detail: .iOS26,
-            hasFlag1202: false,
-            hasSKS: false
-        )
-        traits.accessControl = .mac
-        traits.hasExtendedKeyUsage = true
-        traits.entries = [.cdHash, .cdHashType, .category]
-        guard self == .macos27_2 else { return traits }
-        (traits.version, traits.build) = ("27.2", "26C101")
-        traits.entries = [.category]
-        traits.hasEDFlag = true
+    fileprivate static func macOS(_ version: String, _ build: String, _ entries: [EntryForm], hasEDFlag: Bool) -> Self {
+        var traits = iOS(version, build, entries)
+        (traits.platform, traits.accessControl, traits.hasEDFlag) = (.mac, .mac, hasEDFlag)
         return traits
     }
 }

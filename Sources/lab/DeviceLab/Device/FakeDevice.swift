@@ -70,11 +70,8 @@ extension FakeDevice {
     var stranger: LabKey { LabKey(.p256, seed: Array("stranger".utf8) + Self.keySeed(ca, seed)) }
 
     static func aaguid(_ environment: Environment) -> [UInt8] {
-        environment == .development ? developmentAAGUID : productionAAGUID
+        Array((environment == .development ? "appattestdevelop" : "appattest\0\0\0\0\0\0\0").utf8)
     }
-
-    private static let developmentAAGUID = Array("appattestdevelop".utf8)
-    private static let productionAAGUID = Array("appattest\0\0\0\0\0\0\0".utf8)
 }
 
 /// A device's key with what is derived from it.

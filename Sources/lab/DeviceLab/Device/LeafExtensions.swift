@@ -1,21 +1,21 @@
 /// The leaf's extensions, shape by shape: Apple's description of key, system and access control.
 enum LeafExtensions {
     /// All of them, in Apple's order. The nonce's value comes last of all, when everything else is known.
-    static func list(_ traits: ShapeTraits, appID: String, nonce: [UInt8]) -> [CertificateExtension] {
-        var list = [
-            CertificateExtension(oid: OID.basicConstraints, isCritical: true, value: DER.sequence()),
-            CertificateExtension(oid: OID.keyUsage, isCritical: true, value: [0x03, 0x02, 0x04, 0xF0]),
+    static func list(_ traits: ShapeTraits, appID: String) -> [CertificateExtension] {
+        var list: [CertificateExtension] = [
+            .critical(OID.basicConstraints, DER.sequence()), .critical(OID.keyUsage, [0x03, 0x02, 0x04, 0xF0]),
         ]
         if traits.hasExtendedKeyUsage {
-            list.append(CertificateExtension(oid: OID.extendedKeyUsage, value: DER.sequence(OID.appAttestUsage)))
+            list.append(CertificateExtension(OID.extendedKeyUsage, DER.sequence(OID.appAttestUsage)))
         }
-        list.append(CertificateExtension(oid: OID.keyProperties, value: keyProperties(traits, appID: appID)))
-        list.append(CertificateExtension(oid: OID.osInformation, value: osInformation(traits)))
-        list.append(CertificateExtension(oid: OID.nonce, value: nonce))
+        list += [
+            CertificateExtension(OID.keyProperties, keyProperties(traits, appID: appID)),
+            CertificateExtension(OID.osInformation, osInformation(traits)), CertificateExtension(OID.nonce, []),
+        ]
         switch traits.accessControl {
         case .none: break
-        case .iPhone: list.append(CertificateExtension(oid: OID.accessControl, value: accessControl(iPhonePolicy)))
-        case .mac: list.append(CertificateExtension(oid: OID.accessControl, value: accessControl(macPolicy)))
+        case .iPhone: list.append(CertificateExtension(OID.accessControl, accessControl(iPhonePolicy)))
+        case .mac: list.append(CertificateExtension(OID.accessControl, accessControl(macPolicy)))
         }
         return list
     }

@@ -21,36 +21,10 @@ package struct AssertionDraft {
         )
     }
 
-    func signed() -> AssertionParts {
-        let unsigned = unsigned()
-        let request = unsigned.signingRequest
-        return unsigned.signed(device.ca.signer.sign(request.digest, with: request.key))
-    }
-
-    func unsigned() -> UnsignedAssertion {
-        let bytes = authData.bytes
-        let nonce = SHA256.hash(bytes.span, clientDataHash.span)
+    func signingRequest(over authData: [UInt8]) -> LabSigningRequest {
+        let nonce = SHA256.hash(authData.span, clientDataHash.span)
         let digest = hashesNonce ? SHA256.hash(nonce) : nonce
-        return UnsignedAssertion(
-            signingRequest: LabSigningRequest(key: signingKey, digest: digest.bytes),
-            authData: bytes,
-            cdHash: device.model.unsignedCDHash
-        )
-    }
-}
-
-/// An assertion that lacks nothing but its signature.
-struct UnsignedAssertion {
-    let signingRequest: LabSigningRequest
-    fileprivate let authData: [UInt8]
-    fileprivate let cdHash: CBORPair?
-
-    fileprivate init(signingRequest: LabSigningRequest, authData: [UInt8], cdHash: CBORPair?) {
-        (self.signingRequest, self.authData, self.cdHash) = (signingRequest, authData, cdHash)
-    }
-
-    func signed(_ signature: LabSignature) -> AssertionParts {
-        AssertionParts(ecdsa: signature, signature: signature.der, authData: authData, cdHash: cdHash)
+        return LabSigningRequest(key: signingKey, digest: digest.bytes)
     }
 }
 

@@ -45,13 +45,6 @@ package struct AttestationDraft {
         hasReceipt = device.shape.hasReceipt
     }
 
-    /// Signs the leaf.
-    func signed() -> AttestationParts {
-        let leaf = leafToSign
-        let request = leaf.signingRequest
-        return parts(leaf: leaf.signed(device.ca.signer.sign(request.digest, with: request.key)))
-    }
-
     /// The leaf with its nonce.
     var leafToSign: UnsignedCertificate {
         var leaf = leaf
@@ -86,7 +79,7 @@ package struct AttestationDraft {
             serial: CBORBytes.bigEndian(UInt64(max(1, time.milliseconds)), 8),
             hash: .sha256,
             issuer: LabName.intermediate,
-            validity: (notBefore, notBefore + length),
+            validity: Validity(notBefore: notBefore, notAfter: notBefore + length),
             subject: LabName.leaf(Hexadecimal.encode(device.keyID.bytes)),
             key: device.key,
             extensions: device.model.leafExtensions

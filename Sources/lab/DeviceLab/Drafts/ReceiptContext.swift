@@ -4,8 +4,6 @@ internal import JSON
 
 /// The facts that a receipt is made from.
 package struct ReceiptContext: Sendable {
-    static let validity: Int64 = 90 * 86_400
-
     let device: FakeDevice
     let type: ReceiptType
     let leaf: [UInt8]
@@ -16,12 +14,8 @@ package struct ReceiptContext: Sendable {
         environment == .development ? "sandbox" : "production"
     }
 
-    var facts: ReceiptFacts { ReceiptFacts(self, token: token) }
-
-    static func date(_ time: EvaluationTime) -> [UInt8] { CivilTime(time).rfc3339 }
-
     /// 64 bytes in base64, as Apple's are; their meaning is unknown outside Apple.
-    private var token: [UInt8] {
+    var token: [UInt8] {
         if let hardware = device.hardware {
             return HardwareToken.text(hardware, device.keyID, at: time, secret: device.ca.secret)
         }

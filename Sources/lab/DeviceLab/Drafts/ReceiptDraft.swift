@@ -39,25 +39,22 @@ package struct ReceiptDraft<Context> {
     var isDER = false
     /// No receipt is made: in attestations only.
     var isAbsent = false
+    /// The last change of the content before it is signed.
+    var alter: Alteration.Edit = { $0 }
 
-    var content: [UInt8] { DER.element(payloadTag, joining: fields.map(\.der) + [payloadSuffix]) }
+    var content: [UInt8] { alter(DER.element(payloadTag, joining: fields.map(\.der) + [payloadSuffix])) }
 
     mutating func set(_ type: UInt64, _ value: [UInt8]) {
         for index in fields.indices where fields[index].type == type { fields[index].value = value }
     }
 
-    mutating func use(_ chain: UnfitReceiptSigners.Chain) {
+    mutating func use(_ chain: SignerChain) {
         certificates = chain.certificates
         use(chain.signer)
     }
 
     mutating func use(_ signer: LabAuthority) {
         (signerSerial, signingKey) = (signer.serial, signer.key)
-    }
-
-    func signature(over content: [UInt8], with signer: any LabSigner) -> LabSignature {
-        let request = signingRequest(over: content)
-        return signer.sign(request.digest, with: request.key)
     }
 
     func signingRequest(over content: [UInt8]) -> LabSigningRequest {
@@ -70,35 +67,19 @@ package struct ReceiptDraft<Context> {
     func encoded(content: [UInt8], signature: [UInt8]) -> [UInt8] {
         let info = signerInfo(content: content, signature: signature)
         let infos = DER.element(0x31, (0..<signerInfoCount).flatMap { _ in info })
-        let algorithms = DER.set(Self.sha256Algorithm)
-        if isDER {
-            return DER.sequence(
-                containerType,
-                DER.explicit(
-                    0,
-                    DER.sequence(
-                        DER.integer(1),
-                        algorithms,
-                        DER.sequence(contentType, DER.explicit(0, DER.octetString(content))),
-                        DER.element(0xA0, certificates.flatMap { $0 }),
-                        infos
-                    )
-                )
-            )
-        }
-        let encapsulated = Self.indefinite(
-            0x30,
-            contentType + Self.indefinite(0xA0, Self.indefinite(0x24, Self.chunks(content)))
-        )
-        let body =
-            DER.integer(1) + algorithms + encapsulated + Self.indefinite(0xA0, certificates.flatMap { $0 }) + infos
-        return Self.indefinite(0x30, containerType + Self.indefinite(0xA0, Self.indefinite(0x30, body)))
+        let octets = isDER ? DER.octetString(content) : wrap(0x24, Self.chunks(content))
+        let encapsulated = wrap(0x30, contentType + wrap(0xA0, octets))
+        let certificates = wrap(0xA0, certificates.flatMap { $0 })
+        let body = DER.integer(1) + DER.set(Self.sha256Algorithm) + encapsulated + certificates + infos
+        return wrap(0x30, containerType + wrap(0xA0, wrap(0x30, body)))
+    }
+
+    /// Definite lengths in DER, indefinite ones in BER.
+    private func wrap(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        isDER ? DER.element(tag, content) : [tag, 0x80] + content + [0, 0]
     }
 
     private static var sha256Algorithm: [UInt8] { DER.sequence(OID.sha256, DER.null) }
-
-    /// BER of indefinite length.
-    private static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, 0x80] + content + [0, 0] }
 
     private static func chunks(_ content: [UInt8]) -> [UInt8] {
         stride(from: 0, to: content.count, by: 1000).flatMap {

@@ -41,16 +41,23 @@ package struct ReceiptFacts: Sendable, Equatable {
         riskMetric = Array(String(metric).utf8)
     }
 
-    init(_ context: ReceiptContext, token: [UInt8], dates: ReceiptSpans = ReceiptSpans()) {
-        let (type, device, time) = (context.type, context.device, context.time)
+    init(_ context: ReceiptContext) {
+        let (type, device, time, dates) = (context.type, context.device, context.time, ReceiptSpans())
         self.type = type
-        (appID, leaf, self.token) = (Array(device.appID.utf8), context.leaf, token)
+        (appID, leaf, token) = (Array(device.appID.utf8), context.leaf, context.token)
         clientHash = type == .attest ? context.clientDataHash : Self.spoiled(context.clientDataHash)
         environment = device.environment
         (createdAt, expiresAt) = (time, time + dates.expirySeconds)
         guard type == .receipt else { return }
         notBefore = time + dates.notBeforeSeconds
         riskMetric = Array(String(1 + device.seed % 3).utf8)
+    }
+
+    /// Moves all dates.
+    mutating func create(at time: EvaluationTime) {
+        let shift = time.milliseconds - createdAt.milliseconds
+        func moved(_ date: EvaluationTime) -> EvaluationTime { EvaluationTime(milliseconds: date.milliseconds + shift) }
+        (createdAt, notBefore, expiresAt) = (time, notBefore.map(moved), moved(expiresAt))
     }
 
     /// All fields, in the order of their type.
@@ -61,10 +68,10 @@ package struct ReceiptFacts: Sendable, Equatable {
         ]
         let kind = ReceiptField(type: 6, value: Array(type.rawValue.utf8))
         let place = ReceiptField(type: 7, value: Array(ReceiptContext.name(environment).utf8))
-        let creation = ReceiptField(type: 12, value: ReceiptContext.date(createdAt))
+        let creation = ReceiptField(type: 12, value: CivilTime(createdAt).rfc3339)
         let metric = riskMetric.map { [ReceiptField(type: 17, value: $0)] } ?? []
-        let beginning = notBefore.map { [ReceiptField(type: 19, value: ReceiptContext.date($0))] } ?? []
-        let expiry = ReceiptField(type: 21, value: ReceiptContext.date(expiresAt))
+        let beginning = notBefore.map { [ReceiptField(type: 19, value: CivilTime($0).rfc3339)] } ?? []
+        let expiry = ReceiptField(type: 21, value: CivilTime(expiresAt).rfc3339)
         guard type == .receipt else { return shared + [kind, place, creation] + metric + beginning + [expiry] }
         return metric + [kind] + shared + [place, creation] + beginning + [expiry]
     }
@@ -91,7 +98,7 @@ extension LabCA {
     package func receipt(_ facts: ReceiptFacts, isForeign: Bool = false) -> [UInt8] {
         let draft = receiptDraft((), facts, by: isForeign ? unfit.foreignReceipts : receipts)
         let content = draft.content
-        return draft.encoded(content: content, signature: draft.signature(over: content, with: signer).der)
+        return draft.encoded(content: content, signature: signer.sign(draft.signingRequest(over: content)).der)
     }
 
     func receiptDraft<Context>(
@@ -103,7 +110,7 @@ extension LabCA {
         return ReceiptDraft(
             context: context,
             fields: facts.fields,
-            certificates: [signer.certificate, authorities.intermediate.certificate, authorities.root.certificate],
+            certificates: authorities.chain(signer).certificates,
             signerName: LabName.receiptIntermediate,
             signerSerial: signer.serial,
             signingKey: signer.key

@@ -1,14 +1,23 @@
 /// Writes CBOR items (RFC 8949) as bytes that a fault can cut and glue at will.
 enum CBORBytes {
-    /// A head in its shortest form.
-    static func head(_ major: UInt8, _ value: UInt64) -> [UInt8] {
-        var bytes: [UInt8] = []
-        appendHead(major, value, to: &bytes)
-        return bytes
+    static func unsigned(_ value: UInt64) -> [UInt8] { item(0, value, EmptyCollection<[UInt8]>()) }
+
+    static func bytes(_ content: [UInt8]) -> [UInt8] {
+        item(2, UInt64(content.count), CollectionOfOne(content))
     }
 
-    private static func appendHead(_ major: UInt8, _ value: UInt64, to bytes: inout [UInt8]) {
-        let type = major << 5
+    static func text(_ content: String) -> [UInt8] {
+        item(3, UInt64(content.utf8.count), CollectionOfOne(Array(content.utf8)))
+    }
+
+    static func array(_ items: [[UInt8]]) -> [UInt8] { item(4, UInt64(items.count), items) }
+
+    static func map(_ entries: [CBORPair]) -> [UInt8] {
+        item(5, UInt64(entries.count), entries.flatMap { [$0.key, $0.value] })
+    }
+
+    /// A head in its shortest form, and the bytes that it announces.
+    private static func item(_ major: UInt8, _ value: UInt64, _ parts: some Collection<[UInt8]>) -> [UInt8] {
         let (code, count): (UInt8, Int) =
             switch value {
             case 0..<24: (UInt8(value), 0)
@@ -17,41 +26,12 @@ enum CBORBytes {
             case 0x1_0000..<0x1_0000_0000: (26, 4)
             default: (27, 8)
             }
-        bytes.append(type | code)
+        var bytes: [UInt8] = []
+        // The longest head has nine bytes.
+        bytes.reserveCapacity(parts.reduce(9) { $0 + $1.count })
+        bytes.append(major << 5 | code)
         appendBigEndian(value, count, to: &bytes)
-    }
-
-    static func unsigned(_ value: UInt64) -> [UInt8] { head(0, value) }
-    static func bytes(_ content: [UInt8]) -> [UInt8] { string(2, content, count: content.count) }
-    static func text(_ content: String) -> [UInt8] { string(3, content.utf8, count: content.utf8.count) }
-
-    static func array(_ items: [[UInt8]]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(items.reduce(maxHead) { $0 + $1.count })
-        appendHead(4, UInt64(items.count), to: &bytes)
-        for item in items { bytes += item }
-        return bytes
-    }
-
-    static func map(_ entries: [CBORPair]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(entries.reduce(maxHead) { $0 + $1.key.count + $1.value.count })
-        appendHead(5, UInt64(entries.count), to: &bytes)
-        for entry in entries {
-            bytes += entry.key
-            bytes += entry.value
-        }
-        return bytes
-    }
-
-    /// The longest head.
-    private static let maxHead = 9
-
-    private static func string(_ major: UInt8, _ content: some Sequence<UInt8>, count: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + maxHead)
-        appendHead(major, UInt64(count), to: &bytes)
-        bytes += content
+        for part in parts { bytes += part }
         return bytes
     }
 

@@ -4,22 +4,9 @@ internal import AppAttest
 enum DER {
     static let null: [UInt8] = [0x05, 0x00]
 
-    static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(content.count + 5)
-        bytes.append(tag)
-        appendLength(content.count, to: &bytes)
-        bytes += content
-        return bytes
-    }
+    static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { element(tag, joining: CollectionOfOne(content)) }
 
-    /// The length octets, in the shortest form.
-    static func length(_ count: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        appendLength(count, to: &bytes)
-        return bytes
-    }
-
+    /// Appends the length octets, in the shortest form.
     private static func appendLength(_ count: Int, to bytes: inout [UInt8]) {
         guard count >= 0x80 else { return bytes.append(UInt8(count)) }
         precondition(count < 0x1_0000, "lab elements stay below 64 KiB")
@@ -28,7 +15,7 @@ enum DER {
         bytes.append(UInt8(count & 0xFF))
     }
 
-    static func element(_ tag: UInt8, joining parts: [[UInt8]]) -> [UInt8] {
+    static func element(_ tag: UInt8, joining parts: some Collection<[UInt8]>) -> [UInt8] {
         let count = parts.reduce(0) { $0 + $1.count }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 5)
@@ -70,7 +57,7 @@ enum DER {
     /// An explicit context tag, in the long form from 31 up.
     static func explicit(_ number: UInt32, _ content: [UInt8]) -> [UInt8] {
         guard number >= 31 else { return element(0xA0 | UInt8(number), content) }
-        return [0xBF] + base128(number) + length(content.count) + content
+        return [0xBF] + base128(number) + element(0xBF, content).dropFirst()
     }
 
     /// An OBJECT IDENTIFIER from its dotted text, which must be one.

@@ -14,8 +14,12 @@ extension ObjectFault {
 /// Faults of the CBOR container, which any strict reader must refuse.
 extension ObjectFault where Object: CBORObject {
     static var containerRows: [Self] {
-        let rows = wholeRows(garbage: "this is no CBOR at all") + headRows + memberRows + sizeRows
-        return rows.filter { $0.subject == nil || $0.subject == Object.subject }
+        shared(wholeRows(garbage: "this is no CBOR at all") + headRows + memberRows + sizeRows)
+    }
+
+    /// The rows that this kind of object can have.
+    static func shared(_ rows: [Self]) -> [Self] {
+        rows.filter { $0.subject == nil || $0.subject == Object.subject }
     }
 
     private static var headRows: [Self] {

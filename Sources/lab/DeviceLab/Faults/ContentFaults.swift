@@ -60,10 +60,6 @@ extension ObjectFault where Object: CBORObject, Object.Reason == Refusal {
         ])
     }
 
-    private static func shared(_ rows: [Self]) -> [Self] {
-        rows.filter { $0.subject == nil || $0.subject == Object.subject }
-    }
-
     static func appID(_ name: String, _ other: @escaping @Sendable (String) -> String) -> Self {
         draft(name, .appIDMismatch) { $0.authData.rpIDHash = AppID(other($0.device.appID)).rpIDHash.bytes }
     }

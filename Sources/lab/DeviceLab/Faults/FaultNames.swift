@@ -9,6 +9,7 @@ extension ObjectFault {
     package static var signatureFlipped: Self { named("signature-flipped") }
     package static var signatureEmpty: Self { named("signature-empty") }
     package static var byOtherKey: Self { named("by-other-key") }
+    package static var mapMoved: Self { named("map-moved") }
 }
 
 extension AttestationFault {
@@ -25,13 +26,8 @@ extension AttestationFault {
     package static var categoryAsText: Self { named("category-as-text") }
     package static var mapOfOldSystem: Self { named("map-of-old-system") }
     package static var mapForged: Self { named("map-forged") }
-    package static var mapMoved: Self { named("map-moved") }
     package static var mapUnvouched: Self { named("map-unvouched") }
     package static var receiptMissing: Self { named("receipt-missing") }
-}
-
-extension AssertionFault {
-    package static var mapMoved: Self { named("map-moved") }
 }
 
 extension ReceiptFault {

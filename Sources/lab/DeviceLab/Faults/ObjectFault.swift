@@ -1,5 +1,8 @@
 package import AppAttest
 
+/// The damage that a fault does to one part.
+typealias FaultEdit<Part> = @Sendable (inout Part) -> Void
+
 /// One fault of an object of the lab, by name: where it does its damage, and the reason for which it must be refused.
 ///
 /// All else is right, and everything that covers the wrong part is signed again, so that the fault reaches its own
@@ -7,11 +10,11 @@ package import AppAttest
 package struct ObjectFault<Object: FaultyObject>: Sendable {
     /// The place where a fault does its damage: the earlier, the more is signed again over it.
     enum Effect: Sendable {
-        case draft(@Sendable (inout Object.Draft) -> Void)
-        case parts(@Sendable (inout Object) -> Void)
-        case statement(@Sendable (inout [CBORPair]) -> Void)
-        case topLevel(@Sendable (inout [CBORPair]) -> Void)
-        case bytes(@Sendable (inout [UInt8]) -> Void)
+        case draft(FaultEdit<Object.Draft>)
+        case parts(FaultEdit<Object>)
+        case statement(FaultEdit<[CBORPair]>)
+        case topLevel(FaultEdit<[CBORPair]>)
+        case bytes(FaultEdit<[UInt8]>)
     }
 
     /// The demand of an app that refuses the fault.
@@ -30,19 +33,15 @@ package struct ObjectFault<Object: FaultyObject>: Sendable {
         (self.name, self.expected, self.effect) = (name, expected, effect)
     }
 
-    static func draft(
-        _ name: String,
-        _ expected: Object.Reason,
-        _ edit: @escaping @Sendable (inout Object.Draft) -> Void
-    ) -> Self { Self(name, expected, .draft(edit)) }
+    static func draft(_ name: String, _ expected: Object.Reason, _ edit: @escaping FaultEdit<Object.Draft>) -> Self {
+        Self(name, expected, .draft(edit))
+    }
 
-    static func parts(
-        _ name: String,
-        _ expected: Object.Reason,
-        _ edit: @escaping @Sendable (inout Object) -> Void
-    ) -> Self { Self(name, expected, .parts(edit)) }
+    static func parts(_ name: String, _ expected: Object.Reason, _ edit: @escaping FaultEdit<Object>) -> Self {
+        Self(name, expected, .parts(edit))
+    }
 
-    static func bytes(_ name: String, _ edit: @escaping @Sendable (inout [UInt8]) -> Void) -> Self {
+    static func bytes(_ name: String, _ edit: @escaping FaultEdit<[UInt8]>) -> Self {
         Self(name, Object.malformed, .bytes(edit))
     }
 

@@ -43,9 +43,9 @@ extension ReceiptFault {
     fileprivate static let certificateRows: [Self] = [
         .draft("signer-garbage", .badCertificate) { $0.certificates[0] = DER.sequence(DER.integer(1)) },
         .draft("signer-trailing-byte", .badCertificate) { $0.certificates[0].extendOutermost() },
-        chain("signer-without-marker", .badCertificate) { $0.withoutMarker },
+        chain("signer-without-marker", .badCertificate),
         .draft("intermediate-garbage", .badCertificate) { $0.certificates[1] = DER.sequence(DER.integer(1)) },
-        .draft("foreign-root", .chain) { $0.use($0.foreign, signer: $0.foreign.signer(at: $0.context.time)) },
+        .draft("foreign-root", .chain) { $0.use($0.foreign.chain($0.foreign.signer(at: $0.context.time))) },
         .draft("foreign-intermediate", .chain) {
             // Beside the standing intermediate, whose key did not make this signer's signature.
             let signer = $0.foreign.signer(at: $0.context.time)
@@ -53,26 +53,24 @@ extension ReceiptFault {
             $0.use(signer)
         },
         .draft("signer-issuer-name", .chain) {
-            $0.use($0.context.device.ca.unfit.receiptSigners.withOtherIssuerName)
+            $0.use($0.context.device.ca.unfit.receiptSigners["signer-issuer-name"])
             $0.signerName = UnfitReceiptSigners.otherIssuerName
         },
-        chain("signer-signature-flipped", .chain) { $0.withFlippedSignature },
-        chain("intermediate-not-ca", .chain) { $0.underNonAuthority },
-        chain("intermediate-of-foreign-root", .chain) { $0.underIntermediateOfForeignRoot },
+        chain("signer-signature-flipped", .chain),
+        chain("intermediate-not-ca", .chain),
+        chain("intermediate-of-foreign-root", .chain),
         .draft("signer-expired", .expiredOrNotYetValid) { $0.useSigner(yearsOff: -3) },
         .draft("signer-not-yet-valid", .expiredOrNotYetValid) { $0.useSigner(yearsOff: 3) },
-        chain("intermediate-expired", .expiredOrNotYetValid) { $0.underExpiredIntermediate },
-        chain("intermediate-not-yet-valid", .expiredOrNotYetValid) { $0.underFutureIntermediate },
-        chain("signer-critical-policies", .badCertificate) { $0.withCriticalPolicies },
-        chain("intermediate-name-constraints", .badCertificate) { $0.underNameConstraints },
-        chain("intermediate-loose-ca", .badCertificate) { $0.underLooseCA },
+        chain("intermediate-expired", .expiredOrNotYetValid),
+        chain("intermediate-not-yet-valid", .expiredOrNotYetValid),
+        chain("signer-critical-policies", .badCertificate),
+        chain("intermediate-name-constraints", .badCertificate),
+        chain("intermediate-loose-ca", .badCertificate),
     ]
 
-    private static func chain(
-        _ name: String,
-        _ expected: ReceiptRefusal,
-        _ unfit: @escaping @Sendable (UnfitReceiptSigners) -> UnfitReceiptSigners.Chain
-    ) -> Self { .draft(name, expected) { $0.use(unfit($0.context.device.ca.unfit.receiptSigners)) } }
+    private static func chain(_ name: String, _ expected: ReceiptRefusal) -> Self {
+        .draft(name, expected) { $0.use($0.context.device.ca.unfit.receiptSigners[name]) }
+    }
 
     fileprivate static let signatureRows: [Self] = [
         signature("signature-flipped", .signature) { $0.der.flippingLastBit() },
@@ -108,7 +106,7 @@ extension ReceiptFault {
         .draft("too-old", .tooOld) { $0.create(at: $0.context.time - 600) },
         .draft("expired", .expired) {
             $0.create(at: $0.context.time - 60)
-            $0.set(21, ReceiptContext.date($0.context.time - 1))
+            $0.set(21, CivilTime($0.context.time - 1).rfc3339)
         },
     ]
 
@@ -125,25 +123,18 @@ extension ReceiptDraft<ReceiptContext> {
 
     fileprivate mutating func remove(_ type: UInt64) { fields.removeAll { $0.type == type } }
 
-    fileprivate mutating func use(_ authorities: ReceiptAuthorities, signer: LabAuthority) {
-        certificates = [
-            signer.certificate, authorities.intermediate.certificate, authorities.root.certificate,
-        ]
-        use(signer)
-    }
-
     fileprivate mutating func useSigner(yearsOff: Int) {
         let receipts = context.device.ca.receipts
-        use(receipts, signer: receipts.signer(year: CivilTime(context.time).year + yearsOff))
+        use(receipts.chain(receipts.signer(year: CivilTime(context.time).year + yearsOff)))
     }
 
     /// All dates of a receipt made at another time, by that time's signer.
     fileprivate mutating func create(at creation: EvaluationTime) {
         let receipts = context.device.ca.receipts
-        use(receipts, signer: receipts.signer(at: creation))
-        set(12, ReceiptContext.date(creation))
-        set(19, ReceiptContext.date(creation + 86_400))
-        set(21, ReceiptContext.date(creation + ReceiptContext.validity))
+        use(receipts.chain(receipts.signer(at: creation)))
+        var facts = ReceiptFacts(context)
+        facts.create(at: creation)
+        fields = facts.fields
     }
 }
 
@@ -152,11 +143,8 @@ extension [UInt8] {
     fileprivate mutating func changeToken() {
         // SEQUENCE of 96 bytes { type 5, version 1, OCTET STRING of 88 }.
         let header: [UInt8] = [0x30, 0x60, 0x02, 0x01, 0x05, 0x02, 0x01, 0x01, 0x04, 0x58]
-        let start = indices.first { start in
-            count - start > header.count && header.indices.allSatisfy { self[start + $0] == header[$0] }
-        }
-        guard let start else { return }
-        self[start + header.count] ^= 1
+        guard let start = firstRange(of: header)?.upperBound, start < count else { return }
+        self[start] ^= 1
     }
 
     /// One byte more inside the outermost element, which has a length of two bytes.

@@ -33,30 +33,35 @@ package struct FakeFleet: Sendable {
     /// - Parameter time: the device's clock; nil = the plan's time.
     package func step(_ index: Int, at time: EvaluationTime? = nil) -> FleetStep {
         precondition(index >= 0 && index < plan.records, "the plan says how many records there are")
-        let time = time ?? self.time(of: index)
-        guard index >= firstAttestations else {
-            return step(index, time, device: index, kind: .attestation, round: nil, fault: nil)
+        let round = self.round(of: index)
+        let device = round.map { (index + offset($0)) % plan.devices } ?? index
+        let fault = round.flatMap { self.fault(device: device, round: $0) }
+        let kind: FleetPlan.ObjectKind = round == nil ? .attestation : self.kind(fault)
+        let replayed = fault == .replay ? round.flatMap { lastHonestRound(of: device, before: $0) } : nil
+        var counter: UInt32 = 0
+        if kind == .assertion {
+            // A replay without anything to repeat has counter 0, which is never greater than what is stored.
+            counter = UInt32(clamping: fault == .replay ? replayed.map { $0 + 1 } ?? 0 : (round ?? 0) + 1)
         }
-        let (round, position) = (index - firstAttestations).quotientAndRemainder(dividingBy: plan.devices)
-        let device = (position + offset(round)) % plan.devices
-        let fault = fault(device: device, round: round)
-        return step(index, time, device: device, kind: kind(fault), round: round, fault: fault)
+        return FleetStep(
+            index: index,
+            device: device,
+            kind: kind,
+            counter: counter,
+            time: time ?? self.time(of: index),
+            fault: fault,
+            replayOf: replayed.map { self.index(of: device, round: $0) }
+        )
     }
 
     /// A new device: its counter is 0.
-    package func device(_ number: Int) -> FakeDevice {
-        placed(FakeDevice(model(of: number), seed: seed(of: number)), number)
-    }
+    package func device(_ number: Int) -> FakeDevice { device(number, nil) }
 
-    /// - Parameter key: the device's own.
-    func device(_ number: Int, _ key: DeviceKey) -> FakeDevice {
-        placed(FakeDevice(model(of: number), seed: seed(of: number), key: key), number)
-    }
-
-    private func placed(_ device: FakeDevice, _ number: Int) -> FakeDevice {
-        guard plan.brokerShare > 0 else { return device }
-        var device = device
-        device.hardware = hardware(of: number)
+    /// - Parameter key: the device's own; nil = it is made here.
+    func device(_ number: Int, _ key: DeviceKey?) -> FakeDevice {
+        let (model, seed) = (model(of: number), seed(of: number))
+        var device = key.map { FakeDevice(model, seed: seed, key: $0) } ?? FakeDevice(model, seed: seed)
+        if plan.brokerShare > 0 { device.hardware = hardware(of: number) }
         return device
     }
 
@@ -68,8 +73,7 @@ package struct FakeFleet: Sendable {
         FleetLane(fleet: FakeFleet(plan), batch: batch)
     }
 
-    /// The client data hash that a record has unless the caller gives another.
-    package func clientDataHash(_ step: FleetStep) -> [UInt8] {
+    func clientDataHash(_ step: FleetStep) -> [UInt8] {
         // Replays have the hash of the record that they replay.
         let index = step.replayOf ?? step.index
         let seed = CBORBytes.bigEndian(plan.seed, 8) + CBORBytes.bigEndian(UInt64(index), 8)
@@ -80,13 +84,8 @@ package struct FakeFleet: Sendable {
 }
 
 extension FakeFleet {
-    /// How many records at the start are first attestations.
-    package var firstAttestations: Int { plan.devices }
-
-    /// The round of a record; nil for first attestations.
-    package func round(of index: Int) -> Int? {
-        index < firstAttestations ? nil : (index - firstAttestations) / plan.devices
-    }
+    /// The round of a record; nil for first attestations, which come before all rounds.
+    package func round(of index: Int) -> Int? { index < plan.devices ? nil : index / plan.devices - 1 }
 
     private func model(of device: Int) -> DeviceModel {
         models[device % plan.appIDs.count * plan.shapes.count + shapeIndex(device)]
@@ -112,35 +111,9 @@ extension FakeFleet {
         return EvaluationTime(milliseconds: plan.start.milliseconds + nanoseconds / 1_000_000)
     }
 
-    private func step(
-        _ index: Int,
-        _ time: EvaluationTime,
-        device: Int,
-        kind: FleetPlan.ObjectKind,
-        round: Int?,
-        fault: FleetFault?
-    ) -> FleetStep {
-        let replayed = fault == .replay ? round.flatMap { lastHonestRound(of: device, before: $0) } : nil
-        var counter: UInt32 = 0
-        if kind == .assertion {
-            // A replay without anything to repeat has counter 0, which is never greater than what is stored.
-            counter = UInt32(clamping: fault == .replay ? replayed.map { $0 + 1 } ?? 0 : (round ?? 0) + 1)
-        }
-        return FleetStep(
-            index: index,
-            device: device,
-            kind: kind,
-            counter: counter,
-            time: time,
-            fault: fault,
-            replayOf: replayed.map { self.index(of: device, round: $0) }
-        )
-    }
-
     /// The index of a device's record in a round; rounds follow the first attestations, from 0 on.
     package func index(of device: Int, round: Int) -> Int {
-        let position = (device - offset(round) + plan.devices) % plan.devices
-        return firstAttestations + round * plan.devices + position
+        (round + 1) * plan.devices + (device - offset(round) + plan.devices) % plan.devices
     }
 
     /// Looks back a little: with few faults the last round or the one before it.

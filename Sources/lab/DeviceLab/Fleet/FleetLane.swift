@@ -43,31 +43,16 @@ package final class FleetLane {
     /// The records at these indices, whose signatures are made together.
     package func records(_ indices: [Int], at time: EvaluationTime? = nil) -> [FleetRecord] {
         let steps = indices.map { fleet.step($0, at: time) }
-        return records(steps, clientDataHashes: steps.map { fleet.clientDataHash($0) })
-    }
-
-    /// The record of a step with the caller's client data hash. A replay must get the one of the record it repeats.
-    package func record(_ step: FleetStep, clientDataHash: [UInt8]) -> FleetRecord {
-        records([step], clientDataHashes: [clientDataHash])[0]
+        let (devices, hashes) = (devices(steps.map(\.device)), steps.map { fleet.clientDataHash($0) })
+        let objects = finish(steps.indices.map { Self.object(steps[$0], devices[$0], hashes[$0]) })
+        return steps.indices.map {
+            FleetRecord(step: steps[$0], keyID: devices[$0].keyID, clientDataHash: hashes[$0], object: objects[$0])
+        }
     }
 
     /// The objects' bytes, in their order.
     package func finish(_ objects: [UnfinishedObject]) -> [[UInt8]] {
         UnfinishedObject.finish(objects, by: fleet.plan.ca.signer, batch)
-    }
-
-    private func records(_ steps: [FleetStep], clientDataHashes: [[UInt8]]) -> [FleetRecord] {
-        let devices = devices(steps.map(\.device))
-        let unfinished = steps.indices.map { Self.object(steps[$0], devices[$0], clientDataHashes[$0]) }
-        let objects = finish(unfinished)
-        return steps.indices.map {
-            FleetRecord(
-                step: steps[$0],
-                keyID: devices[$0].keyID,
-                clientDataHash: clientDataHashes[$0],
-                object: objects[$0]
-            )
-        }
     }
 
     private static func object(_ step: FleetStep, _ device: FakeDevice, _ clientDataHash: [UInt8]) -> UnfinishedObject {
@@ -76,10 +61,8 @@ package final class FleetLane {
             device.unfinishedAttestation(clientDataHash: clientDataHash, at: step.time, fault: fault)
         case (.assertion(let fault)?, _):
             device.unfinishedAssertion(clientDataHash: clientDataHash, counter: step.counter, fault: fault)
-        case (.replay?, .attestation), (nil, .attestation):
-            device.unfinishedAttestation(clientDataHash: clientDataHash, at: step.time)
-        case (.replay?, .assertion), (nil, .assertion):
-            device.unfinishedAssertion(clientDataHash: clientDataHash, counter: step.counter)
+        case (_, .attestation): device.unfinishedAttestation(clientDataHash: clientDataHash, at: step.time)
+        case (_, .assertion): device.unfinishedAssertion(clientDataHash: clientDataHash, counter: step.counter)
         }
     }
 }

@@ -1,56 +1,35 @@
 package import AppAttest
-internal import Crypto
 
 extension FakeDevice {
     /// An attestation with one alteration.
-    package func attest(
-        clientDataHash: [UInt8],
-        at time: EvaluationTime,
-        altered alteration: Alteration
-    ) -> [UInt8] {
-        var draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
-        if case .leafBody(let edit) = alteration { draft.leaf.alter = edit }
-        if case .extensionMap(let edit) = alteration { draft.authData.extensions = edit(draft.authData.extensions) }
-        var parts = draft.signed()
-        if shape.hasReceipt {
-            parts.receipt = receipt(
-                leaf: parts.certificates.first ?? [],
-                clientDataHash: clientDataHash,
-                at: time,
-                altered: alteration
-            )
-        }
-        if case .chain(let edit) = alteration { parts.certificates = edit(parts.certificates) }
-        return CBORBytes.map(parts.topLevel(statement: parts.statement))
+    package func attest(clientDataHash: [UInt8], at time: EvaluationTime, altered alteration: Alteration) -> [UInt8] {
+        let (fault, receiptFault) = alteration.faults
+        return attest(clientDataHash: clientDataHash, at: time, fault: fault, receiptFault: receiptFault)
     }
 
     /// An assertion with an altered extension map; nothing else in it could be altered and signed.
     package func assertion(clientDataHash: [UInt8], counter: UInt32, altered alteration: Alteration) -> [UInt8] {
-        var draft = AssertionDraft(device: self, clientDataHash: clientDataHash, counter: counter)
-        if case .extensionMap(let edit) = alteration { draft.authData.extensions = edit(draft.authData.extensions) }
-        return CBORBytes.map(draft.signed().entries)
+        var fault: AssertionFault?
+        if case .extensionMap(let edit) = alteration {
+            fault = .draft("altered", .malformedAssertion) { $0.authData.extensions = edit($0.authData.extensions) }
+        }
+        return assertion(clientDataHash: clientDataHash, counter: counter, fault: fault)
     }
+}
 
-    private func receipt(
-        leaf: [UInt8],
-        clientDataHash: [UInt8],
-        at time: EvaluationTime,
-        altered alteration: Alteration
-    ) -> [UInt8] {
-        let context = ReceiptContext(
-            device: self,
-            type: .attest,
-            leaf: leaf,
-            clientDataHash: clientDataHash,
-            time: time
-        )
-        var draft = receiptDraft(context)
-        if case .receiptCertificates(let edit) = alteration { draft.certificates = edit(draft.certificates) }
-        var content = draft.content
-        if case .receiptPayload(let edit) = alteration { content = edit(content) }
-        let signature = draft.signature(over: content, with: ca.signer).der
-        let receipt = draft.encoded(content: content, signature: signature)
-        if case .receipt(let edit) = alteration { return edit(receipt) }
-        return receipt
+extension Alteration {
+    /// The alteration as a fault; no reason for it is expected.
+    fileprivate var faults: (attestation: AttestationFault?, receipt: ReceiptFault?) {
+        let (name, attestation, receipt) = ("altered", Refusal.malformedAttestation, ReceiptRefusal.malformed)
+        switch self {
+        case .leafBody(let edit): return (.draft(name, attestation) { $0.leaf.alter = edit }, nil)
+        case .extensionMap(let edit):
+            return (.draft(name, attestation) { $0.authData.extensions = edit($0.authData.extensions) }, nil)
+        case .chain(let edit): return (.parts(name, attestation) { $0.certificates = edit($0.certificates) }, nil)
+        case .receiptPayload(let edit): return (nil, .draft(name, receipt) { $0.alter = edit })
+        case .receiptCertificates(let edit):
+            return (nil, .draft(name, receipt) { $0.certificates = edit($0.certificates) })
+        case .receipt(let edit): return (nil, .bytes(name) { $0 = edit($0) })
+        }
     }
 }

@@ -20,19 +20,15 @@ extension FakeDevice {
     ) -> UnfinishedObject {
         var draft = AssertionDraft(device: self, clientDataHash: clientDataHash, counter: counter)
         fault?.edit(&draft)
-        let unsigned = draft.unsigned()
-        return .awaiting(unsigned.signingRequest) { signature in
-            .finished(Self.assertion(unsigned.signed(signature), fault))
+        let (authData, cdHash) = (draft.authData.bytes, model.unsignedCDHash)
+        return .awaiting(draft.signingRequest(over: authData)) { signature in
+            var parts = AssertionParts(ecdsa: signature, signature: signature.der, authData: authData, cdHash: cdHash)
+            fault?.edit(&parts)
+            var entries = parts.entries
+            fault?.edit(topLevel: &entries)
+            var object = CBORBytes.map(entries)
+            fault?.edit(&object)
+            return .finished(object)
         }
-    }
-
-    private static func assertion(_ parts: AssertionParts, _ fault: AssertionFault?) -> [UInt8] {
-        var parts = parts
-        fault?.edit(&parts)
-        var entries = parts.entries
-        fault?.edit(topLevel: &entries)
-        var object = CBORBytes.map(entries)
-        fault?.edit(&object)
-        return object
     }
 }

@@ -31,13 +31,9 @@ extension FakeDevice {
         return .awaiting(leaf.signingRequest) { [draft] signature in
             var parts = draft.parts(leaf: leaf.signed(signature))
             guard draft.hasReceipt else { return .finished(Self.attestation(parts, fault)) }
-            return unfinishedReceipt(
-                .attest,
-                leaf: parts.certificates.first ?? [],
-                clientDataHash: draft.attestedHash ?? clientDataHash,
-                at: time,
-                fault: receiptFault
-            ) { receipt in
+            let (leaf, hash) = (parts.certificates.first ?? [], draft.attestedHash ?? clientDataHash)
+            let context = ReceiptContext(device: self, type: .attest, leaf: leaf, clientDataHash: hash, time: time)
+            return unfinishedReceipt(context, receiptFault) { receipt in
                 parts.receipt = receipt
                 return .finished(Self.attestation(parts, fault))
             }
@@ -59,6 +55,6 @@ extension FakeDevice {
     /// The leaf certificate of an attestation without faults, DER.
     package func leaf(clientDataHash: [UInt8], at time: EvaluationTime) -> [UInt8] {
         let draft = AttestationDraft(device: self, clientDataHash: clientDataHash, time: time)
-        return draft.signed().certificates.first ?? []
+        return draft.leafToSign.signed(by: ca.signer)
     }
 }

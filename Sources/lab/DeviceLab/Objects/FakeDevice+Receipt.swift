@@ -14,38 +14,29 @@ extension FakeDevice {
         at time: EvaluationTime,
         fault: ReceiptFault? = nil
     ) -> [UInt8] {
-        let leaf = leaf(clientDataHash: clientDataHash, at: time)
-        return unfinishedReceipt(type, leaf: leaf, clientDataHash: clientDataHash, at: time, fault: fault) { receipt in
-            .finished(receipt ?? [])
-        }.finish(by: ca.signer)
+        unfinishedReceipt(context(type, clientDataHash, time), fault) { .finished($0 ?? []) }.finish(by: ca.signer)
     }
 
     /// What Apple's server answers with where it counts so many keys on the device.
     package func receipt(metric: Int, clientDataHash: [UInt8], at time: EvaluationTime) -> [UInt8] {
-        let leaf = leaf(clientDataHash: clientDataHash, at: time)
-        let context = ReceiptContext(
-            device: self,
-            type: .receipt,
-            leaf: leaf,
-            clientDataHash: clientDataHash,
-            time: time
-        )
-        var facts = context.facts
+        var facts = ReceiptFacts(context(.receipt, clientDataHash, time))
         facts.riskMetric = Array(String(metric).utf8)
         return ca.receipt(facts)
     }
 
+    private func context(_ type: ReceiptType, _ clientDataHash: [UInt8], _ time: EvaluationTime) -> ReceiptContext {
+        let leaf = leaf(clientDataHash: clientDataHash, at: time)
+        return ReceiptContext(device: self, type: type, leaf: leaf, clientDataHash: clientDataHash, time: time)
+    }
+
     /// - Parameter next: what follows from the receipt; nil where the fault is a missing one.
     func unfinishedReceipt(
-        _ type: ReceiptType,
-        leaf: [UInt8],
-        clientDataHash: [UInt8],
-        at time: EvaluationTime,
-        fault: ReceiptFault?,
+        _ context: ReceiptContext,
+        _ fault: ReceiptFault?,
         next: @escaping ([UInt8]?) -> UnfinishedObject
     ) -> UnfinishedObject {
-        let context = ReceiptContext(device: self, type: type, leaf: leaf, clientDataHash: clientDataHash, time: time)
-        var draft = receiptDraft(context)
+        var draft = ca.receiptDraft(context, ReceiptFacts(context), by: ca.receipts)
+        draft.isDER = model.traits.hasDERReceipt
         fault?.edit(&draft)
         if draft.isAbsent { return next(nil) }
         let content = draft.content
@@ -66,11 +57,5 @@ extension FakeDevice {
         expectations.clientDataHash = type == .attest ? clientDataHash : nil
         expectations.maxAgeSeconds = 300
         return expectations
-    }
-
-    func receiptDraft(_ context: ReceiptContext) -> ReceiptDraft<ReceiptContext> {
-        var draft = ca.receiptDraft(context, context.facts, by: ca.receipts)
-        draft.isDER = model.traits.hasDERReceipt
-        return draft
     }
 }

@@ -11,6 +11,8 @@ package protocol LabSigner: Sendable {
 }
 
 extension LabSigner {
+    func sign(_ request: LabSigningRequest) -> LabSignature { sign(request.digest, with: request.key) }
+
     package func sign(_ requests: [LabSigningRequest], in batch: LabBatch) -> [LabSignature] {
         requests.map { sign($0.digest, with: $0.key) }
     }

@@ -19,7 +19,7 @@ package enum UnfinishedObject {
     /// The bytes of this one object.
     func finish(by signer: any LabSigner) -> [UInt8] {
         var object = self
-        while let request = object.request { object.advance(signer.sign(request.digest, with: request.key)) }
+        while let request = object.request { object.advance(signer.sign(request)) }
         return object.bytes
     }
 

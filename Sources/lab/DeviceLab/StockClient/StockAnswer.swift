@@ -1,62 +1,49 @@
 package import AppAttest
 internal import JSON
 
-/// The SDK's reading of 2xx answers: exactly as strict and as lax as the SDK.
-enum StockAnswer {
+/// The SDK's reading of a 2xx answer: exactly as strict and as lax as the SDK.
+struct StockAnswer {
     /// An answer that the SDK cannot read, and why.
     struct Unreadable: Error, Equatable {
         let reason: String
     }
 
-    /// `challenge`; its `ttl` is ignored.
-    static func challenge(_ body: [UInt8]) throws(Unreadable) -> [UInt8] {
-        try bytes(object(body), "challenge")
-    }
+    let body: [UInt8]
+    /// Whether its token is for limited use.
+    let isLimitedUse: Bool
+    /// When it came.
+    let time: EvaluationTime
 
-    static func attestation(
-        _ body: [UInt8],
-        limitedUse: Bool,
-        at time: EvaluationTime
-    ) throws(Unreadable) -> (artifact: [UInt8], token: StockToken) {
-        let answer = try object(body)
-        let artifact = try bytes(answer, "artifact")
+    /// `challenge`; its `ttl` is ignored.
+    func challenge() throws(Unreadable) -> [UInt8] { try Self.bytes(object(), "challenge") }
+
+    func attestation() throws(Unreadable) -> (artifact: [UInt8], token: StockToken) {
+        let answer = try object()
+        let artifact = try Self.bytes(answer, "artifact")
         guard let token = answer["appCheckToken"], token.kind == .object else {
             throw Unreadable(reason: "no object appCheckToken")
         }
-        return (artifact, try Self.token(token, limitedUse: limitedUse, at: time))
+        return (artifact, try self.token(token))
     }
 
-    static func assertion(
-        _ body: [UInt8],
-        limitedUse: Bool,
-        at time: EvaluationTime
-    ) throws(Unreadable) -> StockToken {
-        try token(object(body), limitedUse: limitedUse, at: time)
-    }
+    func assertion() throws(Unreadable) -> StockToken { try token(object()) }
 
-    private static func object(_ body: [UInt8]) throws(Unreadable) -> JSONNode {
+    private func object() throws(Unreadable) -> JSONNode {
         guard let root = try? JSONDocument(parsing: body).root, root.kind == .object else {
             throw Unreadable(reason: "no JSON object")
         }
         return root
     }
 
-    private static func token(
-        _ node: JSONNode,
-        limitedUse: Bool,
-        at time: EvaluationTime
-    ) throws(Unreadable) -> StockToken {
+    private func token(_ node: JSONNode) throws(Unreadable) -> StockToken {
         guard let text = node["token"]?.string else { throw Unreadable(reason: "no string token") }
         // A number here raises an exception in the app.
         guard let ttl = node["ttl"]?.string else { throw Unreadable(reason: "no string ttl") }
-        let seconds = leadingNumber(ttl.replacing("s", with: ""))
+        let seconds = Self.leadingNumber(ttl.replacing("s", with: ""))
         guard seconds != 0 else { throw Unreadable(reason: "a ttl of 0") }
-        let life = Int64(min(max(seconds, -longestSeconds), longestSeconds) * 1000)
-        return StockToken(
-            text: text,
-            expiresAt: EvaluationTime(milliseconds: time.milliseconds + life),
-            isLimitedUse: limitedUse
-        )
+        let life = Int64(min(max(seconds, -Self.longestSeconds), Self.longestSeconds) * 1000)
+        let end = EvaluationTime(milliseconds: time.milliseconds + life)
+        return StockToken(text: text, expiresAt: end, isLimitedUse: isLimitedUse)
     }
 
     /// A century: no intended life is longer.

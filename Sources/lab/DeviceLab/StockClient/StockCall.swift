@@ -28,19 +28,13 @@ package struct StockCall: Sendable, Equatable {
     package let keyID: KeyID?
     package let installationID: String
 
-    /// A header that the gateway adds to the record.
-    package struct Header: Sendable, Equatable {
-        package let name: String
-        package let value: String
-    }
-
     package var verb: String { kind.verb }
 
-    /// `installation-id` always, `handshake` where an attestation will follow the challenge.
-    package var headers: [Header] {
-        let installation = Header(name: "installation-id", value: installationID)
-        guard kind == .challengeForAttestation else { return [installation] }
-        return [installation, Header(name: "handshake", value: "attestation")]
+    /// The headers that the gateway adds to the record: `installation-id` always, `handshake` where an attestation will
+    /// follow the challenge.
+    package var headers: [(name: String, value: String)] {
+        let handshake = kind == .challengeForAttestation ? [(name: "handshake", value: "attestation")] : []
+        return [(name: "installation-id", value: installationID)] + handshake
     }
 
     /// The request record's value: `path`, and `body` unchanged if there is one.

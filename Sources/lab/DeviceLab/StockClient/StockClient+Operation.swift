@@ -28,18 +28,16 @@ extension StockClient {
     /// Goes on after a 2xx answer.
     mutating func proceed(_ body: [UInt8], at time: EvaluationTime) throws(StockAnswer.Unreadable) -> StockReply {
         let running = openOperation
-        let isLimitedUse = running.isLimitedUse
+        let answer = StockAnswer(body: body, isLimitedUse: running.isLimitedUse, time: time)
         switch running.step {
         case .challengeForAttestation:
-            return StockReply(call: attestationCall(challenge: try StockAnswer.challenge(body), at: time))
-        case .challengeForAssertion:
-            return StockReply(call: assertionCall(challenge: try StockAnswer.challenge(body)))
+            return StockReply(call: attestationCall(challenge: try answer.challenge(), at: time))
+        case .challengeForAssertion: return StockReply(call: assertionCall(challenge: try answer.challenge()))
         case .attestation:
-            let answer = try StockAnswer.attestation(body, limitedUse: isLimitedUse, at: time)
-            artifact = answer.artifact
-            return succeed(answer.token, at: time)
-        case .assertion:
-            return succeed(try StockAnswer.assertion(body, limitedUse: isLimitedUse, at: time), at: time)
+            let (artifact, token) = try answer.attestation()
+            self.artifact = artifact
+            return succeed(token, at: time)
+        case .assertion: return succeed(try answer.assertion(), at: time)
         }
     }
 
@@ -98,15 +96,12 @@ extension StockClient {
 
     private mutating func attestationCall(challenge: [UInt8], at time: EvaluationTime) -> StockCall {
         let device = ownDevice
-        let object = device.attest(
-            clientDataHash: SHA256.hash(challenge).bytes,
-            at: time,
-            fault: attestationFault
+        let hash = SHA256.hash(challenge).bytes
+        let object = device.attest(clientDataHash: hash, at: time, fault: attestationFault)
+        return exchange(
+            .attestation,
+            ["key_id": device.keyID.bytes, "attestation_statement": object, "challenge": challenge]
         )
-        var body = StockBody()
-        body.add("key_id", base64: device.keyID.bytes)
-        body.add("attestation_statement", base64: object)
-        return exchange(.attestation, body, challenge: challenge)
     }
 
     private mutating func assertionCall(challenge: [UInt8]) -> StockCall {
@@ -114,18 +109,13 @@ extension StockClient {
         guard let artifact else { preconditionFailure("a refresh has an artifact") }
         let object = device.assert(clientDataHash: SHA256.hash(artifact + challenge).bytes, fault: assertionFault)
         self.device = device
-        var body = StockBody()
-        body.add("artifact", base64: artifact)
-        body.add("assertion", base64: object)
-        return exchange(.assertion, body, challenge: challenge)
+        return exchange(.assertion, ["artifact": artifact, "assertion": object, "challenge": challenge])
     }
 
-    private mutating func exchange(_ kind: StockCall.Kind, _ members: StockBody, challenge: [UInt8]) -> StockCall {
-        var members = members
-        members.add("challenge", base64: challenge)
-        members.add("limited_use", openOperation.isLimitedUse)
+    private mutating func exchange(_ kind: StockCall.Kind, _ members: KeyValuePairs<String, [UInt8]>) -> StockCall {
+        let body = StockBody(members, limitedUse: openOperation.isLimitedUse)
         operation?.step = kind
-        return call(kind, body: members.bytes(using: &random))
+        return call(kind, body: body.bytes(using: &random))
     }
 
     private func call(_ kind: StockCall.Kind, body: [UInt8]?) -> StockCall {
@@ -150,6 +140,12 @@ package struct StockBody {
     private var members: [[UInt8]] = []
 
     package init() {}
+
+    /// - Parameter base64: the members' bytes.
+    package init(_ base64: KeyValuePairs<String, [UInt8]>, limitedUse: Bool? = nil) {
+        for (name, bytes) in base64 { add(name, base64: bytes) }
+        if let limitedUse { add("limited_use", limitedUse) }
+    }
 
     /// - Parameter name: snake_case.
     package mutating func add(_ name: String, base64 bytes: [UInt8]) {

@@ -16,19 +16,18 @@ extension Demo {
         _ traffic: DemoTraffic,
         _ clients: DemoClients,
         _ tally: LoopTally,
-        _ loaded: LoadedConfiguration,
-        _ topics: DemoTopics
+        _ stage: DemoStage
     ) throws -> Int32 {
         try clients.fleet.close()
         try clients.web.close()
         let calls = clients.risk.close()
         let deadLetters = tally.deadLettersTotal
-        let outputs = try topics.reader.read([.results: tally.requests - deadLetters, .deadLetters: deadLetters])
-        var report = RiskReport(loaded.configuration.registry, limit: nil, since: nil)
-        for event in try topics.reader.events(untilRisk: clients.risk.answers) { report.add(event) }
-        let code = DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: topics.partitions)
+        let outputs = try stage.outputs([.results: tally.requests - deadLetters, .deadLetters: deadLetters])
+        var report = RiskReport(stage.configuration.registry, limit: nil, since: nil)
+        for event in try stage.events(untilRisk: clients.risk.answers) { report.add(event) }
+        let code = DemoAccount(traffic: traffic, outputs: outputs, tally: tally, partitions: stage.partitions)
             .print(on: console)
-        let exchange = DemoExchange(fleet: clients.fleet, keySet: loaded.keys.rings.tokens.jsonWebKeySet)
+        let exchange = DemoExchange(fleet: clients.fleet, keySet: stage.loaded.keys.rings.tokens.jsonWebKeySet)
         let climb = DemoRiskAccount(clients.risk.device, outputs: outputs, calls: calls, report: report)
         let codes = [code, exchange.print(on: console), clients.web.print(on: console), climb.print(on: console)]
         if let page {
@@ -39,15 +38,15 @@ extension Demo {
     }
 
     /// Devices that go on at the user's own broker, once the page that shows them is named.
-    func live(_ site: DemoSite, _ topics: DemoTopics, _ ca: LabCA) throws -> DemoLive {
+    func live(_ site: DemoSite, _ stage: DemoStage) throws -> DemoLive {
         let end = site.seconds.map { "for \($0) s" } ?? "until Ctrl-C"
         let devices = site.seconds == 0 ? "" : "A few devices keep sending \(end). "
         console.print("")
         console.print("\(devices)The worker's metrics: \(site.metricsAddress)/metrics")
         console.print("State for people: \(site.metricsAddress)/status")
-        let link = try topics.link()
-        return DemoLive(seconds: site.seconds) { devices, seed in
-            topics.fleet(of: devices, seed: seed, ca: ca, link: link, prefix: "live-\(seed)")
+        let link = try stage.link()
+        return DemoLive(seconds: site.seconds) { seed in
+            stage.fleet(of: DemoLive.devices, seed: seed, link: link, prefix: "live-\(seed)")
         }
     }
 }
@@ -69,13 +68,13 @@ extension Command {
             """
     ) { arguments, console in
         let seconds = try arguments.integer("--seconds", in: 0...86_400) ?? (console.isTerminal ? nil : 0)
-        guard let brokers = arguments.string("--broker") else {
-            for option in ["--properties", "--seconds"] where arguments.has(option) {
-                throw UsageFault("\(option) is for --broker.")
-            }
-            return try Demo(console: console, page: try arguments.string("--report").map { try OutputFile($0) }).run()
+        let brokers = arguments.string("--broker")
+        for option in ["--properties", "--seconds"] where brokers == nil && arguments.has(option) {
+            throw UsageFault("\(option) is for --broker.")
         }
-        let site = try DemoSite(brokers: brokers, properties: arguments.string("--properties"), seconds: seconds)
+        let site = try brokers.map {
+            try DemoSite(brokers: $0, properties: arguments.string("--properties"), seconds: seconds)
+        }
         let page = try arguments.string("--report").map { try OutputFile($0) }
         return try Demo(console: console, page: page, site: site).run()
     }

@@ -33,7 +33,7 @@ struct Demo {
     private let stopped = StopFlag()
     private let notices = NoticeQueue()
 
-    init(console: Console, page: OutputFile?, site: DemoSite? = nil) {
+    init(console: Console, page: OutputFile?, site: DemoSite?) {
         (self.console, self.page, self.site) = (console, page, site)
     }
 
@@ -63,55 +63,35 @@ struct Demo {
     }
 
     private func play(_ loaded: LoadedConfiguration, _ directory: String) throws -> Int32 {
-        var configuration = loaded.configuration
-        configuration.embeddedBroker = site == nil
-        let access = try BrokerAccess(configuration, instance: "demo")
-        let partitions = try access.partitions().requests
+        let stage = try DemoStage(loaded, directory: directory, embedsBroker: site == nil)
         if site == nil {
-            console.print("A broker inside this process, \(Int(partitions).counted("partition")) a topic.")
+            console.print("A broker inside this process, \(Int(stage.partitions).counted("partition")) a topic.")
             console.print(
                 "It is librdkafka's mock: it runs the real worker loop; mock brokers have no transactions."
             )
         }
-        let topics = DemoTopics(
-            configuration: configuration,
-            properties: access.settings.properties,
-            partitions: partitions
-        )
-        let ca = try NewConfiguration.authority(of: directory)
         let traffic = DemoTraffic(
-            ca: ca,
-            app: configuration.registry.apps[0],
+            ca: stage.ca,
+            app: stage.configuration.registry.apps[0],
             start: EvaluationTime(milliseconds: WallClock.milliseconds() - 5_000),
-            topic: topics.topic
+            topic: stage.topic
         )
-        try topics.publish(traffic.items.map(\.record), keepsPartitions: true)
-        let clients = try clients(loaded, topics, ca)
-        let code = try work(traffic.items.count, clients, loaded, access, topics) { tally in
-            let code = try account(traffic, clients, tally, loaded, topics)
+        try stage.publish(traffic.items.map(\.record), keepsPartitions: true)
+        let clients = DemoClients(
+            fleet: stage.fleet(of: Self.stockClients, seed: 2, link: try stage.link()),
+            web: try DemoGateway(stage, clients: Self.stockClients, say: notices.post),
+            risk: try DemoRisk(stage, say: notices.post)
+        )
+        let code = try work(traffic.items.count, clients, stage) { tally in
+            let code = try account(traffic, clients, tally, stage)
             guard let site else { return (code, nil) }
-            let requests = try topics.reader.requests(tally.requests)
+            let requests = try stage.requests(tally.requests)
             try site.explain(traffic, requests, loaded, directory: directory, console)
-            return (code, try live(site, topics, ca))
+            return (code, try live(site, stage))
         }
-        // Until here the readers need it.
-        withExtendedLifetime(access) {}
+        // Until here the readers need its broker.
+        withExtendedLifetime(stage) {}
         return code
-    }
-
-    private func clients(_ loaded: LoadedConfiguration, _ topics: DemoTopics, _ ca: LabCA) throws -> DemoClients {
-        let fleet = topics.fleet(of: Self.stockClients, seed: 2, ca: ca, link: try topics.link())
-        let web = try DemoGateway(loaded, ca: ca, clients: Self.stockClients, topics: topics, say: notices.post)
-        var configuration = topics.configuration
-        configuration.kafkaProperties = topics.properties.map { (name: $0.0, value: $0.1) }
-        let risk = try DemoRisk(
-            configuration,
-            ca: ca,
-            partitions: topics.partitions,
-            publish: { try topics.publish($0, keepsPartitions: false) },
-            say: notices.post
-        )
-        return DemoClients(fleet: fleet, web: web, risk: risk)
     }
 
     /// Runs the worker until every record has its outcome and every client its tokens, and then for as long as devices
@@ -121,16 +101,17 @@ struct Demo {
     private func work(
         _ count: Int,
         _ clients: DemoClients,
-        _ loaded: LoadedConfiguration,
-        _ access: BrokerAccess,
-        _ topics: DemoTopics,
+        _ stage: DemoStage,
         _ account: (LoopTally) throws -> (Int32, DemoLive?)
     ) throws -> Int32 {
-        let rig = try LoopRig(loaded.configuration, alarm: notices.post)
+        let configuration = stage.loaded.configuration
+        let rig = try LoopRig(configuration, alarm: notices.post)
         let drivers = [LoopDriver(idleWaitMilliseconds: 50)]
-        let loops = try join(drivers, rig, loaded, access, topics)
-        let monitor = monitor(rig, drivers, loaded, access)
-        let server = site == nil ? nil : monitor.serve(loaded.configuration, warn: notices.post)
+        let loops = try join(drivers, rig, stage)
+        let (version, group) = (AttestWorker.version, stage.access.settings.group)
+        let monitor = WorkerMonitor(stage.loaded, version: version, engine: rig.engine.name, group: group)
+        monitor.noteRunning(drivers, addLanes: rig.describe)
+        let server = site == nil ? nil : monitor.serve(configuration, warn: notices.post)
         defer { withExtendedLifetime(server) {} }
         let deadline = ContinuousClock.now + Self.timeBudget
         var (code, live): (Int32?, DemoLive?) = (nil, nil)
@@ -165,20 +146,14 @@ struct Demo {
         return code ?? ExitCode.failed
     }
 
-    private func join(
-        _ drivers: [LoopDriver],
-        _ rig: LoopRig,
-        _ loaded: LoadedConfiguration,
-        _ access: BrokerAccess,
-        _ topics: DemoTopics
-    ) throws -> LoopSet {
+    private func join(_ drivers: [LoopDriver], _ rig: LoopRig, _ stage: DemoStage) throws -> LoopSet {
         try rig.join(
             drivers,
-            access.settings,
+            stage.access.settings,
             .transaction,
-            loaded.configuration.liveSettings(
-                loaded.keys.rings,
-                partitions: TopicPartitions(requests: topics.partitions)
+            stage.loaded.configuration.liveSettings(
+                stage.loaded.keys.rings,
+                partitions: TopicPartitions(requests: stage.partitions)
             ),
             options: [BatchLoop.Options()],
             notice: { [notices] in
@@ -186,22 +161,6 @@ struct Demo {
                 if event.level > .info { notices.post(event.message) }
             }
         )
-    }
-
-    private func monitor(
-        _ rig: LoopRig,
-        _ drivers: [LoopDriver],
-        _ loaded: LoadedConfiguration,
-        _ access: BrokerAccess
-    ) -> WorkerMonitor {
-        let monitor = WorkerMonitor(
-            loaded,
-            version: AttestWorker.version,
-            engine: rig.engine.name,
-            group: access.settings.group
-        )
-        monitor.noteRunning(drivers, addLanes: rig.describe)
-        return monitor
     }
 }
 

@@ -8,7 +8,7 @@ internal import Traffic
 /// The account of a demo: the input, the output, and whether each outcome is the expected one.
 struct DemoAccount {
     let traffic: DemoTraffic
-    let outputs: [DemoReader.Output]
+    let outputs: [DemoOutput]
     let tally: LoopTally
     let partitions: Int32
 
@@ -19,31 +19,27 @@ struct DemoAccount {
         console.print("Records sent, and their outcomes:")
         console.print(table(found).text)
         console.print("")
-        sample("An accepted attestation", found) { $0.kind == "honest attestation" }
-        sample("An accepted assertion", found) { $0.kind == "honest assertion" }
-        sample("A refusal", found) { $0.expected == "nonce-mismatch" || $0.expected == "signature-invalid" }
-        sample("A dead letter", found) { $0.expected == "[not-json]" }
-        func sample(
-            _ title: String,
-            _ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)],
-            where matches: (DemoTraffic.Item) -> Bool
-        ) {
+        func sample(_ title: String, where matches: (DemoTraffic.Item) -> Bool) {
             guard let text = found.first(where: { matches($0.item) })?.output?.text else { return }
             console.print("\(title):")
             console.print("  \(text)")
         }
+        sample("An accepted attestation") { $0.kind == "honest attestation" }
+        sample("An accepted assertion") { $0.kind == "honest assertion" }
+        sample("A refusal") { $0.expected == "nonce-mismatch" || $0.expected == "signature-invalid" }
+        sample("A dead letter") { $0.expected == "[not-json]" }
         return verdict(found, console)
     }
 
     /// Each item with its output: the broker keeps the order of each partition, so the items' places are its own.
-    private var matched: [(item: DemoTraffic.Item, output: DemoReader.Output?)] {
+    private var matched: [(item: DemoTraffic.Item, output: DemoOutput?)] {
         let byPlace = Dictionary(outputs.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
         return traffic.items.map { item in
             (item, byPlace[RecordPlace(item.record)])
         }
     }
 
-    private func table(_ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)]) -> TextTable {
+    private func table(_ found: [(item: DemoTraffic.Item, output: DemoOutput?)]) -> TextTable {
         var counts: [String: [String: Int]] = [:]
         for (item, output) in found {
             let kind = item.kind.split(separator: ":")[0]
@@ -64,7 +60,7 @@ struct DemoAccount {
         return "dead letter: \(outcome.dropFirst().dropLast())"
     }
 
-    private func verdict(_ found: [(item: DemoTraffic.Item, output: DemoReader.Output?)], _ console: Console) -> Int32 {
+    private func verdict(_ found: [(item: DemoTraffic.Item, output: DemoOutput?)], _ console: Console) -> Int32 {
         let wrong = found.filter { $0.output?.outcome != $0.item.expected }
         let read = found.count { $0.output != nil }
         console.print("")

@@ -24,14 +24,11 @@ struct DemoExchange {
         table.add("verifyAppCheckToken, {} and then {\"alreadyConsumed\": true}", tally.consumed.grouped)
         table.add("tokens minted", tally.minted.grouped)
         console.print(table.text)
-        for fault in tally.faults.prefix(5) { console.print("UNEXPECTED: \(fault)") }
-        for (reason, times) in tally.refused.sorted(by: { $0.key < $1.key }) {
-            console.print("UNEXPECTED: refused \(times) times: \(reason)")
-        }
+        tally.printUnexpected(on: console)
         let verified = verify(console)
-        let isWhole = [tally.sessions, tally.refreshed, tally.limitedUse, tally.consumed].allSatisfy { $0 == count }
+        let isWhole = tally.isWhole(clients: count)
         if !isWhole { console.print("UNEXPECTED: not every client finished") }
-        return verified && isWhole && tally.faults.isEmpty && tally.refused.isEmpty ? ExitCode.done : ExitCode.failed
+        return verified && isWhole && tally.isExpected ? ExitCode.done : ExitCode.failed
     }
 
     /// Prints the last token's claims, never the token, and checks it as its receiver does: with the key set alone.
@@ -49,6 +46,21 @@ struct DemoExchange {
                 : "UNEXPECTED: its signature does not verify with the key set that jwks prints."
         )
         return isGood
+    }
+}
+
+extension StockTally {
+    /// Whether each client got each of its tokens.
+    func isWhole(clients: Int) -> Bool { [sessions, refreshed, limitedUse, consumed].allSatisfy { $0 == clients } }
+
+    /// Whether no call was refused and every answer could be used.
+    var isExpected: Bool { faults.isEmpty && refused.isEmpty }
+
+    func printUnexpected(on console: Console) {
+        for fault in faults.prefix(5) { console.print("UNEXPECTED: \(fault)") }
+        for (reason, times) in refused.sorted(by: { $0.key < $1.key }) {
+            console.print("UNEXPECTED: refused \(times) times: \(reason)")
+        }
     }
 }
 
@@ -71,20 +83,8 @@ struct ReadToken {
     /// Whether the key that the header names is in the set and made the signature.
     func isSigned(by keySet: [UInt8]) -> Bool {
         guard let kid = try? JSONDocument(parsing: header).root["kid"]?.string,
-            let keys = try? JSONDocument(parsing: keySet).root["keys"]?.elements,
-            let key = keys.first(where: { $0["kid"]?.string == kid }).flatMap(Self.key)
+            let key = try? VerificationKeys(jsonWebKeySet: keySet).publicKey(kid)
         else { return false }
         return key.isValid(signature, of: signingInput)
-    }
-
-    private static func key(_ node: JSONNode) -> VerificationKey? {
-        func number(_ name: StaticString) -> [UInt8]? { node[name]?.stringBytes.flatMap { Base64.decode($0) } }
-        if node["kty"]?.string == "RSA", let modulus = number("n"), let exponent = number("e") {
-            return VerificationKey(.rsa(modulus: modulus, exponent: exponent))
-        }
-        guard let x = number("x").flatMap({ Digest($0) }), let y = number("y").flatMap({ Digest($0) }) else {
-            return nil
-        }
-        return VerificationKey(.p256(P256PublicKey(uncheckedX: x, y: y)))
     }
 }

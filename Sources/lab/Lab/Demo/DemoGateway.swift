@@ -20,14 +20,8 @@ final class DemoGateway {
     let fleet: StockFleet
 
     /// - Parameter say: takes faults that are ridden out, on any thread.
-    init(
-        _ loaded: LoadedConfiguration,
-        ca: LabCA,
-        clients: Int,
-        topics: DemoTopics,
-        say: @escaping @Sendable (String) -> Void
-    ) throws {
-        let (configuration, rings) = (loaded.configuration, loaded.keys.rings)
+    init(_ stage: DemoStage, clients: Int, say: @escaping @Sendable (String) -> Void) throws {
+        let (configuration, rings) = (stage.loaded.configuration, stage.loaded.keys.rings)
         let secret = Hexadecimal.encode(SecureRandom.bytes(32))
         let digest = Hexadecimal.encode(SHA256.hash(Array(secret.utf8)).bytes)
         let keySet = rings.tokens.jsonWebKeySet
@@ -37,8 +31,8 @@ final class DemoGateway {
             verifiers: try Verifiers(Array("backend \(digest)".utf8)),
             keySet: (keySet, try VerificationKeys(jsonWebKeySet: keySet))
         )
-        let counts = GatewayPartitions(requests: topics.partitions, replies: nil)
-        broker = GatewayBroker(configuration, properties: topics.readerProperties, counts: counts, instance: "demo") {
+        let counts = GatewayPartitions(requests: stage.partitions, replies: nil)
+        broker = GatewayBroker(configuration, properties: stage.readerProperties, counts: counts, instance: "demo") {
             say($0.message)
         }
         let gateway = broker.gateway(rules)
@@ -49,7 +43,7 @@ final class DemoGateway {
         var target = GatewayTarget(base: "http://127.0.0.1:\(server.port)")
         target.secret = secret
         link = try HTTPStockLink(target, connections: clients)
-        fleet = topics.fleet(of: clients, seed: 3, ca: ca, link: link, prefix: "web")
+        fleet = stage.fleet(of: clients, seed: 3, link: link, prefix: "web")
     }
 
     /// Calls that became records: the gateway itself makes challenges.
@@ -83,14 +77,11 @@ final class DemoGateway {
             console.print("One call and its answer (the secrets are shortened):")
             for line in HTTPSample.lines(call, answer, port: server.port) { console.print("  \(line)") }
         }
-        for fault in tally.faults.prefix(5) { console.print("UNEXPECTED: \(fault)") }
-        for (reason, times) in tally.refused.sorted(by: { $0.key < $1.key }) {
-            console.print("UNEXPECTED: refused \(times) times: \(reason)")
-        }
+        tally.printUnexpected(on: console)
         if let first = account.crossings.first { console.print("UNEXPECTED: an answer of another call: \(first)") }
-        let isWhole = [tally.sessions, tally.refreshed, tally.limitedUse, tally.consumed].allSatisfy { $0 == count }
+        let isWhole = tally.isWhole(clients: count)
         if !isWhole { console.print("UNEXPECTED: not every client finished over HTTP") }
-        let isGood = isWhole && tally.faults.isEmpty && tally.refused.isEmpty && tally.lost == 0
+        let isGood = isWhole && tally.isExpected && tally.lost == 0
         return isGood && account.crossings.crossings == 0 ? ExitCode.done : ExitCode.failed
     }
 }

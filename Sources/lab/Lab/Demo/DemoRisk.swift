@@ -32,40 +32,32 @@ final class DemoRisk {
     private let inbox = RefreshInbox()
     private let writer: RequestWriter
     private let outlet: NotingOutlet
-    private let publish: ([InboundRecord]) throws -> Void
+    private let stage: DemoStage
     private var step = Step.attesting
     private var published = 0
 
-    /// - Parameters:
-    ///   - configuration: its broker is the demo's.
-    ///   - publish: writes records to the requests topic, and returns when they are acknowledged.
-    ///   - say: takes faults that are ridden out, on any thread.
-    init(
-        _ configuration: Configuration,
-        ca: LabCA,
-        partitions: Int32,
-        publish: @escaping ([InboundRecord]) throws -> Void,
-        say: @escaping @Sendable (String) -> Void
-    ) throws {
-        self.publish = publish
-        let app = configuration.registry.apps[0]
-        device = BrokerDevice(ca: ca, app: app, keys: Self.keyCount)
+    /// - Parameter say: takes faults that are ridden out, on any thread.
+    init(_ stage: DemoStage, say: @escaping @Sendable (String) -> Void) throws {
+        self.stage = stage
+        let partitions = stage.partitions
+        device = BrokerDevice(ca: stage.ca, app: stage.configuration.registry.apps[0], keys: Self.keyCount)
         let key = try SigningKey.generate(.p256)
         guard let provider = ProviderKey(team: Self.team, kid: "DEMO", key: key) else {
             preconditionFailure("the key is on P-256")
         }
         let settings = LabApple.Settings(keys: [DeviceCheckKey(team: Self.team, kid: "DEMO", publicKey: key.publicKey)])
-        apple = try LabAppleServer(LabApple(ca, settings), port: 0, now: WallClock.now)
-        var own = configuration
+        apple = try LabAppleServer(LabApple(stage.ca, settings), port: 0, now: WallClock.now)
+        var own = stage.configuration
+        own.kafkaProperties = stage.properties.map { (name: $0.0, value: $0.1) }
         own.risk.production = apple.url
         own.membership = .dynamic
         let broker = try RefreshBroker(own, instance: "demo")
-        let (inbox, topic) = (inbox, configuration.topics.requests)
+        let inbox = inbox
         writer = broker.writer(partitions: partitions) { say($0.message) }
         try writer.start { inbox.put(.reports($0)) }
         outlet = NotingOutlet(writer)
         loop = RefreshLoop(
-            try Self.driver(own, provider, ca, partitions),
+            try Self.driver(own, provider, stage.ca, partitions),
             groups: try ReceiptLine.allCases.map { line in
                 let group = try LineGroup(line, partitions: partitions, say: { _ in }) { () throws(KafkaFault) in
                     try broker.consumer(line)
@@ -75,7 +67,7 @@ final class DemoRisk {
             },
             caller: try AppleCalls(own.risk),
             outlet: outlet,
-            topic: topic,
+            topic: own.topics.requests,
             inbox: inbox,
             monitor: RefreshMonitor(version: AttestWorker.version),
             say: { if $0.level > .info { say($0.message) } }
@@ -89,13 +81,10 @@ final class DemoRisk {
         _ partitions: Int32
     ) throws -> RefreshDriver {
         let apps = Set(configuration.registry.apps.map(\.name))
-        var settings = RefreshDriver.Settings(partitions: Int(partitions), keys: [key], apps: apps)
-        settings.lines = LineSettings(first: firstMilliseconds)
-        settings.callsPerSecond = callsPerSecond
-        return RefreshDriver(
-            settings,
-            judge: AppleReceipts(ObjectVerifier(anchors: try ca.anchors()), engine: OpenSSLEngine())
-        )
+        let lines = LineSettings(first: firstMilliseconds)
+        let rules = RefreshRules(keys: [key], apps: apps, callsPerSecond: callsPerSecond, lines: lines)
+        let judge = AppleReceipts(ObjectVerifier(anchors: try ca.anchors()), engine: OpenSSLEngine())
+        return RefreshDriver(rules, partitions: Int(partitions), judge: judge)
     }
 
     /// Receipts that Apple's double answered with.
@@ -126,7 +115,8 @@ final class DemoRisk {
     }
 
     private func send(_ records: [InboundRecord]) throws {
-        try publish(records)
+        // Returns when they are acknowledged.
+        try stage.publish(records, keepsPartitions: false)
         published += records.count
     }
 

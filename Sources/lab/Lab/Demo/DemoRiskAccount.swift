@@ -30,7 +30,7 @@ struct DemoRiskAccount {
     let report: RiskReport
     private let rows: [Row]
 
-    init(_ device: BrokerDevice, outputs: [DemoReader.Output], calls: Int, report: RiskReport) {
+    init(_ device: BrokerDevice, outputs: [DemoOutput], calls: Int, report: RiskReport) {
         (self.calls, self.report) = (calls, report)
         let byID = Dictionary(outputs.map { ($0.requestID, $0) }, uniquingKeysWith: { first, _ in first })
         let rows = device.keyIDs.map { keyID in

@@ -134,7 +134,7 @@ struct DemoSite {
 
 /// Requests of a few devices that go on, so that the metrics move.
 final class DemoLive {
-    private static let devices = 3
+    static let devices = 3
     private static let pause = Duration.seconds(1)
 
     private let make: (_ seed: UInt64) -> StockFleet
@@ -145,11 +145,10 @@ final class DemoLive {
 
     /// - Parameters:
     ///   - seconds: nil = without an end.
-    ///   - make: a fleet of so many devices under a seed; all of them share a link.
-    init(seconds: Int?, _ make: @escaping (_ devices: Int, _ seed: UInt64) -> StockFleet) {
+    ///   - make: a fleet under a seed; all of them share a link.
+    init(seconds: Int?, _ make: @escaping (_ seed: UInt64) -> StockFleet) {
         end = seconds.map { ContinuousClock.now + .seconds($0) }
-        self.make = { make(Self.devices, $0) }
-        fleet = make(Self.devices, 100)
+        (self.make, fleet) = (make, make(100))
     }
 
     var isOver: Bool { end.map { ContinuousClock.now >= $0 } ?? false }

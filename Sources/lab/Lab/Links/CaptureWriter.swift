@@ -8,38 +8,29 @@ internal import Threads
 /// Writes a capture, a chunk of records at a time; several threads encode it.
 package final class CaptureWriter {
     private let file: OutputFile
-    private let lanes: [EncodingLane]
-
-    /// Lines of one thread.
-    private final class EncodingLane: @unchecked Sendable {
-        // One thread at a time: `concurrentPerform` hands each index out once.
-        private var owner = Owner("EncodingLane")
-        private(set) var lines: [UInt8] = []
-
-        func encode(_ records: ArraySlice<InboundRecord>) {
-            owner.check()
-            defer { owner.release() }
-            lines.removeAll(keepingCapacity: true)
-            for record in records { CaptureCodec.encode(record, into: &lines) }
-        }
-    }
+    private let lanes: Int
 
     /// - Parameters:
     ///   - path: a file, which is overwritten, or `-` for standard output.
     ///   - lanes: how many threads encode; the bytes do not depend on it.
     package init(path: String, holds content: OutputFile.Content, lanes: Int) throws(CommandFault) {
         file = try OutputFile(path, holds: content)
-        self.lanes = (0..<max(1, lanes)).map { _ in EncodingLane() }
+        self.lanes = max(1, lanes)
     }
 
     package func write(_ records: [InboundRecord]) throws {
         let lanes = lanes
-        let share = (records.count + lanes.count - 1) / lanes.count
-        DispatchQueue.concurrentPerform(iterations: lanes.count) { lane in
+        let share = (records.count + lanes - 1) / lanes
+        let parts = Locked([[UInt8]](repeating: [], count: lanes))
+        DispatchQueue.concurrentPerform(iterations: lanes) { lane in
             let start = min(lane * share, records.count)
-            lanes[lane].encode(records[start..<min(start + share, records.count)])
+            var lines: [UInt8] = []
+            for record in records[start..<min(start + share, records.count)] {
+                CaptureCodec.encode(record, into: &lines)
+            }
+            parts.withLock { $0[lane] = lines }
         }
-        for lane in lanes { try file.write(lane.lines) }
+        for lines in parts.withLock({ $0 }) { try file.write(lines) }
     }
 
     package func close() throws { try file.close() }

@@ -59,7 +59,7 @@ package struct GatewayTarget {
 
     /// - Parameter tag: of this call alone.
     func request(_ call: StockMember.Call, tag: UInt64) -> ClientCall {
-        var headers = call.web.headers.map { (name: $0.name, value: $0.value) }
+        var headers = call.web.headers
         if case .backend = call.asker, let secret { headers.append(("Authorization", "Bearer \(secret)")) }
         return ClientCall(tag: tag, method: .post, url: base + call.web.path, headers: headers, body: call.web.body)
     }

@@ -15,7 +15,6 @@ package final class HTTPStockLink: StockLink {
     private let client: HTTPClient
     private var pacer: Pacer
     private var open: [UInt64: (id: String, call: StockMember.Call)] = [:]
-    private var tags: [String: UInt64] = [:]
     private var lastTag: UInt64 = 0
     package private(set) var account = LinkAccount()
 
@@ -53,7 +52,6 @@ package final class HTTPStockLink: StockLink {
     package func send(_ call: StockMember.Call, id: String) {
         pacer.count()
         lastTag += 1
-        tags[id] = lastTag
         open[lastTag] = (id, call)
         client.enqueue(target.request(call, tag: lastTag))
     }
@@ -61,7 +59,6 @@ package final class HTTPStockLink: StockLink {
     package func poll(milliseconds: Int) -> [LinkAnswer] {
         client.poll(milliseconds: milliseconds).compactMap { ending in
             guard let (id, call) = open.removeValue(forKey: ending.tag) else { return nil }
-            tags[id] = nil
             switch ending.outcome {
             case .failed(let failure):
                 account.note(failure)
@@ -80,7 +77,7 @@ package final class HTTPStockLink: StockLink {
     }
 
     package func forget(_ id: String) {
-        guard let tag = tags.removeValue(forKey: id) else { return }
+        guard let tag = open.first(where: { $0.value.id == id })?.key else { return }
         open[tag] = nil
         client.cancel(tag)
         account.noteForgotten()

@@ -77,8 +77,7 @@ package final class KafkaStockLink: StockLink {
     /// Waits for the last acknowledgements and closes the connections to the broker.
     func close() throws {
         try producer.flush(timeoutMilliseconds: 10_000)
-        try results.close()
-        try tokens.close()
+        for consumer in [results, tokens] { try consumer.close(limit: 10_000) }
     }
 
     func forget(_ id: String) { open[id] = nil }
@@ -90,24 +89,25 @@ package final class KafkaStockLink: StockLink {
         return answers
     }
 
-    private func drain(_ consumer: Consumer, _ milliseconds: Int, _ note: (KafkaRecord) -> Void) throws {
+    private func drain(_ consumer: Consumer, _ milliseconds: Int, _ note: (InboundRecord) -> Void) throws {
         var wait = milliseconds
         for _ in 0..<1000 {
-            guard let event = try consumer.poll(timeoutMilliseconds: wait) else { return }
+            guard let event = consumer.poll(waiting: wait) else { return }
             wait = 0
-            // Notices are about connections, from which the library recovers.
-            if case .message(let message) = event { note(message.take()) }
+            // Other faults are about connections, from which the library recovers.
+            if case .fault(let fault) = event, fault.isFatal { throw fault }
+            if case .record(let record, _) = event { note(record.take()) }
         }
     }
 
     /// The call that a record answers, by its header: others' results are not parsed.
-    private func call(_ record: KafkaRecord) -> (id: String, call: Open)? {
+    private func call(_ record: InboundRecord) -> (id: String, call: Open)? {
         let header = record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
         guard let id = header.map({ String(decoding: $0, as: UTF8.self) }), let call = open[id] else { return nil }
         return (id, call)
     }
 
-    private func note(result record: KafkaRecord, in answers: inout [LinkAnswer]) {
+    private func note(result record: InboundRecord, in answers: inout [LinkAnswer]) {
         guard let (id, known) = call(record), let root = try? JSONDocument(parsing: record.value ?? []).root,
             let status = root["status"]?["code"]?.integer
         else { return }
@@ -118,7 +118,7 @@ package final class KafkaStockLink: StockLink {
         finish(id, call, &answers)
     }
 
-    private func note(token record: KafkaRecord, in answers: inout [LinkAnswer]) {
+    private func note(token record: InboundRecord, in answers: inout [LinkAnswer]) {
         guard let (id, known) = call(record) else { return }
         var call = known
         call.body = record.value

@@ -40,18 +40,24 @@ package enum NewConfiguration {
         remedy: String = "name another directory.",
         mostServed: UInt16? = nil
     ) throws -> [String] {
-        for (name, _) in files(of: LabCA(seed: 0), site, worker: [], keySet: [], mostServed) {
+        let keys = try FreshKeys(algorithms: [.rs256], beside: nil)
+        var lists = try KeyListEdit(Array(worker(site, hasReceipts: mostServed != nil).utf8))
+        lists.add(keys)
+        let ca = LabCA(secret: SHA256.hash(SecureRandom.bytes(32)))
+        let files: [(name: String, content: [UInt8])] = [
+            ("worker.json", lists.bytes),
+            (keySetFile, keys.jsonWebKeySet + [0x0A]),
+            ("apps.json", Array(apps(mostServed).utf8)),
+            ("kafka.properties", Array(site.kafka.utf8)),
+            (LabAnchors.authorityFile, ca.exported),
+            ("anchors/lab-attestation-root.pem", ca.attestationAnchorPEM),
+            ("anchors/lab-receipt-root.pem", ca.receiptAnchorPEM),
+        ]
+        for (name, _) in files {
             // The path is copied for the call.
             guard unsafe access("\(directory)/\(name)", F_OK) == 0 else { continue }
             throw UsageFault("\(directory)/\(name) already exists: \(remedy)")
         }
-        var random = SystemRandomNumberGenerator()
-        let secret = SHA256.hash((0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
-        let keys = try FreshKeys(algorithms: [.rs256], beside: nil)
-        var lists = try KeyListEdit(Array(worker(site, hasReceipts: mostServed != nil).utf8))
-        lists.add(keys)
-        let keySet = keys.jsonWebKeySet + [0x0A]
-        let files = files(of: LabCA(secret: secret), site, worker: lists.bytes, keySet: keySet, mostServed)
         try Folder.make("\(directory)/anchors")
         try keys.write(to: directory)
         for (name, content) in files {
@@ -84,24 +90,6 @@ package enum NewConfiguration {
     /// More than its text has.
     private static let maxAuthorityBytes = 64 << 10
     private static let remake = "\(AttestWorker.name) new-config"
-
-    private static func files(
-        of ca: LabCA,
-        _ site: Site,
-        worker: [UInt8],
-        keySet: [UInt8],
-        _ mostServed: UInt16?
-    ) -> [(name: String, content: [UInt8])] {
-        [
-            ("worker.json", worker),
-            (keySetFile, keySet),
-            ("apps.json", Array(apps(mostServed).utf8)),
-            ("kafka.properties", Array(site.kafka.utf8)),
-            (LabAnchors.authorityFile, ca.exported),
-            ("anchors/lab-attestation-root.pem", ca.attestationAnchorPEM),
-            ("anchors/lab-receipt-root.pem", ca.receiptAnchorPEM),
-        ]
-    }
 
     private static let keySetFile = "jwks.json"
 

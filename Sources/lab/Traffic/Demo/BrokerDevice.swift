@@ -31,7 +31,7 @@ package struct BrokerDevice {
     package func attestations(at time: EvaluationTime) -> [InboundRecord] {
         keys.map { key in
             let object = key.attest(clientDataHash: Self.clientDataHash, at: time)
-            return record(key, .verifyAttestation, ("attestationStatement", object))
+            return record(key, .attestation, object)
         }
     }
 
@@ -39,23 +39,19 @@ package struct BrokerDevice {
     package func assertions() -> [InboundRecord] {
         keys.map { key in
             let object = key.assertion(clientDataHash: Self.clientDataHash, counter: 1)
-            return record(key, .verifyAssertion, ("assertion", object))
+            return record(key, .assertion, object)
         }
     }
 
     /// The `request-id` of a key's assertion.
-    package static func assertionID(of keyID: KeyID) -> String { id(keyID, .verifyAssertion) }
+    package static func assertionID(of keyID: KeyID) -> String { id(keyID, .assertion) }
 
-    private static func id(_ keyID: KeyID, _ verb: Verb) -> String {
-        "broker-\(String(decoding: keyID.recordKey.prefix(6), as: UTF8.self))-\(verb)"
+    private static func id(_ keyID: KeyID, _ kind: FleetPlan.ObjectKind) -> String {
+        "broker-\(String(decoding: keyID.recordKey.prefix(6), as: UTF8.self))-\(kind.verb)"
     }
 
-    private func record(_ key: FakeDevice, _ verb: Verb, _ object: (String, [UInt8])) -> InboundRecord {
-        let body = [("keyId", key.keyID.bytes), object, ("clientDataHash", Self.clientDataHash)]
-        return .unplaced(
-            key: key.keyID.recordKey,
-            value: DemoTraffic.request(path: "v1/\(app.name):\(verb)", body: body),
-            headers: [RecordHeader("request-id", Self.id(key.keyID, verb))]
-        )
+    private func record(_ key: FakeDevice, _ kind: FleetPlan.ObjectKind, _ object: [UInt8]) -> InboundRecord {
+        let (id, hash) = (Self.id(key.keyID, kind), Self.clientDataHash)
+        return .request(kind, object, of: key.keyID, hash: hash, app: app.name, id: id)
     }
 }

@@ -1,7 +1,6 @@
 package import AppAttest
 package import AppCheck
 package import DeviceLab
-internal import JSON
 package import Streams
 
 /// The demo's input: honest devices of every shape, devices with single faults, and records that are not requests.
@@ -48,40 +47,12 @@ package struct DemoTraffic {
     }
 
     private static func item(_ index: Int, _ record: FleetRecord, _ app: RegisteredApp) -> Item {
-        let isAttestation = record.kind == .attestation
-        let value = request(
-            path: "v1/\(app.name):\(isAttestation ? Verb.verifyAttestation : .verifyAssertion)",
-            body: [
-                ("keyId", record.keyID.bytes), (isAttestation ? "attestationStatement" : "assertion", record.object),
-                ("clientDataHash", record.clientDataHash),
-            ]
-        )
-        let kind = isAttestation ? "attestation" : "assertion"
+        let kind = record.kind.rawValue
         return Item(
-            record: .unplaced(
-                key: record.keyID.recordKey,
-                value: value,
-                headers: [RecordHeader("request-id", "demo-\(index)")]
-            ),
+            record: record.request(app: app.name, id: "demo-\(index)"),
             kind: record.fault.map { "\(kind) with a fault: \($0.name)" } ?? "honest \(kind)",
             expected: record.fault?.expectedReason ?? "accepted"
         )
-    }
-
-    /// The request as a gateway writes it.
-    static func request(path: String, body: [(String, [UInt8])]) -> [UInt8] {
-        var json = JSONWriter(capacity: body.reduce(384) { $0 + $1.1.count * 4 / 3 })
-        json.beginObject()
-        json.member("path", path)
-        json.key("body")
-        json.beginObject()
-        for (name, bytes) in body {
-            json.key(named: name)
-            json.base64(bytes)
-        }
-        json.endObject()
-        json.endObject()
-        return json.takeBytes()
     }
 
     private static func junk(_ app: RegisteredApp, key: KeyID) -> [Item] {
@@ -89,7 +60,8 @@ package struct DemoTraffic {
         let nested = [UInt8](repeating: 0x81, count: 3000)
         let hash = [UInt8](repeating: 1, count: 32)
         func call(_ path: String, assertion: [UInt8] = [0xA0]) -> [UInt8] {
-            request(path: path, body: [("keyId", key.bytes), ("assertion", assertion), ("clientDataHash", hash)])
+            let body = [("keyId", key.bytes), ("assertion", assertion), ("clientDataHash", hash)]
+            return InboundRecord.request(path: path, body: body)
         }
         let rubbish = Array(#"{"path":"\#(path)","body":{"keyId":"%%","assertion":"?"}}"#.utf8)
         let values: [(kind: String, value: [UInt8]?, expected: String)] = [

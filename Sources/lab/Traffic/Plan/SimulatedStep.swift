@@ -7,11 +7,11 @@ package struct SimulatedStep: Sendable {
     /// The fleet's step: device, time, and the kind of its object.
     package let step: FleetStep
     package let verb: Verb
-    package let fault: SimulatedFault?
+    package var fault: SimulatedFault?
     /// The counter in an assertion.
-    package let counter: UInt32
+    package var counter: UInt32 = 0
     /// The earlier record that this one repeats: an assertion again, or a token's second use.
-    package let repeats: Int?
+    package var repeats: Int?
 }
 
 /// The fault of a simulated record.

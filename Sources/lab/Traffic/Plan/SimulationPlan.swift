@@ -38,10 +38,13 @@ package struct SimulationPlan: Sendable {
     package func step(_ index: Int, at time: EvaluationTime? = nil) -> SimulatedStep {
         let step = fleet.step(index, at: time)
         guard !isPlain else {
-            let verb: Verb = step.kind == .attestation ? .verifyAttestation : .verifyAssertion
-            return made(step, verb, step.fault.map { .object($0) }, counter: step.counter, repeats: step.replayOf)
+            let fault = step.fault.map(SimulatedFault.object)
+            let (verb, counter, earlier) = (step.kind.verb, step.counter, step.replayOf)
+            return SimulatedStep(step: step, verb: verb, fault: fault, counter: counter, repeats: earlier)
         }
-        guard let round = fleet.round(of: index) else { return made(step, pick(attesting, .verb, step.device)) }
+        guard let round = fleet.round(of: index) else {
+            return SimulatedStep(step: step, verb: pick(attesting, .verb, step.device))
+        }
         switch step.fault {
         case nil: return honest(step, round, isLive: time != nil)
         case .attestation?: return faulty(step, pick(attesting, .verb, index))
@@ -77,16 +80,6 @@ package struct SimulationPlan: Sendable {
 }
 
 extension SimulationPlan {
-    private func made(
-        _ step: FleetStep,
-        _ verb: Verb,
-        _ fault: SimulatedFault? = nil,
-        counter: UInt32 = 0,
-        repeats: Int? = nil
-    ) -> SimulatedStep {
-        SimulatedStep(step: step, verb: verb, fault: fault, counter: counter, repeats: repeats)
-    }
-
     private func pick<Choice>(_ choices: [Choice], _ purpose: Purpose, _ number: Int) -> Choice {
         precondition(!choices.isEmpty, "devices have something to do")
         var random = generator(purpose, number)
@@ -94,14 +87,16 @@ extension SimulationPlan {
     }
 
     private func honest(_ step: FleetStep, _ round: Int, isLive: Bool) -> SimulatedStep {
-        guard step.kind == .assertion else { return made(step, pick(attesting, .verb, step.index)) }
+        guard step.kind == .assertion else {
+            return SimulatedStep(step: step, verb: pick(attesting, .verb, step.index))
+        }
         let verb = pick(later, .verb, step.index)
         // If devices do not follow the plan's times, it is unknown which tokens are alive.
         if verb == .verifyAppCheckToken, !isLive, usesAgain(step.index) {
             let earlier = last(verb, of: step.device, before: round) { !usesAgain($0) && lives($0, at: step.time) }
-            return made(step, verb, repeats: earlier)
+            return SimulatedStep(step: step, verb: verb, repeats: earlier)
         }
-        return made(step, verb, counter: step.counter)
+        return SimulatedStep(step: step, verb: verb, counter: step.counter)
     }
 
     /// One check of a token in four is of a token that was used before.
@@ -117,14 +112,10 @@ extension SimulationPlan {
         let pool = ExchangeFault.pool(verb, judgesChallenges: challengeLife != nil)
         var random = generator(.fault, step.index)
         if pool.isEmpty || (hasObject && random.next() % 3 > 0), let fault = step.fault {
-            return made(step, verb, .object(fault), counter: step.counter)
+            return SimulatedStep(step: step, verb: verb, fault: .object(fault), counter: step.counter)
         }
-        return made(
-            step,
-            verb,
-            .exchange(pool[Int(random.next() % UInt64(pool.count))]),
-            counter: step.counter
-        )
+        let fault = pool[Int(random.next() % UInt64(pool.count))]
+        return SimulatedStep(step: step, verb: verb, fault: .exchange(fault), counter: step.counter)
     }
 
     /// An assertion again; without one to repeat, an assertion whose counter is 0.
@@ -135,7 +126,8 @@ extension SimulationPlan {
         let counter = earlier.flatMap { fleet.round(of: $0) }.map { UInt32(clamping: $0 + 1) } ?? 0
         // Bytes sealed at another time are not known any more: only the counter is repeated.
         let isRepeated = verb == .verifyAssertion || !isLive
-        return made(step, verb, .object(.replay), counter: counter, repeats: isRepeated ? earlier : nil)
+        let repeated = isRepeated ? earlier : nil
+        return SimulatedStep(step: step, verb: verb, fault: .object(.replay), counter: counter, repeats: repeated)
     }
 
     private func last(_ verb: Verb, of device: Int, before round: Int, where isFit: (Int) -> Bool) -> Int? {

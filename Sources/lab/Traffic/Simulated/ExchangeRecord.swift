@@ -49,25 +49,25 @@ struct ExchangeRecord {
 extension ExchangeRecord {
     private func attestation() -> Draft {
         let challenge = challenge()
-        return Draft(object: attestationObject(SHA256.hash(challenge).bytes)) { object in
-            var body = StockBody()
-            body.add("key_id", base64: device.keyID.bytes)
-            body.add("attestation_statement", base64: object)
-            body.add("challenge", base64: challenge)
-            body.add("limited_use", isLimitedUse)
-            return (device.keyID.recordKey, call(resource, body: body))
+        return exchange(attestationObject(SHA256.hash(challenge).bytes)) { object in
+            ["key_id": device.keyID.bytes, "attestation_statement": object, "challenge": challenge]
         }
     }
 
     private func assertion() -> Draft {
         let (challenge, artifact) = (challenge(), artifact())
-        return Draft(object: assertionObject(SHA256.hash(artifact + challenge).bytes)) { object in
-            var body = StockBody()
-            body.add("artifact", base64: artifact)
-            body.add("assertion", base64: object)
-            body.add("challenge", base64: challenge)
-            body.add("limited_use", isLimitedUse)
-            return (device.keyID.recordKey, call(resource, body: body))
+        return exchange(assertionObject(SHA256.hash(artifact + challenge).bytes)) { object in
+            ["artifact": artifact, "assertion": object, "challenge": challenge]
+        }
+    }
+
+    /// - Parameter members: of the body, given the object.
+    private func exchange(
+        _ object: UnfinishedObject,
+        _ members: @escaping (_ object: [UInt8]) -> KeyValuePairs<String, [UInt8]>
+    ) -> Draft {
+        Draft(object: object) { object in
+            (device.keyID.recordKey, call(resource, body: StockBody(members(object), limitedUse: isLimitedUse)))
         }
     }
 
@@ -75,11 +75,9 @@ extension ExchangeRecord {
     private func verification() -> Draft {
         let hash = SHA256.hash(Array("simulated client data".utf8) + random(.challenge, 32)).bytes
         let isAttestation = simulated.verb.bringsAttestation
+        let name = isAttestation ? "attestation_statement" : "assertion"
         return Draft(object: isAttestation ? attestationObject(hash) : assertionObject(hash)) { object in
-            var body = StockBody()
-            body.add(isAttestation ? "attestation_statement" : "assertion", base64: object)
-            body.add("key_id", base64: device.keyID.bytes)
-            body.add("client_data_hash", base64: hash)
+            let body = StockBody([name: object, "key_id": device.keyID.bytes, "client_data_hash": hash])
             return (device.keyID.recordKey, call(plan.app.name, body: body))
         }
     }
@@ -88,9 +86,8 @@ extension ExchangeRecord {
     private func receipt() -> Draft {
         let hash = SHA256.hash(Array("simulated receipt".utf8) + random(.challenge, 32)).bytes
         let metric = plan.fleet.keysOnHardware(of: step.device)
-        var body = StockBody()
-        body.add("key_id", base64: device.keyID.bytes)
-        body.add("receipt", base64: device.receipt(metric: metric, clientDataHash: hash, at: step.time))
+        let receipt = device.receipt(metric: metric, clientDataHash: hash, at: step.time)
+        let body = StockBody(["key_id": device.keyID.bytes, "receipt": receipt])
         return Draft(device.keyID.recordKey, call(plan.app.name, body: body))
     }
 

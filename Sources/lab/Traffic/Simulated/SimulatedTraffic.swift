@@ -3,6 +3,7 @@ package import DeviceLab
 internal import Dispatch
 package import Streams
 internal import Synchronization
+internal import Threads
 
 /// Makes a simulation's records in order, on several threads, a chunk at a time.
 ///
@@ -57,15 +58,13 @@ package final class SimulatedTraffic {
         return records
     }
 
-    /// Makes records in the lanes, and puts them in order afterwards.
     private func unplaced(_ range: Range<Int>, _ clock: EvaluationTime?) -> [InboundRecord] {
         addDevices(upTo: range.upperBound)
         let grains = (range.count + Self.grain - 1) / Self.grain
-        distribute(grains) { lane, grain in
+        return distribute(grains) { lane, grain in
             let start = range.lowerBound + grain * Self.grain
-            lane.make(start..<min(range.upperBound, start + Self.grain), clock: clock)
-        }
-        return lanes.flatMap { $0.takeGrains() }.sorted { $0.start < $1.start }.flatMap(\.records)
+            return lane.make(start..<min(range.upperBound, start + Self.grain), clock: clock)
+        }.flatMap { $0 }
     }
 
     /// Makes the keys of the devices that the records before `index` need: a device's first record is its attestation.
@@ -73,25 +72,34 @@ package final class SimulatedTraffic {
         let turns = (index + plans.count - 1) / plans.count
         let missing = plans.indices.flatMap { which in
             (rosters[which].blockCount..<max(rosters[which].blockCount, plans[which].fleet.blocks(forDevices: turns)))
-                .map { SimulationLane.RosterPlace(plan: which, block: $0) }
+                .map { (plan: which, block: $0) }
         }
         guard !missing.isEmpty else { return }
-        distribute(missing.count) { lane, index in lane.makeDevices(missing[index]) }
-        let made = lanes.flatMap { $0.takeDevices() }.sorted { $0.place < $1.place }
-        for entry in made { rosters[entry.place.plan].append(entry.block) }
+        let blocks = distribute(missing.count) { lane, index in
+            lane.devices(missing[index].block, of: missing[index].plan)
+        }
+        for (place, block) in zip(missing, blocks) { rosters[place.plan].append(block) }
         for lane in lanes { lane.rosters = rosters }
     }
 
     /// Lanes take pieces of work from a common cursor.
-    private func distribute(_ pieces: Int, _ work: @Sendable (SimulationLane, Int) -> Void) {
+    ///
+    /// - Returns: what was made of each piece, in the order of the pieces.
+    private func distribute<Made: Sendable>(
+        _ pieces: Int,
+        _ work: @Sendable (SimulationLane, Int) -> Made
+    ) -> [Made] {
         let cursor = Atomic<Int>(0)
+        let made = Locked([Made?](repeating: nil, count: pieces))
         let lanes = lanes
         DispatchQueue.concurrentPerform(iterations: lanes.count) { lane in
             while true {
                 let piece = cursor.add(1, ordering: .relaxed).oldValue
                 guard piece < pieces else { return }
-                work(lanes[lane], piece)
+                let result = work(lanes[lane], piece)
+                made.withLock { $0[piece] = result }
             }
         }
+        return made.withLock { $0.compactMap(\.self) }
     }
 }

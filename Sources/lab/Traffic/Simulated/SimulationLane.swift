@@ -13,28 +13,6 @@ final class SimulationLane: @unchecked Sendable {
     private let seals: ExchangeSeals?
     private let seed: UInt64
     private let batch: LabBatch
-    /// The grains that were made and not collected yet.
-    private var grains: [Grain] = []
-    private var devices: [RosterEntry] = []
-
-    /// Records in a row.
-    struct Grain {
-        let start: Int
-        let records: [InboundRecord]
-    }
-
-    /// A block of a plan's roster.
-    struct RosterPlace: Comparable {
-        let plan: Int
-        let block: Int
-
-        static func < (one: Self, other: Self) -> Bool { (one.plan, one.block) < (other.plan, other.block) }
-    }
-
-    struct RosterEntry {
-        let place: RosterPlace
-        let block: DeviceRoster.Block
-    }
 
     init(_ plans: [SimulationPlan], _ seals: ExchangeSeals?, _ seed: UInt64) {
         let batch = LabBatch()
@@ -47,19 +25,15 @@ final class SimulationLane: @unchecked Sendable {
         didSet { for (plan, roster) in zip(plans, rosters) { plan.lane.roster = roster } }
     }
 
-    func makeDevices(_ place: RosterPlace) {
+    /// A block of a plan's roster.
+    func devices(_ block: Int, of plan: Int) -> DeviceRoster.Block {
         owner.check()
         defer { owner.release() }
-        let block = plans[place.plan].plan.fleet.block(place.block, batch)
-        devices.append(RosterEntry(place: place, block: block))
+        return plans[plan].plan.fleet.block(block, batch)
     }
 
-    func takeDevices() -> [RosterEntry] {
-        defer { devices = [] }
-        return devices
-    }
-
-    func make(_ range: Range<Int>, clock: EvaluationTime?) {
+    /// Records in a row.
+    func make(_ range: Range<Int>, clock: EvaluationTime?) -> [InboundRecord] {
         owner.check()
         defer { owner.release() }
         // The apps take turns: each n-th record is of the same one.
@@ -67,13 +41,7 @@ final class SimulationLane: @unchecked Sendable {
         let parts = (0..<turns).map { turn in
             make(Array(stride(from: range.lowerBound + turn, to: range.upperBound, by: plans.count)), clock: clock)
         }
-        let records = turns == 1 ? parts[0] : (0..<range.count).map { parts[$0 % turns][$0 / turns] }
-        grains.append(Grain(start: range.lowerBound, records: records))
-    }
-
-    func takeGrains() -> [Grain] {
-        defer { grains = [] }
-        return grains
+        return turns == 1 ? parts[0] : (0..<range.count).map { parts[$0 % turns][$0 / turns] }
     }
 
     /// The records of one app, without their places in the topic; their signatures are made together.
@@ -82,11 +50,9 @@ final class SimulationLane: @unchecked Sendable {
         let which = first % plans.count
         let (plan, lane) = plans[which]
         let turns = indices.map { $0 / plans.count }
-        let headers = indices.map { [RecordHeader("request-id", "sim-\(seed)-\($0)")] }
+        let ids = indices.map { "sim-\(seed)-\($0)" }
         guard !plan.isPlain, let seals else {
-            return zip(headers, lane.records(turns, at: clock)).map { headers, made in
-                Self.record(made, app: plan.app.name, headers)
-            }
+            return zip(ids, lane.records(turns, at: clock)).map { $1.request(app: plan.app.name, id: $0) }
         }
         let steps = turns.map { plan.step($0, at: clock) }
         let devices = lane.devices(steps.map(\.step.device))
@@ -95,7 +61,7 @@ final class SimulationLane: @unchecked Sendable {
         }
         let objects = lane.finish(drafts.map(\.object))
         return indices.indices.map { index in
-            var record = InboundRecord.unplaced(headers: headers[index])
+            var record = InboundRecord.unplaced(headers: [RecordHeader("request-id", ids[index])])
             let step = steps[index]
             record.timestamp = step.step.time.milliseconds
             (record.key, record.value) = drafts[index].request(objects[index])
@@ -104,24 +70,5 @@ final class SimulationLane: @unchecked Sendable {
             }
             return record
         }
-    }
-
-    private static func record(_ made: FleetRecord, app: String, _ headers: [RecordHeader]) -> InboundRecord {
-        var record = InboundRecord.unplaced(headers: headers)
-        record.timestamp = made.time.milliseconds
-        (record.key, record.value) = (made.keyID.recordKey, request(made, app: app))
-        return record
-    }
-
-    private static func request(_ record: FleetRecord, app: String) -> [UInt8] {
-        let isAttestation = record.kind == .attestation
-        let verb = isAttestation ? Verb.verifyAttestation : .verifyAssertion
-        return DemoTraffic.request(
-            path: "v1/\(app):\(verb.rawValue)",
-            body: [
-                (isAttestation ? "attestationStatement" : "assertion", record.object), ("keyId", record.keyID.bytes),
-                ("clientDataHash", record.clientDataHash),
-            ]
-        )
     }
 }

@@ -49,7 +49,6 @@ package final class StockFleet {
         for index in members.indices { members[index].restart() }
     }
 
-    /// Closes the link.
     package func close() throws { try link.close() }
 
     /// Sends the calls that are due and hands out the answers that have come.
@@ -65,10 +64,7 @@ package final class StockFleet {
         for answer in try link.poll(milliseconds: milliseconds) {
             guard let waiting = open.removeValue(forKey: answer.id) else { continue }
             if !answer.isLost { answers += 1 }
-            let next =
-                answer.isLost
-                ? members[waiting.member].lose(answer, to: waiting.call, at: now, &tally)
-                : members[waiting.member].answer(answer, to: waiting.call, at: now, &tally)
+            let next = members[waiting.member].answer(answer, to: waiting.call, at: now, &tally)
             if let next { outbox.append((waiting.member, next)) }
         }
         for (id, waiting) in open where now.milliseconds - waiting.since.milliseconds > Self.timeoutMilliseconds {

@@ -43,9 +43,7 @@ package struct StockMember {
 
     package private(set) var client: StockClient
     let app: RegisteredApp
-    /// Whether the backend checks limited-use tokens.
     private let checksTokens: Bool
-    /// Wishes not fulfilled yet.
     package private(set) var wishes: [Wish]
     package private(set) var current: Wish?
     package private(set) var session: StockToken?
@@ -77,15 +75,21 @@ package struct StockMember {
         notBefore = EvaluationTime(milliseconds: 0)
     }
 
-    /// Goes on after an answer. - Returns: the next call, if any.
+    /// Goes on after an answer. Where the call's connection broke the app asks again a little later.
+    ///
+    /// - Returns: the next call, if any.
     mutating func answer(
         _ answer: LinkAnswer,
         to call: Call,
         at time: EvaluationTime,
         _ tally: inout StockTally
-    )
-        -> Call?
-    {
+    ) -> Call? {
+        if answer.isLost {
+            tally.broken[answer.reason ?? "", default: 0] += 1
+            let next = disconnect(call, at: time, &tally)
+            notBefore = EvaluationTime(milliseconds: time.milliseconds + Self.pause)
+            return next
+        }
         if let reason = answer.reason { tally.refused[reason, default: 0] += 1 }
         switch call.asker {
         case .sdk:
@@ -93,10 +97,7 @@ package struct StockMember {
         case .backend(let uses):
             let isConsumed = (try? JSONDocument(parsing: answer.body).root["alreadyConsumed"]?.bool) == true
             // A gateway or worker that could not answer: the backend gives up this token.
-            guard answer.status < 500 else {
-                current = nil
-                return nil
-            }
+            guard answer.status < 500 else { return end() }
             tally.checks += 1
             if answer.status != 200 || isConsumed != (uses > 0) {
                 tally.faults.append(
@@ -105,8 +106,7 @@ package struct StockMember {
             }
             guard uses == 0 else {
                 if isConsumed { tally.consumed += 1 }
-                current = nil
-                return nil
+                return end()
             }
             return check(presented, uses: 1)
         }
@@ -115,24 +115,8 @@ package struct StockMember {
     /// The open call gets no answer.
     mutating func disconnect(_ call: Call, at time: EvaluationTime, _ tally: inout StockTally) -> Call? {
         tally.lost += 1
-        guard case .sdk = call.asker else {
-            current = nil
-            return nil
-        }
+        guard case .sdk = call.asker else { return end() }
         return handle(client.disconnect(at: time), at: time, &tally)
-    }
-
-    /// The open call's connection broke: the app asks again a little later.
-    mutating func lose(
-        _ answer: LinkAnswer,
-        to call: Call,
-        at time: EvaluationTime,
-        _ tally: inout StockTally
-    ) -> Call? {
-        tally.broken[answer.reason ?? "", default: 0] += 1
-        let next = disconnect(call, at: time, &tally)
-        notBefore = EvaluationTime(milliseconds: time.milliseconds + Self.pause)
-        return next
     }
 
     /// - Returns: the next call, if any.
@@ -154,18 +138,17 @@ package struct StockMember {
 
     private func record(_ call: StockCall) -> Call {
         let isApp = client.resource.hasPrefix("projects/")
-        var record = Call(
+        return Call(
             key: call.keyID?.recordKey,
             value: call.value,
             headers: call.headers.map { RecordHeader($0.name, $0.value) },
             web: WebCall(call, of: app, isOAuthClient: !isApp),
             verb: call.verb,
-            asker: .sdk
+            asker: .sdk,
+            keyID: call.keyID?.bytes,
+            subject: isApp ? app.appID : nil,
+            mayShareToken: app.tokens.sharedSessionTokens && current != .limitedUse
         )
-        record.keyID = call.keyID?.bytes
-        record.subject = isApp ? app.appID : nil
-        record.mayShareToken = app.tokens.sharedSessionTokens && current != .limitedUse
-        return record
     }
 
     /// Puts the present wish back, for later.
@@ -190,6 +173,11 @@ package struct StockMember {
         case nil: break
         }
         if wish != .limitedUse { session = token }
+        return end()
+    }
+
+    /// The present wish is fulfilled, or given up: no call follows.
+    private mutating func end() -> Call? {
         current = nil
         return nil
     }

@@ -9,7 +9,6 @@ package struct StockTally {
     package var checks = 0
     /// Tokens whose second use was reported as such.
     package var consumed = 0
-    /// The refusals by reason.
     package var refused: [String: Int] = [:]
     /// Calls without an answer: none came for as long as an app waits, or the connection broke.
     package var lost = 0

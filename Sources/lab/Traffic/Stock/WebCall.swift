@@ -3,21 +3,14 @@ internal import AppCheck
 internal import DeviceLab
 
 /// A call as its client sends it to a gateway: always a POST.
-package struct WebCall: Sendable, Equatable {
+package struct WebCall: Sendable {
     /// The path with the leading slash, escaped, without host.
     package let path: String
-    package let headers: [Header]
+    package let headers: [(name: String, value: String)]
     /// Empty for a challenge.
     package let body: [UInt8]
 
-    package struct Header: Sendable, Equatable {
-        package let name: String
-        package let value: String
-
-        package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
-    }
-
-    private static let json = Header("Content-Type", "application/json")
+    private static let json = (name: "Content-Type", value: "application/json")
 
     /// A call of the iOS SDK; an own hook of the app adds the headers for the rollout.
     ///
@@ -25,15 +18,15 @@ package struct WebCall: Sendable, Equatable {
     init(_ call: StockCall, of app: RegisteredApp, isOAuthClient: Bool) {
         path = Self.escape(call.path)
         body = call.body ?? []
-        var headers: [Header] = []
+        var headers: [(name: String, value: String)] = []
         // Google Sign-In has no key.
         if !isOAuthClient, let key = app.apiKeys?.min(by: ExactText.isBefore) {
-            headers.append(Header("X-Goog-Api-Key", key.shown))
+            headers.append(("X-Goog-Api-Key", key.shown))
         }
-        if let bundle = Self.bundle(of: app) { headers.append(Header("X-Ios-Bundle-Identifier", bundle)) }
+        if let bundle = Self.bundle(of: app) { headers.append(("X-Ios-Bundle-Identifier", bundle)) }
         if call.body != nil { headers.append(Self.json) }
-        headers.append(Header("X-Installation-Id", call.installationID))
-        if call.kind == .challengeForAttestation { headers.append(Header("X-App-Attest-Handshake", "attestation")) }
+        headers.append(("X-Installation-Id", call.installationID))
+        if call.kind == .challengeForAttestation { headers.append(("X-App-Attest-Handshake", "attestation")) }
         self.headers = headers
     }
 

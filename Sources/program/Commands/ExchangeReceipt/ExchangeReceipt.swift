@@ -3,6 +3,7 @@ internal import AppCheck
 internal import CommandFrame
 internal import Crypto
 internal import Glibc
+internal import HTTPClient
 internal import Refresher
 internal import Risk
 internal import Run
@@ -14,12 +15,7 @@ extension Command {
         summary: "one receipt of a file exchanged at Apple: status, headers, the new receipt explained",
         options: [
             .value("--config", "DIR", "the configuration, with risk.keys and the anchors", .required),
-            .value(
-                "--environment",
-                "NAME",
-                "the host to call (the receipt's environment)",
-                choices: ExchangeReceiptCommand.environments
-            ),
+            .environment("the host to call (the receipt's environment)"),
             .value("--output", "FILE", "write the new receipt's bytes to this new file, mode 600"),
             .flag("--bearer", "send the token after Bearer, not bare"),
             .value("--token-age", "SECONDS", "date the token back (0)"),
@@ -41,7 +37,6 @@ extension Command {
 
 /// `exchange-receipt`: reads its arguments and files, calls once and tells what came back.
 struct ExchangeReceiptCommand {
-    static let environments = ["production", "development"]
     private static let mostTokenAge = 10_000_000
     private static let pollMilliseconds = 100
 
@@ -85,7 +80,7 @@ struct ExchangeReceiptCommand {
         console.print(view.text)
         let outcome = try judged(ending)
         console.print("outcome: \(ExchangeView.describe(outcome))")
-        if case .receipt(let new)? = ending.answer?.content { try take(new, at: ending.time, console) }
+        if case .receipt(let new)? = ending.reply.answer?.content { try take(new, at: ending.time, console) }
         return ExchangeView.isDone(outcome) ? ExitCode.done : ExitCode.failed
     }
 
@@ -98,11 +93,11 @@ struct ExchangeReceiptCommand {
     }
 
     private func ending(_ authorization: [UInt8]) throws -> ExchangeEnding {
-        var limits = ReceiptCaller.Limits()
-        (limits.connections, limits.keepsAllHeaders) = (1, true)
-        let caller = try ReceiptCaller(configuration.risk, limits)
-        let (bytes, authorization) = (receipt.bytes, authorization)
-        caller.begin(ExchangeCall(tag: 1, environment: environment, receipt: bytes, authorization: authorization))
+        var options = ReceiptCaller.options
+        // All headers are shown.
+        (options.connections, options.headers) = (1, nil)
+        let caller = try ReceiptCaller(configuration.risk, options)
+        caller.begin(receipt.bytes, environment, authorization: authorization, tag: 1)
         // Ends with the call's own time-out at the latest.
         while true {
             if let ending = caller.poll(milliseconds: Self.pollMilliseconds, now: WallClock.now).first { return ending }
@@ -115,7 +110,7 @@ struct ExchangeReceiptCommand {
             preconditionFailure("the receipt was read before")
         }
         let verifier = ObjectVerifier(anchors: try configuration.trustAnchors())
-        return ending.outcome { judgement.judge($0, at: ending.time, by: verifier, engine: OpenSSLEngine()) }
+        return ending.reply.outcome { judgement.judge($0, at: ending.time, by: verifier, engine: OpenSSLEngine()) }
     }
 
     // MARK: Arguments
@@ -144,12 +139,23 @@ struct ExchangeReceiptCommand {
     }
 
     private static func environment(_ arguments: Arguments, _ receipt: SentReceipt) throws(UsageFault) -> Environment {
-        guard let name = arguments.string("--environment") else {
-            guard let environment = receipt.content.environment else {
-                throw UsageFault("--environment is needed: the receipt does not say its own.")
-            }
-            return environment
+        guard let environment = try arguments.environment() ?? receipt.content.environment else {
+            throw UsageFault("--environment is needed: the receipt does not say its own.")
         }
+        return environment
+    }
+}
+
+extension Option {
+    static func environment(_ summary: String) -> Option {
+        .value("--environment", "NAME", summary, choices: ["production", "development"])
+    }
+}
+
+extension Arguments {
+    /// The environment that `--environment` names; nil where it is absent.
+    func environment() throws(UsageFault) -> Environment? {
+        guard let name = string("--environment") else { return nil }
         guard let environment = Environment(rawValue: name) else {
             throw UsageFault("--environment must be production or development, not '\(name.printable)'.")
         }

@@ -17,10 +17,10 @@ struct ExchangeView {
     init(_ ending: ExchangeEnding, sent: [[UInt8]]) { (self.ending, self.sent) = (ending, sent.map(Self.lowercased)) }
 
     var text: String {
-        let time = "after \(ending.microseconds / 1_000) ms"
-        switch ending.result {
+        let time = "after \(ending.client.microseconds / 1_000) ms"
+        switch ending.client.outcome {
         case .failed(let failure): return "no answer \(time): \(failure)"
-        case .answered(_, let answer):
+        case .answered(let answer):
             let headers = answer.headers.map { "  \(shown(Array($0.name.utf8))): \(shown($0.value))" }
             // A body of 2xx may be a receipt.
             let hasText = !(200..<300).contains(answer.status) && !answer.body.isEmpty

@@ -1,6 +1,6 @@
 internal import AppAttest
 internal import CommandFrame
-internal import JSON
+internal import Reports
 internal import Settings
 internal import Study
 
@@ -13,53 +13,43 @@ struct InspectionView {
         case because(String)
     }
 
-    private let kind: String
-    private let fields: [ReportField]
-    private let checks: [TracedCheck]
+    let kind: String
+    let fields: [ReportField]
+    let checks: [TracedCheck]
     /// The gaps, by the check's name.
-    private let gaps: [String: Gap]
+    let gaps: [String: Gap]
     /// How the object was written, where that needs saying.
     var form: String?
 
-    init(kind: String, fields: [ReportField], checks: [TracedCheck], gaps: [String: Gap]) {
-        (self.kind, self.fields, self.checks, self.gaps) = (kind, fields, checks, gaps)
-    }
-
     /// Fields, then checks, then the verdict on all that could be judged.
     var text: String {
-        var fieldTable = TextTable()
-        for field in fields { fieldTable.add("  " + field.name, field.value.description) }
-        var checkTable = TextTable()
+        var table = TextTable()
         for check in checks {
-            checkTable.add("  " + check.name, describe(check))
-            CheckRows.add(check, to: &checkTable)
+            table.add("  " + check.name, result(of: check).text)
+            CheckRows.add(check, to: &table)
         }
         let verdict = checks.firstFailure.map { "refused: \($0)" } ?? "no check that could be judged failed"
-        let form = form.map { ", read as \($0)" } ?? ""
-        return "\(kind)\(form)\n\nfields\n\(fieldTable.text)\n\nchecks\n\(checkTable.text)\n\n\(verdict)"
+        let title = kind + (form.map { ", read as \($0)" } ?? "")
+        return [title, CheckRows.section("fields", fields), "checks\n" + table.text, verdict].joined(separator: "\n\n")
     }
 
     /// `{"kind", "readAs"?, "fields": {…}, "checks": [{"name", "result", "reason"?, "needs"?, "because"?, "values"?, "reading"?}],
     /// "reason"?}`.
     var json: [UInt8] {
-        var writer = JSONWriter(capacity: 4096)
-        writer.beginObject()
-        writer.member("kind", kind)
-        if let form { writer.member("readAs", form) }
-        writer.key("fields")
-        writer.beginObject()
-        for field in fields {
-            writer.key(named: field.name)
-            if case .number(let number) = field.value { writer.value(number) } else { write(field.value, &writer) }
-        }
-        writer.endObject()
-        writer.key("checks")
-        writer.beginArray()
-        for check in checks { write(check, &writer) }
-        writer.endArray()
-        if let reason = checks.firstFailure { writer.member("reason", reason) }
-        writer.endObject()
-        return writer.bytes
+        let report: Facts = [
+            "kind": .text(kind), "readAs": form.map { .text($0) }, "fields": fields.facts,
+            "checks": .list(checks.map(facts)), "reason": checks.firstFailure.map { .text($0) },
+        ]
+        return report.json
+    }
+
+    private func facts(_ check: TracedCheck) -> Facts {
+        let (result, detail, _) = result(of: check)
+        let values = check.comparisons.isEmpty ? nil : check.comparisons.facts
+        return .object([
+            ("name", .text(check.name)), ("result", .text(result)), detail, ("values", values),
+            ("reading", check.reading?.facts),
+        ])
     }
 
     /// The reason why a check was not judged. One that passed without what it needs was not judged either.
@@ -72,39 +62,14 @@ struct InspectionView {
         }
     }
 
-    private func describe(_ check: TracedCheck) -> String {
+    /// The name of a check's result, what JSON says beside it, and both as text.
+    private func result(of check: TracedCheck) -> (name: String, detail: Facts.Member, text: String) {
         switch (check.outcome, gap(check)) {
-        case (_, .needs(let option)?): "not checked: needs \(option)"
-        case (_, .because(let cause)?): "not checked: \(cause)"
-        case (.failed(let reason), nil): "FAILED: \(reason)"
-        case (.notReached, nil): "not reached: an earlier check failed"
-        case (_, nil): "passed"
+        case (_, .needs(let option)?): ("not-checked", ("needs", .text(option)), "not checked: needs \(option)")
+        case (_, .because(let cause)?): ("not-checked", ("because", .text(cause)), "not checked: \(cause)")
+        case (.failed(let reason), nil): ("failed", ("reason", .text(reason)), "FAILED: \(reason)")
+        case (.notReached, nil): ("not-reached", ("reason", nil), "not reached: an earlier check failed")
+        case (_, nil): ("passed", ("reason", nil), "passed")
         }
-    }
-
-    private func write(_ value: ReportValue, _ writer: inout JSONWriter) { writer.string(value.description) }
-
-    private func write(_ check: TracedCheck, _ writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("name", check.name)
-        switch (check.outcome, gap(check)) {
-        case (_, .needs(let option)?):
-            writer.member("result", "not-checked")
-            writer.member("needs", option)
-        case (_, .because(let cause)?):
-            writer.member("result", "not-checked")
-            writer.member("because", cause)
-        case (.failed(let reason), nil):
-            writer.member("result", "failed")
-            writer.member("reason", reason)
-        case (.notReached, nil): writer.member("result", "not-reached")
-        case (_, nil): writer.member("result", "passed")
-        }
-        if !check.comparisons.isEmpty {
-            writer.key("values")
-            ExplanationJSON.write(check.comparisons, into: &writer)
-        }
-        ExplanationJSON.write(check.reading, into: &writer)
-        writer.endObject()
     }
 }

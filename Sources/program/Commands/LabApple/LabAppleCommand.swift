@@ -15,12 +15,7 @@ extension Command {
             .value("--config", "DIR", "the configuration, with its lab authority", .required),
             .value("--key", "TEAM:KID:FILE", "a team's key on P-256, public or private, in PEM", .repeatable),
             .value("--port", "N", "the port on 127.0.0.1 (any free one)"),
-            .value(
-                "--environment",
-                "NAME",
-                "the environment whose receipts it takes (production)",
-                choices: LabAppleCommand.environments
-            ),
+            .environment("the environment whose receipts it takes (production)"),
             .value("--not-before", "SECONDS", "from a receipt's creation to its Not Before (86400)"),
             .value("--expiry", "SECONDS", "from a receipt's creation to its expiry (7776000)"),
             .flag("--once", "a receipt that was exchanged gets 304 until the newest one's Not Before"),
@@ -47,7 +42,6 @@ extension Command {
 
 /// `lab-apple`: reads its arguments and files, and serves until a signal asks for the end.
 struct LabAppleCommand {
-    static let environments = ["production", "development"]
     /// Ten years: sums with it stay far from overflow.
     private static let mostSeconds = 315_360_000
     private static let mostKeyBytes = 16 << 10
@@ -64,7 +58,7 @@ struct LabAppleCommand {
         ahead = Int64(try arguments.integer("--ahead", in: -Self.mostSeconds...Self.mostSeconds) ?? 0)
         var settings = LabApple.Settings(keys: try arguments.strings("--key").map(Self.key))
         guard !settings.keys.isEmpty else { throw UsageFault("--key is required: TEAM:KID:FILE.") }
-        settings.environment = try Self.environment(arguments)
+        settings.environment = try arguments.environment() ?? .production
         let standard = ReceiptSpans()
         settings.dates = ReceiptSpans(
             notBeforeSeconds: try Self.seconds("--not-before", arguments) ?? standard.notBeforeSeconds,
@@ -109,14 +103,6 @@ struct LabAppleCommand {
 
     private static func seconds(_ name: String, _ arguments: Arguments) throws(UsageFault) -> Int64? {
         try arguments.integer(name, in: 0...mostSeconds).map(Int64.init)
-    }
-
-    private static func environment(_ arguments: Arguments) throws(UsageFault) -> Environment {
-        guard let name = arguments.string("--environment") else { return .production }
-        guard environments.contains(name), let environment = Environment(rawValue: name) else {
-            throw UsageFault("--environment must be production or development, not '\(name.printable)'.")
-        }
-        return environment
     }
 
     private static func faults(_ arguments: Arguments) throws(UsageFault) -> [AppleFault] {

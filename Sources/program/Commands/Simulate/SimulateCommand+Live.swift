@@ -52,7 +52,7 @@ extension SimulateCommand {
             _ apps: [SimulatedApp],
             _ ca: LabCA,
             _ meter: inout ProgressMeter
-        ) throws -> (StockTally, LinkAccount) {
+        ) throws -> (StockTally, LinkAccount?) {
             let members = StockFleet.members(
                 apps,
                 ca: ca,

@@ -101,8 +101,20 @@ struct SimulateCommand {
         let apps = try apps(of: configuration)
         try checkReceipts(apps)
         switch target {
-        case .live: return try live(configuration, apps, ca)
-        case .gateway(let target): return try live(target, apps, ca)
+        case .live:
+            return try live { meter in
+                let tally = try CommandFault.explaining("cannot reach the topics", by: \.description) {
+                    try clients.run(configuration, apps, ca, &meter)
+                }
+                return (tally, nil)
+            }
+        case .gateway(let target):
+            if target.secret == nil {
+                console.printError(
+                    "simulate: without --verifier-secret no token is checked: only the SDK's calls are made"
+                )
+            }
+            return try live { meter in try clients.run(target, connections: connections, apps, ca, &meter) }
         case .capture, .topic: return try make(configuration, apps, ca)
         }
     }
@@ -178,9 +190,8 @@ struct SimulateCommand {
 
     private static func verbs(_ arguments: Arguments) throws(UsageFault) -> Set<Verb> {
         guard let text = arguments.string("--verbs") else { return SimulationSettings.plainVerbs }
-        var chosen: Set<Verb> = []
-        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let verbs = Verb.simulatedWithReceipts
+        let verbs = Verb.simulatedWithReceipts
+        let chosen = try text.split(separator: ",", omittingEmptySubsequences: false).map { name throws(UsageFault) in
             guard let verb = verbs.first(where: { $0.rawValue == name }) else {
                 let known = verbs.map(\.rawValue)
                 throw UsageFault(
@@ -188,22 +199,21 @@ struct SimulateCommand {
                         + "\(Suggestion.ending(for: String(name), among: known)) Use \(known.joined(separator: ","))."
                 )
             }
-            chosen.insert(verb)
+            return verb
         }
-        return chosen
+        return Set(chosen)
     }
 
     /// All apps of the configuration, each of which must accept some fake device.
     private func apps(of configuration: Configuration) throws(ConfigurationFault) -> [SimulatedApp] {
-        var apps: [SimulatedApp] = []
-        for app in configuration.registry.apps {
+        let apps = try configuration.registry.apps.map { app throws(ConfigurationFault) in
             guard let simulated = SimulatedApp(app) else {
                 throw ConfigurationFault(
                     "apps.json: no fake device can satisfy \(app.name): give it an App ID and rules that a device can "
                         + "meet."
                 )
             }
-            apps.append(simulated)
+            return simulated
         }
         guard !apps.isEmpty else { throw ConfigurationFault("apps.json: has no app; add one for the devices.") }
         return apps
@@ -235,26 +245,15 @@ struct SimulateCommand {
         Live(devices: settings.devices, records: settings.records, seed: settings.seed, rate: settings.rate)
     }
 
-    private func live(_ configuration: Configuration, _ apps: [SimulatedApp], _ ca: LabCA) throws -> Int32 {
+    /// - Parameter run: lets the clients make their calls; over HTTP it gives the connections' account too.
+    private func live(_ run: (inout ProgressMeter) throws -> (StockTally, LinkAccount?)) throws -> Int32 {
         var meter = ProgressMeter("simulate", unit: "call", total: settings.records, console: console)
-        let tally = try CommandFault.explaining("cannot reach the topics", by: \.description) {
-            try clients.run(configuration, apps, ca, &meter)
-        }
+        let (tally, account) = try run(&meter)
         meter.finish()
-        for line in try Self.account(tally, devices: settings.devices) { say(line) }
-        try Self.requireTokens(tally)
-        return ExitCode.done
-    }
-
-    private func live(_ target: GatewayTarget, _ apps: [SimulatedApp], _ ca: LabCA) throws -> Int32 {
-        if target.secret == nil {
-            console.printError("simulate: without --verifier-secret no token is checked: only the SDK's calls are made")
+        if let account {
+            for line in account.lines { say(line) }
+            try Self.account(account)
         }
-        var meter = ProgressMeter("simulate", unit: "call", total: settings.records, console: console)
-        let (tally, account) = try clients.run(target, connections: connections, apps, ca, &meter)
-        meter.finish()
-        for line in account.lines { say(line) }
-        try Self.account(account)
         for line in try Self.account(tally, devices: settings.devices) { say(line) }
         try Self.requireTokens(tally)
         return ExitCode.done

@@ -9,43 +9,24 @@ package import Settings
 /// A call asks once: retries, rates and tokens are the caller's. No redirect is followed, since it could name another
 /// host for the token.
 package final class ReceiptCaller {
-    /// The settings of the calls that no configuration names.
-    package struct Limits {
-        package var connections = 64
-        var connectMilliseconds = 10_000
-        var totalMilliseconds = 30_000
-        /// Whether endings have all headers, or those alone that ``Risk/ReceiptAnswer`` reads.
-        package var keepsAllHeaders = false
-
-        package init(
-            connections: Int = 64,
-            connectMilliseconds: Int = 10_000,
-            totalMilliseconds: Int = 30_000,
-            keepsAllHeaders: Bool = false
-        ) {
-            (self.connections, self.connectMilliseconds, self.totalMilliseconds, self.keepsAllHeaders) = (
-                connections, connectMilliseconds, totalMilliseconds, keepsAllHeaders
-            )
-        }
+    /// The options of a refresher's calls, but for those that its configuration names.
+    package static var options: ClientOptions {
+        var options = ClientOptions()
+        (options.connections, options.totalMilliseconds) = (64, 30_000)
+        // One byte more shows that a body is too long.
+        (options.mostBodyBytes, options.cutsBodies) = (ReceiptAnswer.mostBodyBytes + 1, true)
+        // ``Risk/ReceiptAnswer`` reads no other.
+        options.headers = ["date", "retry-after", "x-b3-traceid"]
+        return options
     }
-
-    private static let headers = ["date", "retry-after", "x-b3-traceid"]
 
     private let client: HTTPClient
     private let settings: RiskSettings
 
     /// - Throws: ``CommandFault`` where the process has no descriptors left, or the authorities cannot be read.
-    package init(_ settings: RiskSettings, _ limits: Limits = Limits()) throws(CommandFault) {
-        var options = ClientOptions()
-        options.connections = limits.connections
-        options.connectMilliseconds = limits.connectMilliseconds
-        options.totalMilliseconds = limits.totalMilliseconds
-        // One byte more shows that a body is too long.
-        options.mostBodyBytes = ReceiptAnswer.mostBodyBytes + 1
-        options.cutsBodies = true
-        options.headers = limits.keepsAllHeaders ? nil : Self.headers
-        options.authorities = settings.authorities
-        options.proxy = settings.proxy
+    package init(_ settings: RiskSettings, _ options: ClientOptions = ReceiptCaller.options) throws(CommandFault) {
+        var options = options
+        (options.authorities, options.proxy) = (settings.authorities, settings.proxy)
         if let authorities = settings.authorities { _ = try WholeFile.read(authorities, most: 1) }
         do throws(ClientFailure) { client = try HTTPClient(options) } catch { throw CommandFault("\(error).") }
         self.settings = settings
@@ -54,18 +35,20 @@ package final class ReceiptCaller {
     /// Calls that have not ended.
     var openCalls: Int { client.openCalls }
 
-    /// Connections made so far.
-    var connectionsMade: Int { client.connectionsMade }
-
-    /// Begins a call; ``poll(milliseconds:now:)`` reports its ending.
-    package func begin(_ call: ExchangeCall) {
+    /// Begins the exchange of a receipt; ``poll(milliseconds:now:)`` reports its ending.
+    ///
+    /// - Parameters:
+    ///   - receipt: the bytes as Apple signed them.
+    ///   - authorization: the value of the header: a token, bare.
+    ///   - tag: given back with the ending; of this call alone.
+    package func begin(_ receipt: [UInt8], _ environment: Environment, authorization: [UInt8], tag: UInt64) {
         client.enqueue(
             ClientCall(
-                tag: call.tag,
+                tag: tag,
                 method: .post,
-                url: settings.endpoint(call.environment),
-                headers: [("Authorization", String(decoding: call.authorization, as: UTF8.self))],
-                body: Base64.encode(call.receipt)
+                url: settings.endpoint(environment),
+                headers: [("Authorization", String(decoding: authorization, as: UTF8.self))],
+                body: Base64.encode(receipt)
             )
         )
     }
@@ -74,9 +57,6 @@ package final class ReceiptCaller {
     func probe(_ environment: Environment, tag: UInt64) {
         client.enqueue(ClientCall(tag: tag, method: .get, url: settings.endpoint(environment)))
     }
-
-    /// Ends a call without an answer.
-    func cancel(_ tag: UInt64) { client.cancel(tag) }
 
     /// The calls that have ended.
     ///
@@ -91,52 +71,22 @@ package final class ReceiptCaller {
     }
 }
 
-/// One receipt to be exchanged.
-package struct ExchangeCall: Sendable {
-    /// Given back with the ending; of this call alone.
-    var tag: UInt64
-    var environment: Environment
-    /// The bytes as Apple signed them.
-    var receipt: [UInt8]
-    /// The value of the header: a token, bare.
-    var authorization: [UInt8]
-
-    package init(tag: UInt64, environment: Environment, receipt: [UInt8], authorization: [UInt8]) {
-        (self.tag, self.environment, self.receipt, self.authorization) = (tag, environment, receipt, authorization)
-    }
-}
-
 /// How a call ended.
 package struct ExchangeEnding: Sendable {
-    package enum Result: Sendable {
-        case answered(ReceiptAnswer, ClientAnswer)
-        case failed(ClientFailure)
-    }
-
-    let tag: UInt64
-    package let result: Result
-    package let microseconds: Int64
+    /// The client's account of it.
+    package let client: ClientEnding
     /// When the answer was there.
     package let time: EvaluationTime
+    package let reply: CallReply
 
     init(_ ending: ClientEnding, at time: EvaluationTime) {
-        (tag, microseconds, self.time) = (ending.tag, ending.microseconds, time)
+        (client, self.time) = (ending, time)
         switch ending.outcome {
-        case .failed(let failure): result = .failed(failure)
+        case .failed(let failure): reply = failure.kind == .timedOut ? .timedOut : .failed
         case .answered(let answer):
-            let read = ReceiptAnswer(status: answer.status, headers: answer.headers, body: answer.body, at: time)
-            result = .answered(read, answer)
-        }
-    }
-
-    /// What the answer says; nil = there is none.
-    package var answer: ReceiptAnswer? { if case .answered(let answer, _) = result { answer } else { nil } }
-
-    /// - Parameter judge: compares a receipt with the one that was sent.
-    package func outcome(judge: ([UInt8]) -> Swift.Result<ReceiptVerdict, RefreshRefusal>) -> CallOutcome {
-        switch result {
-        case .answered(let answer, _): CallOutcome(answer, judge: judge)
-        case .failed(let failure): failure.kind == .timedOut ? .timedOut : .transport
+            reply = .answered(
+                ReceiptAnswer(status: answer.status, headers: answer.headers, body: answer.body, at: time)
+            )
         }
     }
 }

@@ -64,35 +64,14 @@ package final class AppleCalls: CallPort, Sendable {
                 for call in calls { call.end(.failed) }
                 continue
             }
-            for (call, end) in calls { begin(call, end, caller, &ends) }
-            let time: () -> EvaluationTime = { EvaluationTime(milliseconds: WallClock.milliseconds()) }
-            for ending in caller.poll(milliseconds: Self.busyMilliseconds, now: time) {
-                ends.removeValue(forKey: ending.tag)?(CallReply(ending))
+            for (call, end) in calls {
+                let tag = UInt64(call.number)
+                ends[tag] = end
+                caller.begin(call.receipt.bytes, call.environment, authorization: call.token, tag: tag)
             }
-        }
-    }
-
-    private func begin(_ call: ReceiptCall, _ end: @escaping End, _ caller: ReceiptCaller, _ ends: inout [UInt64: End])
-    {
-        let tag = UInt64(call.number)
-        ends[tag] = end
-        caller.begin(
-            ExchangeCall(
-                tag: tag,
-                environment: call.environment,
-                receipt: call.receipt.bytes,
-                authorization: call.token
-            )
-        )
-    }
-}
-
-extension CallReply {
-    /// How a call over HTTP ended.
-    init(_ ending: ExchangeEnding) {
-        switch ending.result {
-        case .answered(let answer, _): self = .answered(answer)
-        case .failed(let failure): self = failure.kind == .timedOut ? .timedOut : .failed
+            for ending in caller.poll(milliseconds: Self.busyMilliseconds, now: WallClock.now) {
+                ends.removeValue(forKey: ending.client.tag)?(ending.reply)
+            }
         }
     }
 }

@@ -28,8 +28,8 @@ struct AppleReach {
         var failures: [UInt64: ClientFailure] = [:]
         // Each of them ends with its own time-out at the latest.
         while caller.openCalls > 0 {
-            for ending in caller.poll(milliseconds: Self.pollMilliseconds, now: Self.now) {
-                if case .failed(let failure) = ending.result { failures[ending.tag] = failure }
+            for ending in caller.poll(milliseconds: Self.pollMilliseconds, now: WallClock.now) {
+                if case .failed(let failure) = ending.client.outcome { failures[ending.client.tag] = failure }
             }
         }
         let lines = environments.compactMap { environment in
@@ -42,6 +42,4 @@ struct AppleReach {
     }
 
     private static func tag(_ environment: Environment) -> UInt64 { environment == .production ? 0 : 1 }
-
-    private static func now() -> EvaluationTime { EvaluationTime(milliseconds: WallClock.milliseconds()) }
 }

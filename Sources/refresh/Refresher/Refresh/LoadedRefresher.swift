@@ -1,7 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Broker
-internal import Risk
+package import Risk
 internal import Run
 package import Settings
 

@@ -12,7 +12,7 @@ extension LogEvent {
             self.init(
                 .error,
                 .riskBreakerOpen,
-                "calls stop for \(Self.text(account)): \(cause.name)\(Self.text(trace)); the next one at \(probe)"
+                "calls stop for \(Self.text(account)): \(cause.rawValue)\(Self.text(trace)); the next one at \(probe)"
             )
         case .breakerClosed(let account):
             self.init(.info, .riskBreakerClosed, "calls go on for \(Self.text(account))")

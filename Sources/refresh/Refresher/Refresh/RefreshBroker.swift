@@ -65,8 +65,8 @@ package struct RefreshBroker {
         return complete
     }
 
-    package func consumer(_ line: ReceiptLine) throws(KafkaFault) -> LibraryConsumer {
-        try LibraryConsumer(consumerProperties(line), topic: receipts)
+    package func consumer(_ line: ReceiptLine) throws(KafkaFault) -> Consumer {
+        try Consumer(consumerProperties(line), topic: receipts)
     }
 
     /// - Parameter partitions: those of the requests.

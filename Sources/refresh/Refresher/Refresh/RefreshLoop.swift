@@ -1,7 +1,7 @@
 package import AppAttest
 package import Gateway
 internal import Kafka
-internal import KafkaPorts
+package import KafkaPorts
 package import Risk
 internal import Settings
 internal import Streams
@@ -67,8 +67,7 @@ package final class RefreshLoop {
 
     package func reload(_ rules: RefreshRules) {
         owner.check()
-        let apps = rules.apps
-        driver.reload(keys: rules.keys, apps: apps, callsPerSecond: rules.callsPerSecond, at: time)
+        driver.reload(rules, at: time)
     }
 
     /// Serves the groups once, takes what has come, and begins the calls that are due.
@@ -146,15 +145,21 @@ package final class RefreshLoop {
     }
 }
 
-/// What a refresher works by, as its files say.
-package struct RefreshRules: Sendable {
-    var keys: [ProviderKey]
-    /// The names of the apps whose receipts are exchanged.
-    var apps: Set<String>
-    var callsPerSecond: Double
-    var lines: LineSettings
-
-    package init(keys: [ProviderKey], apps: Set<String>, callsPerSecond: Double, lines: LineSettings = LineSettings()) {
-        (self.keys, self.apps, self.callsPerSecond, self.lines) = (keys, apps, callsPerSecond, lines)
+extension LineGroup {
+    /// The groups of all lines, which begin to join.
+    ///
+    /// - Parameter makeConsumer: of a line's group: now, and where one has to be replaced.
+    package static func all(
+        partitions: Int32,
+        say: @escaping (LogEvent) -> Void,
+        makeConsumer: @escaping (ReceiptLine) throws(KafkaFault) -> any GroupConsumer
+    ) throws(KafkaFault) -> [LineGroup] {
+        try ReceiptLine.allCases.map { line throws(KafkaFault) in
+            let group = try LineGroup(line, partitions: partitions, say: say) { () throws(KafkaFault) in
+                try makeConsumer(line)
+            }
+            try group.start()
+            return group
+        }
     }
 }

@@ -106,21 +106,12 @@ package final class RefreshSession {
         _ writer: RequestWriter,
         _ inbox: RefreshInbox
     ) throws -> RefreshLoop {
-        let rules = loaded.rules
-        var settings = RefreshDriver.Settings(partitions: Int(partitions), keys: rules.keys, apps: rules.apps)
-        (settings.lines, settings.callsPerSecond) = (rules.lines, rules.callsPerSecond)
         let say: (LogEvent) -> Void = { [log] in log.log($0) }
-        var groups: [LineGroup] = []
-        for line in ReceiptLine.allCases {
-            let group = try LineGroup(line, partitions: partitions, say: say) { [broker] () throws(KafkaFault) in
-                try broker.consumer(line)
-            }
-            try group.start()
-            groups.append(group)
-        }
         return RefreshLoop(
-            RefreshDriver(settings, judge: judge),
-            groups: groups,
+            RefreshDriver(loaded.rules, partitions: Int(partitions), judge: judge),
+            groups: try LineGroup.all(partitions: partitions, say: say) { [broker] line throws(KafkaFault) in
+                try broker.consumer(line)
+            },
             caller: try makeCaller(loaded),
             outlet: writer,
             topic: broker.topics.requests,
@@ -149,7 +140,7 @@ package final class RefreshSession {
             watch.poll()
             _ = renewal.poll(log.log)
             let now = Uptime.milliseconds() ?? 0
-            let pause = try loop.pass(at: Self.time, now: now)
+            let pause = try loop.pass(at: WallClock.now(), now: now)
             for event in monitor.poll(writer.connections, at: now) { log.log(event) }
             let unfitness = loop.unfitness
             monitor.note(unfitness == nil ? .running : .paused, unfitness)
@@ -158,15 +149,13 @@ package final class RefreshSession {
         }
     }
 
-    private static var time: EvaluationTime { EvaluationTime(milliseconds: WallClock.milliseconds()) }
-
     /// Begins no call any more, waits for those under way while it serves the groups, and leaves them.
     private func drain(_ loop: RefreshLoop, _ inbox: RefreshInbox) throws {
         let begin = Uptime.milliseconds() ?? 0
         var now = begin
         while loop.openCount > 0, now - begin < Self.drainMilliseconds {
             monitor.note(.stopping)
-            let pause = try loop.pass(at: Self.time, now: now, isStopping: true)
+            let pause = try loop.pass(at: WallClock.now(), now: now, isStopping: true)
             inbox.wait(milliseconds: pause)
             now = Uptime.milliseconds() ?? begin + Self.drainMilliseconds
         }

@@ -7,12 +7,19 @@ package enum CallOutcome: Sendable, Equatable {
     /// 200 with anything else.
     case invalid(InvalidReceipt)
     case notGenuine(RefreshRefusal)
+    /// 304: before the Not Before of the receipt that was sent, or it was exchanged already.
     case early
+    /// 404: no data, as 30 days after the last attestation.
     case absent
+    /// 400.
     case refused(ReceiptComplaint)
+    /// Any other answer: 202, redirects, 403, 413.
     case unexpected
+    /// 401: the token is invalid, or not of the receipt's team.
     case unauthorized
+    /// 429.
     case throttled
+    /// 5xx, and numbers that HTTP does not have.
     case unavailable
     case timedOut
     /// No connection, TLS, an answer that ends in the middle.
@@ -26,14 +33,7 @@ package enum CallOutcome: Sendable, Equatable {
             case .success(let verdict): self = .verified(verdict)
             case .failure(let refusal): self = .notGenuine(refusal)
             }
-        case .invalid(let reason): self = .invalid(reason)
-        case .early: self = .early
-        case .absent: self = .absent
-        case .refused(let complaint): self = .refused(complaint)
-        case .unauthorized: self = .unauthorized
-        case .throttled: self = .throttled
-        case .unavailable: self = .unavailable
-        case .unexpected: self = .unexpected
+        case .other(let outcome): self = outcome
         }
     }
 
@@ -55,12 +55,7 @@ package enum CallOutcome: Sendable, Equatable {
     }
 
     /// Whether the exchange has ended; otherwise the same receipt is worth another call.
-    package var isFinal: Bool {
-        switch self {
-        case .verified, .invalid, .notGenuine, .early, .absent, .refused, .unexpected: true
-        case .unauthorized, .throttled, .unavailable, .timedOut, .transport: false
-        }
-    }
+    package var isFinal: Bool { failure == nil || failure == .answer }
 
     /// nil = no failure.
     package var failure: CallFailure? {
@@ -74,27 +69,14 @@ package enum CallOutcome: Sendable, Equatable {
 }
 
 /// What a failed call says of those that follow.
-package enum CallFailure: Int, Sendable, CaseIterable {
+package enum CallFailure: String, Sendable {
     /// An answer that is not understood, or a refusal of what was sent: our fault would use up all receipts.
-    case answer
+    case answer = "invalid-answer"
     /// Too many calls, errors of the server, no answer.
-    case pressure
+    case pressure = "unavailable"
     /// Answers 401: the key's fault, or its receipts'.
     case unauthorized
 
-    package var name: String {
-        switch self {
-        case .answer: "invalid-answer"
-        case .pressure: "unavailable"
-        case .unauthorized: "unauthorized"
-        }
-    }
-
     /// Failures in a row at which calls stop.
-    package var mostInRow: Int {
-        switch self {
-        case .answer, .unauthorized: 10
-        case .pressure: 20
-        }
-    }
+    var mostInRow: Int { self == .pressure ? 20 : 10 }
 }

@@ -6,22 +6,8 @@ package struct ReceiptAnswer: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         /// 200: a receipt that nobody has verified yet.
         case receipt([UInt8])
-        /// 200 without one.
-        case invalid(InvalidReceipt)
-        /// 304: before the Not Before of the receipt that was sent, or it was exchanged already.
-        case early
-        /// 404: no data, as 30 days after the last attestation.
-        case absent
-        /// 400.
-        case refused(ReceiptComplaint)
-        /// 401: the token is invalid, or not of the receipt's team.
-        case unauthorized
-        /// 429.
-        case throttled
-        /// 5xx, and numbers that HTTP does not have.
-        case unavailable
-        /// Any other answer: 202, redirects, 403, 413.
-        case unexpected
+        /// Anything else: how the call has ended, whatever was sent.
+        case other(CallOutcome)
     }
 
     /// The longest body that is read.
@@ -46,7 +32,7 @@ package struct ReceiptAnswer: Sendable, Equatable {
         at time: EvaluationTime
     ) {
         self.status = status
-        let serverTime = Self.value("date", of: headers).flatMap { HTTPDate.time($0.span) }
+        let serverTime = Self.value("date", of: headers).flatMap(HTTPDate.time)
         self.serverTime = serverTime
         traceID = Self.value("x-b3-traceid", of: headers).flatMap(Self.traceID)
         retryAfterMilliseconds = Self.value("retry-after", of: headers)
@@ -57,25 +43,24 @@ package struct ReceiptAnswer: Sendable, Equatable {
     private static func content(_ status: Int, _ body: [UInt8]) -> Content {
         switch status {
         case 200: receipt(body)
-        case 304: .early
-        case 400: .refused(ReceiptComplaint(body))
-        case 401: .unauthorized
-        case 404: .absent
-        case 429: .throttled
-        case 201..<500: .unexpected
-        default: .unavailable
+        case 304: .other(.early)
+        case 400: .other(.refused(ReceiptComplaint(body)))
+        case 401: .other(.unauthorized)
+        case 404: .other(.absent)
+        case 429: .other(.throttled)
+        case 201..<500: .other(.unexpected)
+        default: .other(.unavailable)
         }
     }
 
     private static func receipt(_ body: [UInt8]) -> Content {
-        guard body.count <= mostBodyBytes else { return .invalid(.tooLong) }
-        let bytes = body.span
-        let text = bytes.extracting(HeaderText.trimmed(bytes))
-        guard !text.isEmpty else { return .invalid(.empty) }
-        for index in text.indices where text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "_") {
-            return .invalid(.notBase64)
+        guard body.count <= mostBodyBytes else { return .other(.invalid(.tooLong)) }
+        let text = Array(HeaderText.trimmed(body))
+        guard !text.isEmpty else { return .other(.invalid(.empty)) }
+        let isStandard = !text.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+        guard isStandard, let receipt = Base64.decode(text), !receipt.isEmpty else {
+            return .other(.invalid(.notBase64))
         }
-        guard let receipt = Base64.decode(text), !receipt.isEmpty else { return .invalid(.notBase64) }
         return .receipt(receipt)
     }
 }
@@ -95,13 +80,10 @@ package enum ReceiptComplaint: String, Sendable, CaseIterable {
     case other
 
     init(_ body: [UInt8]) {
-        let bytes = body.span
-        let range = HeaderText.trimmed(bytes)
-        let text = bytes.extracting(range)
-        self = Self.texts.first { HeaderText.holds($0.text, text) }?.complaint ?? .other
+        switch String(decoding: HeaderText.trimmed(body), as: UTF8.self) {
+        case "Incorrect Environment": self = .incorrectEnvironment
+        case "Bad Payload": self = .badPayload
+        default: self = .other
+        }
     }
-
-    private static let texts: [(text: String, complaint: ReceiptComplaint)] = [
-        ("Incorrect Environment", .incorrectEnvironment), ("Bad Payload", .badPayload),
-    ]
 }

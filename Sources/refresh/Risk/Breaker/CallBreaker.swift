@@ -16,16 +16,16 @@ package struct CallBreaker: Sendable, Equatable {
     }
 
     package private(set) var state = State.closed
-    /// Failures in a row, by their number. Any answer ends a row of pressure, any but a refusal a row of 401, and a
+    /// Failures in a row. Any answer ends a row of pressure, any but a refusal a row of 401, and a
     /// verified one alone a row of answers that are not understood.
-    private var counts = [Int](repeating: 0, count: CallFailure.allCases.count)
+    private var counts: [CallFailure: Int] = [:]
 
     package init() {}
 
     package var isOpen: Bool { state != .closed }
 
     /// Whether nothing is worth remembering.
-    package var isFresh: Bool { !isOpen && counts.allSatisfy { $0 == 0 } }
+    package var isFresh: Bool { !isOpen && counts.isEmpty }
 
     /// When the account's next call may begin; nil = at any time.
     package var opensAt: EvaluationTime? {
@@ -46,9 +46,9 @@ package struct CallBreaker: Sendable, Equatable {
 
     /// A call has failed.
     package mutating func fail(_ failure: CallFailure, at time: EvaluationTime) -> Change? {
-        if failure != .pressure { counts[CallFailure.pressure.rawValue] = 0 }
-        counts[failure.rawValue] += 1
-        guard !isOpen, counts[failure.rawValue] >= failure.mostInRow else { return nil }
+        if failure != .pressure { counts[.pressure] = nil }
+        counts[failure, default: 0] += 1
+        guard !isOpen, counts[failure] ?? 0 >= failure.mostInRow else { return nil }
         state = .open(cause: failure, nextProbe: time.after(milliseconds: Self.probeMilliseconds))
         return .opened(failure)
     }
@@ -63,7 +63,7 @@ package struct CallBreaker: Sendable, Equatable {
     /// Apple has said that it has nothing for this receipt. It hears us and knows the team; whether its receipts are
     /// understood here is still open.
     package mutating func answer() -> Change? {
-        for failure in CallFailure.allCases where failure != .answer { counts[failure.rawValue] = 0 }
+        counts = counts.filter { $0.key == .answer }
         guard case .open(let cause, _) = state, cause != .answer else { return nil }
         state = .closed
         return .closed
@@ -75,8 +75,4 @@ package struct CallAccount: Hashable, Sendable {
     /// The team ID of the configuration.
     package let team: String
     package let environment: Environment
-
-    package init(team: String, environment: Environment) {
-        (self.team, self.environment) = (team, environment)
-    }
 }

@@ -20,15 +20,11 @@ package struct ReceiptDates: Sendable, Equatable {
     /// Reads the values of the headers `type`, `created-at` and `not-before`.
     ///
     /// - Returns: nil where type or creation is missing, or one of them is not what the worker writes.
-    package init?(type: [UInt8]?, createdAt: [UInt8]?, notBefore: [UInt8]?, expiresAt: EvaluationTime? = nil) {
-        guard let type, let known = ReceiptType.allCases.first(where: { Array($0.rawValue.utf8) == type }),
-            let createdAt, let creation = Self.time(createdAt)
-        else { return nil }
-        self.init(type: known, createdAt: creation, expiresAt: expiresAt)
-        if let notBefore {
-            guard let time = Self.time(notBefore) else { return nil }
-            self.notBefore = time
-        }
+    package init?(type: [UInt8]?, createdAt: [UInt8]?, notBefore: [UInt8]?) {
+        let known = ReceiptType.allCases.first { Array($0.rawValue.utf8) == type }
+        guard let known, let creation = createdAt.flatMap(Self.time) else { return nil }
+        self.init(type: known, createdAt: creation, notBefore: notBefore.flatMap(Self.time))
+        if notBefore != nil, self.notBefore == nil { return nil }
     }
 
     /// The dates that a receipt itself has, its expiry among them.
@@ -48,6 +44,6 @@ package struct ReceiptDates: Sendable, Equatable {
 
     /// Decimal milliseconds; more digits than 15 name no year that a receipt can.
     private static func time(_ text: [UInt8]) -> EvaluationTime? {
-        Milliseconds.number(text.span, mostDigits: 15).map { EvaluationTime(milliseconds: $0) }
+        Milliseconds.number(text, mostDigits: 15).map { EvaluationTime(milliseconds: $0) }
     }
 }

@@ -5,13 +5,7 @@ package import AppAttest
 package enum ReceiptLine: Int, Sendable, CaseIterable {
     case first, again, late
 
-    package var name: String {
-        switch self {
-        case .first: "first"
-        case .again: "again"
-        case .late: "late"
-        }
-    }
+    package var name: String { "\(self)" }
 
     /// Apple's data appears some time after a receipt's Not Before, and clocks differ.
     package static let marginMilliseconds = 10 * Milliseconds.minute

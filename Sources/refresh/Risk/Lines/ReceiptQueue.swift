@@ -66,8 +66,6 @@ struct ReceiptQueue: Sendable {
     /// When the oldest exchange that has not ended was or is due; nil while there is none.
     var oldestDue: EvaluationTime? { entries.first?.due }
 
-    var count: Int { entries.count }
-
     /// Whether another record may be read.
     var hasRoom: Bool { entries.count < mostEntries && nextOffset - position < Self.mostSpan }
 
@@ -189,12 +187,5 @@ struct ReceiptQueue: Sendable {
 
     private mutating func refresh() { wake = entries[active].reduce(.never) { min($0, $1.wake) } }
 
-    private func index(of offset: Int64) -> Int? {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].offset < offset { low = middle + 1 } else { high = middle }
-        }
-        return low < entries.count && entries[low].offset == offset ? low : nil
-    }
+    private func index(of offset: Int64) -> Int? { entries.firstIndex { $0.offset == offset } }
 }

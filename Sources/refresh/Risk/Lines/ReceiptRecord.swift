@@ -2,7 +2,7 @@ package import AppAttest
 internal import JSON
 
 /// A record of the receipts topic, as it was read.
-package struct ReceiptRecord: Sendable, Equatable {
+package struct ReceiptRecord: Sendable {
     package var offset: Int64
     package var key: [UInt8]?
     /// nil = a tombstone.
@@ -11,11 +11,6 @@ package struct ReceiptRecord: Sendable, Equatable {
 
     package init(offset: Int64, key: [UInt8]?, value: [UInt8]?, headers: [(name: [UInt8], value: [UInt8]?)]) {
         (self.offset, self.key, self.value, self.headers) = (offset, key, value, headers)
-    }
-
-    package static func == (left: Self, right: Self) -> Bool {
-        left.offset == right.offset && left.key == right.key && left.value == right.value
-            && left.headers.elementsEqual(right.headers) { $0.name == $1.name && $0.value == $1.value }
     }
 
     /// The value of a header; of several with one name the last counts.
@@ -95,15 +90,7 @@ extension HeldReceipt {
 }
 
 /// What a receipt itself says: who writes a record may err in its headers.
-package struct ReceiptSummary: Sendable, Equatable {
-    package var appID: String
-    package var environment: Environment
-    package var dates: ReceiptDates
-
-    package init(appID: String, environment: Environment, dates: ReceiptDates) {
-        (self.appID, self.environment, self.dates) = (appID, environment, dates)
-    }
-}
+package typealias ReceiptSummary = (appID: String, environment: Environment, dates: ReceiptDates)
 
 extension ReceiptDates {
     /// The dates of a receipt whose headers say the same. Of two Not Befores the later one counts: too early a call is

@@ -14,7 +14,7 @@ package struct AppleReceipts: ReceiptJudge {
         guard let content = ReceiptContent(unverified: receipt), let environment = content.environment,
             let dates = ReceiptDates(content), let appID = String(validating: content.appID, as: UTF8.self)
         else { return nil }
-        return ReceiptSummary(appID: appID, environment: environment, dates: dates)
+        return (appID, environment, dates)
     }
 
     package func judge(

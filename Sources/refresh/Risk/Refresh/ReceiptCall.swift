@@ -34,7 +34,7 @@ package enum CallReply: Sendable, Equatable {
     /// No connection, TLS, an answer that ends in the middle.
     case failed
 
-    var answer: ReceiptAnswer? { if case .answered(let answer) = self { answer } else { nil } }
+    package var answer: ReceiptAnswer? { if case .answered(let answer) = self { answer } else { nil } }
 
     package func outcome(judge: ([UInt8]) -> Result<ReceiptVerdict, RefreshRefusal>) -> CallOutcome {
         switch self {

@@ -1,30 +1,30 @@
 package import AppAttest
 
+/// What a refresher works by, as its files say.
+package struct RefreshRules: Sendable {
+    package var keys: [ProviderKey]
+    /// The names of the apps whose receipts are exchanged.
+    package var apps: Set<String>
+    package var callsPerSecond: Double
+    /// A reload does not change them.
+    package var lines: LineSettings
+
+    package init(keys: [ProviderKey], apps: Set<String>, callsPerSecond: Double, lines: LineSettings = LineSettings()) {
+        (self.keys, self.apps, self.callsPerSecond, self.lines) = (keys, apps, callsPerSecond, lines)
+    }
+}
+
 /// A refresher without its clients: records, answers and acknowledgements come in; calls, requests to write, positions
 /// to commit and partitions to pause or to resume come out. A value; its time is an argument and never goes back.
 package struct RefreshDriver {
-    package struct Settings: Sendable {
-        package var lines = LineSettings()
-        package var callsPerSecond = 10.0
-        /// Partitions of the receipts topic.
-        package var partitions: Int
-        package var keys: [ProviderKey]
-        /// The names of the apps whose receipts are exchanged.
-        package var apps: Set<String>
-        /// Receipts in memory, of all pairs together: 32 MB of Apple's, at most 128.
-        package var mostReceipts = 8_192
-
-        package init(partitions: Int, keys: [ProviderKey], apps: Set<String>) {
-            (self.partitions, self.keys, self.apps) = (partitions, keys, apps)
-        }
-    }
-
     /// Few are read ahead: what a later receipt of the key has superseded in the meantime need not be exchanged.
     private static let mostOfPair = 64
     private static let leastOfPair = 4
 
     let judge: any ReceiptJudge
-    private let settings: Settings
+    private let partitions: Int
+    private let mostReceipts: Int
+    private let lines: LineSettings
     private var apps: Set<String>
     /// Each pair's receipts, by the pair's number; nil = it is not assigned.
     var queues: [ReceiptQueue?]
@@ -51,32 +51,31 @@ package struct RefreshDriver {
         var isWriting = false
     }
 
-    package init(_ settings: Settings, judge: any ReceiptJudge) {
-        (self.judge, self.settings, apps) = (judge, settings, settings.apps)
-        let pairs = ReceiptLine.allCases.count * settings.partitions
+    /// - Parameters:
+    ///   - partitions: of the receipts topic.
+    ///   - mostReceipts: in memory, of all pairs together: 32 MB of Apple's, at most 128.
+    package init(_ rules: RefreshRules, partitions: Int, mostReceipts: Int = 8_192, judge: any ReceiptJudge) {
+        (self.judge, self.partitions, self.mostReceipts) = (judge, partitions, mostReceipts)
+        (lines, apps) = (rules.lines, rules.apps)
+        let pairs = ReceiptLine.allCases.count * partitions
         (queues, wakes) = (Array(repeating: nil, count: pairs), Array(repeating: .max, count: pairs))
-        bucket = CallBucket(callsPerSecond: settings.callsPerSecond)
-        tokens = ProviderTokens(settings.keys)
+        bucket = CallBucket(callsPerSecond: rules.callsPerSecond)
+        tokens = ProviderTokens(rules.keys)
     }
 
     /// Takes what a reload has changed, for the receipts in memory too: each belongs to the team that serves its App ID
     /// now, and one that is not to be exchanged any more is passed. Open breakers let a call through at once: a new key
     /// may be what was missing. Breakers of a team without a key are forgotten.
-    package mutating func reload(
-        keys: [ProviderKey],
-        apps: Set<String>,
-        callsPerSecond: Double,
-        at time: EvaluationTime
-    ) {
-        self.apps = apps
-        tokens.reload(keys)
-        bucket.change(callsPerSecond: callsPerSecond)
+    package mutating func reload(_ rules: RefreshRules, at time: EvaluationTime) {
+        apps = rules.apps
+        tokens.reload(rules.keys)
+        bucket.change(callsPerSecond: rules.callsPerSecond)
         breakers = breakers.filter { tokens.hasKey(of: $0.key.team) }
         for account in breakers.keys { breakers[account]?.probe(at: time) }
         let served = tokens
         for place in queues.indices {
-            queues[place]?.assignAccounts { apps.contains($0.app) ? $0.account(by: served) : nil }
-            for key in keys { release(place, team: key.team, at: time) }
+            queues[place]?.assignAccounts { rules.apps.contains($0.app) ? $0.account(by: served) : nil }
+            for key in rules.keys { release(place, team: key.team, at: time) }
         }
     }
 
@@ -100,9 +99,9 @@ extension RefreshDriver {
     package mutating func assign(_ pair: LinePair) {
         precondition(queues[place(of: pair)] == nil, "a pair is assigned once")
         assignments += 1
-        let part = settings.mostReceipts / max(1, queues.count)
+        let part = mostReceipts / max(1, queues.count)
         let most = min(Self.mostOfPair, max(Self.leastOfPair, part))
-        let queue = ReceiptQueue(pair, assignment: assignments, settings: settings.lines, mostEntries: most)
+        let queue = ReceiptQueue(pair, assignment: assignments, settings: lines, mostEntries: most)
         queues[place(of: pair)] = queue
         spread()
     }
@@ -115,7 +114,7 @@ extension RefreshDriver {
     }
 
     private mutating func spread() {
-        bucket.assign(pairs: queues.count { $0 != nil }, partitions: settings.partitions)
+        bucket.assign(pairs: queues.count { $0 != nil }, partitions: partitions)
     }
 
     /// Takes a record. One that there is no room for is dropped: its partition is paused, and read again from there on
@@ -206,12 +205,12 @@ extension RefreshDriver {
     }
 
     func places(of line: ReceiptLine) -> Range<Int> {
-        line.rawValue * settings.partitions..<(line.rawValue + 1) * settings.partitions
+        line.rawValue * partitions..<(line.rawValue + 1) * partitions
     }
 
     func place(of pair: LinePair) -> Int {
-        precondition((0..<settings.partitions).contains(Int(pair.partition)), "the topic has this partition")
-        return pair.line.rawValue * settings.partitions + Int(pair.partition)
+        precondition((0..<partitions).contains(Int(pair.partition)), "the topic has this partition")
+        return pair.line.rawValue * partitions + Int(pair.partition)
     }
 
     mutating func refresh(_ place: Int) { wakes[place] = (queues[place]?.wake ?? .never).milliseconds }

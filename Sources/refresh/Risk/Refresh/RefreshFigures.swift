@@ -6,10 +6,6 @@ package struct RefreshCounts: Sendable, Equatable {
         package let environment: Environment
         /// See ``CallOutcome/name``.
         package let outcome: String
-
-        package init(_ environment: Environment, _ outcome: String) {
-            (self.environment, self.outcome) = (environment, outcome)
-        }
     }
 
     package private(set) var calls: [Kind: Int] = [:]
@@ -18,10 +14,8 @@ package struct RefreshCounts: Sendable, Equatable {
     /// When a verified receipt came last.
     package private(set) var lastSuccess: [Environment: EvaluationTime] = [:]
 
-    package init() {}
-
     mutating func note(_ outcome: CallOutcome, _ environment: Environment, at time: EvaluationTime) {
-        calls[Kind(environment, outcome.name), default: 0] += 1
+        calls[Kind(environment: environment, outcome: outcome.name), default: 0] += 1
         if case .verified = outcome { lastSuccess[environment] = time }
     }
 

@@ -28,11 +28,6 @@ package struct VerifyRequest: Sendable, Equatable {
         json.member("body", raw: body.takeBytes())
         json.endObject()
         value = json.takeBytes()
-        requestID = Self.hex(SHA256.hash(received).bytes)
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        requestID = Array(Hexadecimal.encode(SHA256.hash(received).bytes).utf8)
     }
 }

@@ -9,16 +9,10 @@ package enum Milliseconds {
 
     /// A decimal number as headers have them: digits alone.
     ///
-    /// - Parameter mostDigits: 18 at most, so that no text overflows.
-    static func number(_ text: Span<UInt8>, mostDigits: Int) -> Int64? {
-        guard (1...min(18, max(1, mostDigits))).contains(text.count) else { return nil }
-        var value: Int64 = 0
-        for index in text.indices {
-            let digit = text[index] &- UInt8(ascii: "0")
-            guard digit < 10 else { return nil }
-            value = value * 10 + Int64(digit)
-        }
-        return value
+    /// - Parameter mostDigits: a text with more of them is not one.
+    static func number(_ text: some Collection<UInt8>, mostDigits: Int) -> Int64? {
+        guard text.count <= mostDigits, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(String(decoding: text, as: UTF8.self))
     }
 }
 

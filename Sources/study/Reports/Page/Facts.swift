@@ -1,4 +1,4 @@
-package import JSON
+internal import JSON
 
 /// JSON as a value. An object keeps the order of its members and leaves out those that are nil.
 package indirect enum Facts {
@@ -34,7 +34,7 @@ package indirect enum Facts {
     /// nil for an empty text.
     static func filled(_ text: String?) -> Facts? { text.flatMap { $0.isEmpty ? nil : .text($0) } }
 
-    package func write(into json: inout JSONWriter) {
+    private func write(into json: inout JSONWriter) {
         switch self {
         case .object(let members):
             json.beginObject()

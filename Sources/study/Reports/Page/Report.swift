@@ -28,6 +28,21 @@ package struct Report {
         case records([Entry])
     }
 
+    /// A report on events: a section for each app, then one about the page.
+    init(
+        _ title: String,
+        lead: String,
+        own: [Facts.Member],
+        apps: [(label: String, parts: [Part])],
+        about: String,
+        _ facts: [(String, String)]
+    ) {
+        self.init(title: title, lead: lead)
+        self.own = own
+        for (index, app) in apps.enumerated() { add("app\(index)", app.label, app.parts) }
+        add("about", "About this page", [.text(about), .table(Table(facts))])
+    }
+
     package mutating func add(_ id: String, _ title: String, _ parts: [Part]) {
         sections.append(Section(id: id, title: ShownText.of(title), parts: parts))
     }

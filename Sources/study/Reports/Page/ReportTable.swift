@@ -8,12 +8,10 @@ extension Report {
         /// A chart's numbers: closed until a reader opens it.
         var isFolded = false
 
-        package init(_ columns: [String], _ rows: [Row]) { (self.columns, self.rows) = (columns, rows) }
-
-        /// A table with a bar in each row, of a part for each hue.
-        package init(_ columns: [String], _ rows: [Row], bars: [Hue], _ names: [String] = []) {
-            self.init(columns, rows)
-            (drawing, legend) = (.parts(bars), zip(bars, names).map { ($0, $1) })
+        /// - Parameter bars: a bar in each row has a part for each of these hues.
+        package init(_ columns: [String], _ rows: [Row], bars: [Hue] = [], _ names: [String] = []) {
+            (self.columns, self.rows, legend) = (columns, rows, zip(bars, names).map { ($0, $1) })
+            if !bars.isEmpty { drawing = .parts(bars) }
         }
 
         /// Names and what they have.
@@ -38,18 +36,15 @@ extension Report {
         var hue: Hue?
         var drawn: Facts?
 
-        package init(_ cells: [Value]) { self.cells = cells }
+        /// - Parameter values: what its chart shows.
+        package init(_ cells: [Value], drawing values: [Double]? = nil, _ hue: Hue? = nil) {
+            (self.cells, self.hue, drawn) = (cells, hue, values.map(Facts.figures))
+        }
 
         static func group(_ title: String) -> Row {
             var row = Row([.foreign(title)])
             row.isGroup = true
             return row
-        }
-
-        /// - Parameter values: what its chart shows.
-        package init(_ cells: [Value], drawing values: [Double], _ hue: Hue? = nil) {
-            (self.cells, self.hue) = (cells, hue)
-            drawn = .figures(values)
         }
 
         fileprivate var facts: Facts {

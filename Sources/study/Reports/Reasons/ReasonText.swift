@@ -42,23 +42,15 @@ package struct ReasonEntry: Sendable {
     package let verdict: String
     package let text: ReasonText
 
-    private init(_ reason: Reason) {
-        code = reason.code
-        status = reason.status(appID: nil)
-        verdict = reason.isDeferral ? "deferred" : "refused"
-        text = .of(reason)
-    }
-
-    private init(_ reason: DeadLetterReason) {
-        code = reason.rawValue
-        status = nil
-        verdict = "dead letter"
-        text = .of(reason)
-    }
-
     /// Every reason, checks of objects first, in the order in which they are judged.
     package static let all: [ReasonEntry] =
-        Reason.allCases.map { ReasonEntry($0) } + DeadLetterReason.allCases.map { ReasonEntry($0) }
+        Reason.allCases.map { reason -> ReasonEntry in
+            let (status, verdict) = (reason.status(appID: nil), reason.isDeferral ? "deferred" : "refused")
+            return ReasonEntry(code: reason.code, status: status, verdict: verdict, text: .of(reason))
+        }
+        + DeadLetterReason.allCases.map { reason -> ReasonEntry in
+            ReasonEntry(code: reason.rawValue, status: nil, verdict: "dead letter", text: .of(reason))
+        }
 
     package static func find(_ code: String) -> ReasonEntry? { all.first { $0.code == code } }
 }

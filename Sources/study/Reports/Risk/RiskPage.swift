@@ -7,32 +7,22 @@ extension RiskReport {
     /// - Parameter source: where the events came from.
     package func report(version: String, source: String) -> Report {
         let span = end.map { "As of \(UTCText.of($0)), the newest event." } ?? "No event tells a metric."
-        var report = Report(
-            title: "attest-worker: fraud risk metrics",
-            lead: "\(span) \(events.counted("metric", "was", "were")) read. All times here are UTC."
-        )
-        report.own = members
-        for (index, section) in sections.enumerated() { report.add("app\(index)", section.label, section.parts) }
-        let about = [
-            ("program", "attest-worker \(version)"), ("events from", source), ("other events", others.grouped),
-            ("records that are not events", unreadable.grouped),
-        ]
-        report.add(
-            "about",
-            "About this page",
+        return Report(
+            "attest-worker: fraud risk metrics",
+            lead: "\(span) \(events.counted("metric", "was", "were")) read. All times here are UTC.",
+            own: members,
+            apps: sections.map { ($0.label, $0.parts) },
+            about: """
+                Apple's metric is about how many keys one device has attested for the app in 30 days. A key counts \
+                once, with its newest metric, for 30 days, so one device may be many keys here; `attest-worker key` \
+                finds a key by its hash. The metric grows with reinstalling, restoring and moving to a new device \
+                too: a change of the distribution says more than a value. Intervals are Wilson's, 95 %.
+                """,
             [
-                .text(
-                    """
-                    Apple's metric is about how many keys one device has attested for the app in 30 days. A key \
-                    counts once, with its newest metric, for 30 days, so one device may be many keys here; \
-                    `attest-worker key` finds a key by its hash. The metric grows with reinstalling, restoring and \
-                    moving to a new device too: a change of the distribution says more than a value. Intervals are \
-                    Wilson's, 95 %.
-                    """
-                ), .table(Report.Table(about)),
+                ("program", "attest-worker \(version)"), ("events from", source), ("other events", others.grouped),
+                ("records that are not events", unreadable.grouped),
             ]
         )
-        return report
     }
 }
 

@@ -8,33 +8,22 @@ extension RolloutReport {
     /// - Parameter source: where the events came from.
     package func report(version: String, source: String) -> Report {
         let span = since.map { "Events since \(UTCText.of($0))." } ?? "All events."
-        var report = Report(
-            title: "attest-worker: how the rollout goes",
-            lead: "\(span) \(read.counted("event", "was", "were")) read. All times here are UTC."
-        )
-        report.own = members
-        for (index, name) in names.enumerated() {
-            report.add("app\(index)", label(of: name), RolloutSection(self, name).parts)
-        }
-        let about = [
-            ("program", "attest-worker \(version)"), ("events from", source),
-            ("records that are not events", unreadable.grouped),
-        ]
-        report.add(
-            "about",
-            "About this page",
+        return Report(
+            "attest-worker: how the rollout goes",
+            lead: "\(span) \(read.counted("event", "was", "were")) read. All times here are UTC.",
+            own: members,
+            apps: names.map { (label(of: $0), RolloutSection(self, $0).parts) },
+            about: """
+                A device counts once, and once in each column of time: as succeeded if one of its attestations \
+                succeeded, else as failed if one was decided, else as not admitted. A failed device counts for the \
+                alphabetically first of its reasons. Intervals are Wilson's, 95 %. Assertions are not gated; they are \
+                counted as events.
+                """,
             [
-                .text(
-                    """
-                    A device counts once, and once in each column of time: as succeeded if one of its attestations \
-                    succeeded, else as failed if one was decided, else as not admitted. A failed device counts for the \
-                    alphabetically first of its reasons. Intervals are Wilson's, 95 %. Assertions are not gated; they \
-                    are counted as events.
-                    """
-                ), .table(Report.Table(about)),
+                ("program", "attest-worker \(version)"), ("events from", source),
+                ("records that are not events", unreadable.grouped),
             ]
         )
-        return report
     }
 }
 

@@ -19,11 +19,11 @@ package struct ExplanationView {
 
     package var text: String {
         var parts = [cause, heading].compactMap(\.self)
-        parts.append(Self.section("before the record", explanation.state))
-        if let object = explanation.object { parts.append(Self.section(object.kind.rawValue, object.fields)) }
+        parts.append(CheckRows.section("before the record", explanation.state))
+        if let object = explanation.object { parts.append(CheckRows.section(object.kind.rawValue, object.fields)) }
         var table = TextTable()
         for check in explanation.checks {
-            table.add("  " + check.name, Self.describe(check.outcome))
+            table.add("  " + check.name, Self.result(check.outcome).text)
             if case .notJudged = check.outcome { continue }
             CheckRows.add(check, to: &table)
         }
@@ -55,21 +55,17 @@ package struct ExplanationView {
         return table.text
     }
 
-    private static func section(_ name: String, _ fields: [ReportField]) -> String {
-        var table = TextTable()
-        for field in fields { table.add("  " + field.name, field.value.description) }
-        return name + "\n" + table.text
-    }
-
     private static let absent = "the object does not have this part, or the app does not ask for it"
 
-    private static func describe(_ outcome: TracedCheck.Outcome) -> String {
+    /// The name of a check's result, what JSON says beside it, and both as text.
+    private static func result(_ outcome: TracedCheck.Outcome) -> (name: String, detail: Facts.Member, text: String) {
         switch outcome {
-        case .passed: "passed"
-        case .failed(let reason): "FAILED: \(reason)"
-        case .reported(let reason): "reported, not refused: \(reason)"
-        case .notReached: "not reached: an earlier check failed"
-        case .notJudged(let cause): "not judged: \(cause ?? Self.absent)"
+        case .passed: ("passed", ("reason", nil), "passed")
+        case .failed(let reason): ("failed", ("reason", .text(reason)), "FAILED: \(reason)")
+        case .reported(let reason): ("reported", ("reason", .text(reason)), "reported, not refused: \(reason)")
+        case .notReached: ("not-reached", ("reason", nil), "not reached: an earlier check failed")
+        case .notJudged(let cause):
+            ("not-judged", ("because", .text(cause ?? absent)), "not judged: \(cause ?? absent)")
         }
     }
 
@@ -88,23 +84,23 @@ package struct ExplanationView {
     }
 
     private static func facts(_ check: TracedCheck) -> Facts {
-        let (result, reason, because): (String, String?, String?) =
-            switch check.outcome {
-            case .passed: ("passed", nil, nil)
-            case .failed(let code): ("failed", code, nil)
-            case .reported(let code): ("reported", code, nil)
-            case .notReached: ("not-reached", nil, nil)
-            case .notJudged(let cause): ("not-judged", nil, cause ?? absent)
-            }
-        return [
-            "name": .text(check.name), "result": .text(result), "reason": reason.map { .text($0) },
-            "because": because.map { .text($0) }, "values": check.comparisons.facts, "reading": check.reading?.facts,
-        ]
+        let (result, detail, _) = result(check.outcome)
+        return .object([
+            ("name", .text(check.name)), ("result", .text(result)), detail, ("values", check.comparisons.facts),
+            ("reading", check.reading?.facts),
+        ])
     }
 }
 
-/// Presented beside expected, below a check; then the reading under which it would pass.
+/// Fields and checks as text.
 package enum CheckRows {
+    package static func section(_ name: String, _ fields: [ReportField]) -> String {
+        var table = TextTable()
+        for field in fields { table.add("  " + field.name, field.value.description) }
+        return name + "\n" + table.text
+    }
+
+    /// Adds what was presented beside what is expected; then the reading under which the check would pass.
     package static func add(_ check: TracedCheck, to table: inout TextTable) {
         for comparison in check.comparisons {
             table.add("", "  \(comparison.name) presented: \(comparison.presented)")

@@ -1,9 +1,8 @@
 package import AppAttest
 internal import AppCheck
 internal import CommandFrame
-package import JSON
 internal import Pipeline
-internal import Reports
+package import Reports
 internal import Settings
 internal import Streams
 internal import Threads
@@ -90,30 +89,16 @@ extension ReportValue {
 
 extension [ReportField] {
     /// An object with a member for each field.
-    var facts: Facts { .object(map { ($0.name, $0.value.facts) }) }
+    package var facts: Facts { .object(map { ($0.name, $0.value.facts) }) }
 }
 
 extension [Comparison] {
     /// A list of objects: name, presented, expected.
-    var facts: Facts {
+    package var facts: Facts {
         .list(map { ["name": .text($0.name), "presented": $0.presented.facts, "expected": $0.expected.facts] })
     }
 }
 
 extension FittingReading {
-    var facts: Facts { ["name": .text(name), "sentence": .text(sentence)] }
-}
-
-package enum ExplanationJSON {
-    /// A list of objects: name, presented, expected.
-    package static func write(_ comparisons: [Comparison], into json: inout JSONWriter) {
-        comparisons.facts.write(into: &json)
-    }
-
-    /// A member `reading`, where one fits.
-    package static func write(_ reading: FittingReading?, into json: inout JSONWriter) {
-        guard let reading else { return }
-        json.key("reading")
-        reading.facts.write(into: &json)
-    }
+    package var facts: Facts { ["name": .text(name), "sentence": .text(sentence)] }
 }

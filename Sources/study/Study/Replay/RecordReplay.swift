@@ -52,7 +52,7 @@ package struct RecordReplay {
         earlierOptions.isNew = { try copies.isNew($0) }
         let refusals = Locked(EarlierRefusals())
         earlierOptions.observer = { observation in refusals.withLock { $0.note(observation) } }
-        let earlier = try judge(source, rig, [0: ledger], earlierOptions, report)
+        let earlier = try judge(DroppingSource(next: source.next), rig, [0: ledger], earlierOptions, report)
         guard let record = source.found else {
             throw CommandFault("\(options.input): \(options.record) is not in the capture.")
         }
@@ -61,7 +61,8 @@ package struct RecordReplay {
         loopOptions.agesJudgedAt = options.now
         loopOptions.showsPassedChecks = true
         loopOptions.observer = { observation in seen.withLock { $0.append(observation) } }
-        _ = try judge(SoleRecord(record), rig, earlier, loopOptions) { _ in }
+        var rest: ArraySlice = [record]
+        _ = try judge(DroppingSource { rest.popFirst() }, rig, earlier, loopOptions) { _ in }
         guard let observation = seen.withLock({ $0.first }) else {
             throw CommandFault("\(options.input): \(options.record) was not judged.")
         }
@@ -81,7 +82,7 @@ package struct RecordReplay {
 
     /// - Returns: the ledgers afterwards.
     private func judge(
-        _ source: some RequestSource & PackedTransaction,
+        _ source: DroppingSource,
         _ rig: LoopRig,
         _ ledgers: [Int32: PartitionLedger],
         _ options: BatchLoop.Options,

@@ -37,8 +37,8 @@ package enum RecordSought: CustomStringConvertible {
     }
 }
 
-/// A capture up to a record, as the source of requests; what comes of them is dropped.
-final class CaptureUntil: RequestSource, DroppingTransaction {
+/// A capture up to a record.
+final class CaptureUntil {
     private let lines: CaptureLines
     private let sought: RecordSought
     private(set) var found: InboundRecord?
@@ -50,16 +50,12 @@ final class CaptureUntil: RequestSource, DroppingTransaction {
 
     var warnings: [String] { lines.warnings }
 
-    func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
-        var round = PollRound()
-        while round.records.count < min(limits.records, 1024) {
-            guard found == nil, let record = try lines.next() else {
-                round.ended = true
-                break
-            }
-            if sought.isMet(by: record) { found = record } else { round.records.append(.record(record)) }
-        }
-        return round
+    /// - Returns: nil from the sought record on, and at the end.
+    func next() throws(CommandFault) -> InboundRecord? {
+        guard found == nil, let record = try lines.next() else { return nil }
+        guard sought.isMet(by: record) else { return record }
+        found = record
+        return nil
     }
 
     private static let mostOthers = 5
@@ -75,28 +71,28 @@ final class CaptureUntil: RequestSource, DroppingTransaction {
     }
 }
 
-/// One record as the source of requests.
-final class SoleRecord: RequestSource, DroppingTransaction {
-    private var record: InboundRecord?
+/// The source of requests whose outputs are dropped: it has one reader and no group.
+final class DroppingSource: RequestSource, PackedTransaction {
+    private static let mostRecords = 1024
 
-    init(_ record: InboundRecord) { self.record = record }
+    private let next: () throws -> InboundRecord?
 
-    func poll(_ limits: BatchLimits, waitMilliseconds: Int) -> PollRound {
+    /// - Parameter next: gives one record after the other; nil at the end.
+    init(next: @escaping () throws -> InboundRecord?) { self.next = next }
+
+    func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         var round = PollRound()
-        if let record { round.records.append(.record(record)) } else { round.ended = true }
-        record = nil
+        while round.records.count < min(limits.records, Self.mostRecords) {
+            guard let record = try next() else {
+                round.ended = true
+                break
+            }
+            round.records.append(.record(record))
+        }
         return round
     }
-}
 
-/// A transaction whose outputs are dropped: of a source with one reader and no group.
-protocol DroppingTransaction: PackedTransaction {}
-
-extension RequestSource where Self: DroppingTransaction {
     var member: (any GroupMember)? { nil }
-}
-
-extension DroppingTransaction {
     var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { { _ in [] } }
     var isAtomic: Bool { true }
     var timeShare: Double { 0 }

@@ -16,6 +16,8 @@ package struct ReplaySession {
         /// Read in this order, as one capture.
         package var inputs: [String]
         package var output: String
+        /// The configuration as the command named it.
+        package var configuration: String
         package var keys: String?
         /// Whether tokens, artifacts and challenges are made.
         package var mints = false
@@ -23,28 +25,18 @@ package struct ReplaySession {
         package var skipsBadLines = false
         /// A file with a line for each record that is not accepted.
         package var explain: String?
-        package var report: ReportOptions?
-        package init(inputs: [String], output: String, keys: String? = nil) {
-            (self.inputs, self.output, self.keys) = (inputs, output, keys)
-        }
-    }
-
-    package struct ReportOptions: Sendable {
-        /// The file of the page; nil = no page is wanted.
-        package var path: String?
-        /// Whether the facts are wanted as JSON.
-        var isJSON: Bool
-        /// The configuration as the command named it.
-        var configuration: String
-        var version: String
-        /// Results of an earlier replay to compare with.
+        /// A file for the page of the report.
+        package var report: String?
+        /// Whether the report's facts are wanted as JSON.
+        package var isJSON = false
+        /// Results of an earlier replay that the report compares with.
         package var old: String?
 
-        package init(path: String? = nil, isJSON: Bool, configuration: String, version: String, old: String? = nil) {
-            (self.path, self.isJSON, self.configuration, self.version, self.old) = (
-                path, isJSON, configuration, version, old
-            )
+        package init(inputs: [String], output: String, configuration: String) {
+            (self.inputs, self.output, self.configuration) = (inputs, output, configuration)
         }
+
+        var hasReport: Bool { report != nil || isJSON }
     }
 
     /// There are no transactions to pay for, so batches are small: a stage's output is still in the cache for the next.
@@ -69,7 +61,7 @@ package struct ReplaySession {
         let keyTable = try options.keys.map(KeyTable.read)
         var settings = configuration.pipelineSettings(keys)
         settings.sharesLedger = true
-        settings.keepsValues = options.explain != nil || options.report != nil
+        settings.keepsValues = options.explain != nil || options.hasReport
         settings.exchange.mints = options.mints
         if options.mints {
             let library = try SigningChoice(configuration.engine).make(rig.engine, rig.watch) { alarm in
@@ -90,7 +82,7 @@ package struct ReplaySession {
             let explainer = Explainer(settings: settings, anchors: try configuration.trustAnchors())
             return try ExplanationWriter(path, explainer: explainer)
         }
-        let reporting = try options.report.map { try ReplayReporting($0, settings, try configuration.trustAnchors()) }
+        let reporting = try options.hasReport ? ReplayReporting(options, settings, configuration.trustAnchors()) : nil
         let observers = [writer?.observer, reporting?.facts.observer].compactMap { $0 }
         if !observers.isEmpty { loopOptions.observer = { observation in for note in observers { note(observation) } } }
         let copies = SecondCopies(settings)
@@ -125,7 +117,7 @@ package struct ReplaySession {
             signatures: rig.meter.total,
             microsecondsPerSignature: rig.meter.microsecondsPerSignature
         )
-        summary.report = try reporting?.write(options, summary)
+        summary.report = try reporting?.write(summary)
         return summary
     }
 
@@ -138,11 +130,11 @@ package struct ReplaySession {
 /// `replay --report` and `--json`: counts while the replay runs, then writes the page.
 struct ReplayReporting {
     let facts: ReplayFacts
-    private let options: ReplaySession.ReportOptions
+    private let options: ReplaySession.Options
     private let file: OutputFile?
 
     init(
-        _ options: ReplaySession.ReportOptions,
+        _ options: ReplaySession.Options,
         _ settings: PipelineSettings,
         _ anchors: TrustAnchors
     ) throws(CommandFault) {
@@ -151,7 +143,7 @@ struct ReplayReporting {
         let old = try options.old.map { path throws(CommandFault) in try Self.verdicts(path, outcomes) }
         let explainer = Explainer(settings: settings, anchors: anchors)
         facts = ReplayFacts(settings, explainer: explainer, outcomes: outcomes, old: old)
-        file = try options.path.map { path throws(CommandFault) in try OutputFile(path, .whole) }
+        file = try options.report.map { path throws(CommandFault) in try OutputFile(path, .whole) }
     }
 
     /// - Parameter path: results.ndjson of a replay, or a capture of the results topic.
@@ -166,13 +158,13 @@ struct ReplayReporting {
     }
 
     /// - Returns: the facts as JSON, if they are wanted.
-    func write(_ replay: ReplaySession.Options, _ summary: ReplaySummary) throws -> [UInt8]? {
-        var run = RunFacts(version: options.version, configuration: options.configuration)
-        run.captures = replay.inputs.map { ($0, CaptureInputs.bytes(of: $0)) }
-        (run.keys, run.old, run.mints) = (replay.keys, options.old, replay.mints)
+    func write(_ summary: ReplaySummary) throws -> [UInt8]? {
+        var run = RunFacts(version: AttestWorker.version, configuration: options.configuration)
+        run.captures = options.inputs.map { ($0, CaptureInputs.bytes(of: $0)) }
+        (run.keys, run.old, run.mints) = (options.keys, options.old, options.mints)
         (run.seconds, run.lanes, run.engine) = (summary.seconds, summary.lanes, summary.engine)
         run.warnings = summary.warnings
-        run.skippedLines = replay.skipsBadLines ? summary.tally.skippedLines : nil
+        run.skippedLines = options.skipsBadLines ? summary.tally.skippedLines : nil
         let report = ReplayReport(facts: facts, run: run).report
         try file?.write(report.html)
         try file?.close()

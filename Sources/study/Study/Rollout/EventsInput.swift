@@ -95,46 +95,37 @@ package struct EventsInput {
 
     /// - Parameter body: called with each record's value.
     private func read(_ console: Console, _ body: ([UInt8]?) -> Void) throws {
-        guard let path else { return try EventsTopic(configuration).read(body) }
+        guard let path else { return try readTopic(body) }
         let lines = try CaptureLines(path: path, skipsBadLines: skipsBadLines)
         while let record = try lines.next() { body(record.value) }
         for warning in lines.warnings { console.printError("warning: \(warning)") }
     }
-}
 
-/// The events topic from its oldest record to its end at the start: committed events only.
-struct EventsTopic {
     /// How long without a record until the broker counts as gone: longer than a dead worker's transaction blocks.
     private static let timeBudget = Duration.seconds(75)
 
-    private let properties: KafkaProperties
-    private let topic: String
-
+    /// Reads the topic from its oldest record to its end at the start: committed events only.
+    ///
     /// - Throws: ``ConfigurationFault`` where the configuration has no broker that outlives a process.
-    init(_ configuration: Configuration) throws(ConfigurationFault) {
+    private func readTopic(_ body: ([UInt8]?) -> Void) throws {
         guard !configuration.embeddedBroker else {
             throw ConfigurationFault("worker.json: the embedded broker keeps no events: give --input.")
         }
-        guard let topic = configuration.topics.outputs[.events] else {
-            throw ConfigurationFault("worker.json: no topic is set for events.")
-        }
-        self.topic = topic
-        properties = KafkaProperties(try configuration.brokerProperties())
-    }
-
-    /// - Parameter body: called with each record's value.
-    /// - Throws: ``CommandFault``.
-    func read(_ body: ([UInt8]?) -> Void) throws {
+        guard let topic else { throw ConfigurationFault("worker.json: no topic is set for events.") }
+        let properties = KafkaProperties(try configuration.brokerProperties())
         do {
-            try CommandFault.explaining("cannot read \(topic)", by: \.description) { try readAll(body) }
+            try CommandFault.explaining("cannot read \(topic)", by: \.description) {
+                try Self.readAll(topic, properties, body)
+            }
         } catch is TopicScan.Standstill {
             throw CommandFault("\(topic) cannot be read to its end: a transaction is open, or the broker is away.")
         }
     }
 
-    private func readAll(_ body: ([UInt8]?) -> Void) throws {
+    private static func readAll(_ topic: String, _ properties: KafkaProperties, _ body: ([UInt8]?) -> Void) throws {
         let partitions = try PartitionCounts(Admin(properties)).count(of: topic)
-        let scan = try TopicScan(properties, topic: topic, partitions: partitions, timeBudget: Self.timeBudget)
+        let reader = try TopicReader(properties, topic: topic)
+        let scan = try TopicScan(reader, partitions: partitions, timeBudget: timeBudget)
         let ends = try scan.ends()
         try scan.read(upTo: ends) { record in
             if record.offset < ends[Int(record.partition)].high { body(record.value) }

@@ -2,23 +2,35 @@ internal import AppCheck
 internal import Broker
 internal import DeviceLab
 internal import Kafka
+internal import Run
 internal import Settings
 internal import Streams
 internal import Traffic
 
-/// The demo's topics from outside of the worker: a producer of requests, clients that wait for answers, and a reader.
-struct DemoTopics {
+/// What the parts of a demo share: its configuration, its broker and authority, and its topics from outside of the
+/// worker.
+struct DemoStage {
+    let loaded: LoadedConfiguration
+    /// The same, on the demo's broker.
     let configuration: Configuration
-    /// librdkafka's.
-    let properties: [(String, String)]
+    let access: BrokerAccess
     let partitions: Int32
+    let ca: LabCA
+
+    init(_ loaded: LoadedConfiguration, directory: String, embedsBroker: Bool) throws {
+        var configuration = loaded.configuration
+        configuration.embeddedBroker = embedsBroker
+        access = try BrokerAccess(configuration, instance: "demo")
+        partitions = try access.partitions().requests
+        ca = try NewConfiguration.authority(of: directory)
+        (self.loaded, self.configuration) = (loaded, configuration)
+    }
+
+    /// librdkafka's.
+    var properties: [(String, String)] { access.settings.properties }
 
     /// Properties of clients outside of the worker's group.
     var readerProperties: [(String, String)] { properties.map { $0.0 == "group.id" ? ($0.0, "demo-reader") : $0 } }
-
-    var reader: DemoReader {
-        DemoReader(properties: readerProperties, topics: configuration.topics, partitions: partitions)
-    }
 
     var topic: RequestTopic { RequestTopic(murmur2: configuration.topics.requests, partitions: partitions) }
 
@@ -27,7 +39,7 @@ struct DemoTopics {
     }
 
     /// Stock clients of the configuration's app, which wait for the worker's answers.
-    func fleet(of devices: Int, seed: UInt64, ca: LabCA, link: any StockLink, prefix: String = "stock") -> StockFleet {
+    func fleet(of devices: Int, seed: UInt64, link: any StockLink, prefix: String = "stock") -> StockFleet {
         let members = StockFleet.members(
             configuration.registry.apps.compactMap(SimulatedApp.init),
             ca: ca,
