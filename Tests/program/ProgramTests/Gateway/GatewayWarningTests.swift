@@ -35,9 +35,7 @@ struct GatewayWarningTests {
         beginnings: [String]
     ) throws {
         let directory = try directory(apps, isAtLeastOnce: isAtLeastOnce)
-        let transcript = Transcript()
-        let arguments = ["gateway", "--config", directory.path, "--check"]
-        let code = AttestWorker.main(arguments, commands: AttestWorker.commands, console: transcript.console)
+        let (code, transcript) = Transcript.run(["gateway", "--config", directory.path, "--check"])
         let hasApps = apps == nil
         #expect(code == (hasApps ? 0 : 2))
         var lines = transcript.error.split(separator: "\n")

@@ -43,6 +43,11 @@ struct GatewayWatchTests {
             return try TokenKeyRing([key]).jsonWebKeySet
         }
 
+        func change(_ file: String, _ text: String) throws {
+            try directory.write(text, to: file)
+            settle()
+        }
+
         func settle() {
             for _ in 0..<2 {
                 elapsed += FileWatch.interval
@@ -62,8 +67,7 @@ struct GatewayWatchTests {
         let token = #"{"sha256":"\#(String(repeating: "0a", count: 32))","name":"ci","until":"9999-01-01T00:00:00Z"}"#
         for ttl in ["2h", "3h"] {
             let members = #""tokenTtl":"\#(ttl)","environments":["development"],"debugTokens":["# + token + "]"
-            try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(members))
-            bench.settle()
+            try bench.change("apps.json", ConfigurationDirectory.apps(members))
         }
         #expect(bench.applied == 2 && bench.isReloaded == [true, true])
         #expect(bench.lines.count == 3 && bench.lines[1].hasPrefix("warning: apps.json: projects/"))
@@ -71,43 +75,33 @@ struct GatewayWatchTests {
 
     @Test func `changed Kafka properties wait for a restart, and are named`() throws {
         let bench = try Bench()
-        let text = try bench.directory.text("kafka.properties")
-        try bench.directory.files.write("kafka.properties", text + "\nlinger.ms=7\n")
-        bench.settle()
+        try bench.change("kafka.properties", bench.directory.text("kafka.properties") + "\nlinger.ms=7\n")
         #expect(bench.applied == 1)
         #expect(bench.lines.last == "warning: also changed, but needs a restart: kafka.properties")
     }
 
     @Test func `an invalid file is refused, and the next valid one is taken`() throws {
         let bench = try Bench()
-        try bench.directory.files.write("apps.json", "{")
-        bench.settle()
+        try bench.change("apps.json", "{")
         #expect(bench.applied == 0 && bench.isReloaded == [false])
         #expect(bench.lines.last?.hasPrefix("the configuration is not reloaded, the old one stays in use: ") == true)
-        try bench.directory.files.write("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
-        bench.settle()
+        try bench.change("apps.json", ConfigurationDirectory.apps(#""tokenTtl":"2h""#))
         #expect(bench.applied == 1)
     }
 
     @Test func `a key set and verifiers that have changed are taken although apps.json is bad`() throws {
         let bench = try Bench(gateway: #""gateway":{"publicKeys":"jwks.json","verifiers":"verifiers"}"#)
-        try bench.directory.files.write("apps.json", "{")
-        bench.settle()
+        try bench.change("apps.json", "{")
         #expect(bench.applied == 0 && bench.lines.count == 1)
         try bench.directory.files.write("jwks.json", Bench.set("two"))
         bench.settle()
         #expect(bench.applied == 1 && bench.isReloaded == [false, false])
-        #expect(
-            bench.lines.count == 3 && bench.lines[1].hasSuffix("Not taken: apps.json, jwks.json."),
-            "\(bench.lines)"
-        )
-        #expect(
-            bench.lines[2] == "warning: the file of gateway.publicKeys is in use as it is now; nothing else is taken"
-        )
+        let taken = "warning: the file of gateway.publicKeys is in use as it is now; nothing else is taken"
+        #expect(bench.lines.count == 3 && bench.lines[2] == taken, "\(bench.lines)")
+        #expect(bench.lines[1].hasSuffix("Not taken: apps.json, jwks.json."))
         // One that is bad itself is not taken, and keeps the other one from nothing.
         try bench.directory.files.write("jwks.json", "{")
-        try bench.directory.files.write("verifiers", "# none")
-        bench.settle()
+        try bench.change("verifiers", "# none")
         #expect(bench.applied == 2)
         #expect(bench.lines.last?.contains("gateway.verifiers is in use") == true, "\(bench.lines)")
     }

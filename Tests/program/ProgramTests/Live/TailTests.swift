@@ -124,17 +124,4 @@ struct TailTests {
         }
         #expect(try [accepted, refused, strange].map(Self.filter("--reason", "banned").shows) == [false, true, false])
     }
-
-    @Test(
-        arguments: [
-            (["--app", "Shop for iSO"], "no app of apps.json is 'Shop for iSO': did you mean Shop for iOS?"),
-            (["--reason", "baned"], "no result has the reason 'baned': did you mean banned?"),
-            (["--reason", "not-json"], "no result has the reason 'not-json'"),
-        ]
-    )
-    func `a name that nothing has is one line and exit code 2`(arguments: [String], expected: String) throws {
-        let directory = try KeyDirectory(app: Self.shop)
-        let (code, transcript) = Transcript.run(["tail", "--config", directory.path] + arguments)
-        #expect(code == 2 && transcript.error.contains(expected), "\(transcript.error)")
-    }
 }

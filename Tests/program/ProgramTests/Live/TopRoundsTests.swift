@@ -71,22 +71,6 @@ struct TopRoundsTests {
 
     @Test(
         arguments: [
-            ([], "name --instances HOST:PORT, or --config DIR"), (["--instances", "localhost"], "takes HOST:PORT"),
-            (["--instances", "a:b@c:1"], "takes HOST:PORT"),
-            (["--instances", "a/b:1"], "takes HOST:PORT"),
-            (["--instances", "a:1", "--interval", "0"], "--interval must be a whole number from 1 to 60"),
-            (["--config", "DIR"], "metrics.port is 0"),
-        ]
-    )
-    func `wrong usage is one line and exit code 2`(arguments: [String], expected: String) throws {
-        let directory = try KeyDirectory()
-        let (code, transcript) = Transcript.run(["top"] + arguments.map { $0 == "DIR" ? directory.path : $0 })
-        #expect(code == 2 && transcript.error.contains(expected), "\(transcript.error)")
-        #expect(transcript.error.filter(\.isNewline).count == 1)
-    }
-
-    @Test(
-        arguments: [
             ("127.0.0.1", "127.0.0.1:9464"), ("0.0.0.0", "127.0.0.1:9464"), ("::", "[::1]:9464"),
             ("::1", "[::1]:9464"),
         ]
@@ -100,21 +84,16 @@ struct TopRoundsTests {
         #expect(try TopSession.addresses(named) == ["a:1", "[::1]:2", "c.example:3"])
     }
 
-    /// Confined by its lock.
-    private final class Written: Sendable {
-        let text = Locked<String>("")
-    }
-
     @Test func `the terminal's own screen comes back, once, and nothing is drawn after that`() throws {
-        let written = Written()
-        let screen = LiveScreen { bytes in written.text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
+        let written = Locked("")
+        let screen = LiveScreen { bytes in written.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
         try screen.draw(["early"])
         try screen.open()
         try screen.draw(["one\u{1B}[2J", "two"])
         screen.close()
         screen.close()
         try screen.draw(["late"])
-        let text = written.text.withLock { $0 }
+        let text = written.withLock { $0 }
         #expect(text.hasPrefix("\u{1B}[?1049h") && text.hasSuffix("\u{1B}[?1049l"))
         #expect(text.components(separatedBy: "\u{1B}[?1049l").count == 2)
         #expect(text.contains("one[U+001B][2J\u{1B}[K\r\ntwo") && !text.contains("late") && !text.contains("early"))

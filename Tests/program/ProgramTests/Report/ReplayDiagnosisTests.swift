@@ -32,31 +32,26 @@ struct ReplayDiagnosisTests {
 
     /// - Parameter others: devices of the other team, from 14:40 on, each 9 s after the one before.
     private static func replay(others: Int) throws -> (page: String, root: JSONNode, schema: String?) {
-        let ca = LabCA(seed: 21)
         var records: [InboundRecord] = []
         func add(_ device: FakeDevice, _ counter: UInt32?, at seconds: Int64) {
             records.append(record(device, counter, Int64(records.count), at: seconds))
         }
         for index in 0..<180 as Range<Int64> {
-            let device = FakeDevice(ca: ca, appID: ReplayTests.appleAppID, seed: UInt64(index + 1))
+            let device = FakeDevice(ca: ReplayFixture.ca, appID: ReplayFixture.appleAppID, seed: UInt64(index + 1))
             add(device, nil, at: index * 15)
             add(device, 1, at: index * 15 + 300)
             // One of thirty sends the same again.
             if index % 30 == 7 { add(device, 1, at: index * 15 + 400) }
         }
         for index in 0..<Int64(others) {
-            let device = FakeDevice(ca: ca, appID: wrong, seed: UInt64(10_000 + index))
+            let device = FakeDevice(ca: ReplayFixture.ca, appID: wrong, seed: UInt64(10_000 + index))
             add(device, nil, at: 1600 + index * 9)
             add(device, 1, at: 1610 + index * 9)
         }
-        let fixture = try ReplayTests.fixture()
-        try fixture.write(capture: records)
-        let run = fixture.replay(["--report", fixture.directory.path + "/report.html", "--json"])
-        try #require(run.code == 0, "\(run.error)")
-        let printed = Array(run.out.utf8)
-        let root = try JSONDocument(parsing: printed, maxNodes: printed.count).root
+        let fixture = try ReplayFixture(records)
+        let root = try fixture.replayed(["--report", fixture.file("report.html"), "--json"]).json
         let schema = SchemaCheck(isClosed: true).violation(of: root, by: Report.schema).map { "\($0)" }
-        return (String(decoding: try fixture.bytes("report.html"), as: UTF8.self), root, schema)
+        return (try fixture.text("report.html"), root, schema)
     }
 
     @Test func `devices of another App ID, from a time on, are the first sentence of the report`() throws {

@@ -10,82 +10,34 @@ internal import Testing
 
 @testable internal import Commands
 
-/// One replay of every reason with its page, which several tests look at.
-private struct ReportedCapture: Sendable {
-    let lab: EveryReason
-    let page: String
-    /// By offset: reason, and the key ID of a result; nil = accepted.
-    let outcomes: [Int64: (reason: String?, keyID: String?, isLetter: Bool)]
-
-    init() throws {
-        lab = try EveryReason()
-        try Self.replay(lab, "out", ["--report", lab.file("report.html")])
-        page = String(decoding: try lab.bytes("report.html"), as: UTF8.self)
-        outcomes = try Self.outcomes(lab, "out")
-    }
-
-    static func replay(_ lab: EveryReason, _ output: String, _ more: [String]) throws {
-        let (code, transcript) = Transcript.run(
-            [
-                "replay", "--config", lab.config, "--input", lab.file("capture.ndjson"), "--keys",
-                lab.file("keys.ndjson"), "--output", lab.file(output),
-            ] + more
-        )
-        try #require(code == 0, "\(transcript.error)")
-    }
-
-    static func outcomes(
-        _ lab: EveryReason,
-        _ output: String
-    ) throws -> [Int64: (reason: String?, keyID: String?, isLetter: Bool)] {
-        var outcomes: [Int64: (reason: String?, keyID: String?, isLetter: Bool)] = [:]
-        for record in try lab.captured(output + "/results.ndjson") {
-            let root = try JSONDocument(parsing: record.value ?? []).root
-            // An operator's command names a key, and is no device's.
-            let isOperators = root["path"]?.string?.hasPrefix("v1/operator:") == true
-            outcomes[record.offset] = (root["reason"]?.string, isOperators ? nil : root["keyId"]?.string, false)
-        }
-        for record in try lab.captured(output + "/dead-letters.ndjson") {
-            let header = record.headers.last { $0.name.elementsEqual("dlq.reason".utf8) }
-            outcomes[record.offset] = (String(decoding: header?.value ?? [], as: UTF8.self), nil, true)
-        }
-        return outcomes
-    }
+@Suite("The report of a replay")
+struct ReplayReportTests {
+    private static let capture = ReasonCapture.shared
 
     /// A tile's value.
-    func tile(_ name: String) throws -> String {
+    private func tile(_ name: String) throws -> String {
+        let page = try Self.capture.get().page
         let start = try #require(page.firstRange(of: "<span>\(name)</span><b>"))
         return String(page[start.upperBound...].prefix { $0 != "<" })
     }
-}
-
-@Suite("The report of a replay")
-struct ReplayReportTests {
-    private static let capture = Result { try ReportedCapture() }
-
-    private static func counted(_ count: Int, _ noun: String) -> String {
-        "\(count.grouped) \(noun)\(count == 1 ? "" : "s")"
-    }
 
     @Test func `tiles tell the metrics, the keys above their limit and the refused receipts`() throws {
-        let capture = try Self.capture.get()
-        #expect(try capture.tile("Risk metrics known") == "2")
-        #expect(try capture.tile("Keys above the limit") == "1")
-        #expect(try capture.tile("Receipts refused") == "3")
+        #expect(try tile("Risk metrics known") == "2")
+        #expect(try tile("Keys above the limit") == "1")
+        #expect(try tile("Receipts refused") == "3")
     }
 
     @Test func `the tiles have the sums of the results and dead letters`() throws {
-        let capture = try Self.capture.get()
-        let all = capture.outcomes.values
-        #expect(try capture.tile("Records") == all.count.grouped)
-        #expect(try capture.tile("Accepted") == all.count { $0.reason == nil }.grouped)
+        let all = try Self.capture.get().outcomes.values
+        #expect(try tile("Records") == all.count.grouped)
+        #expect(try tile("Accepted") == all.count { $0.reason == nil }.grouped)
         let deferred = all.count { $0.reason == "no-active-key" }
         let letters = all.count { $0.isLetter }
         #expect(deferred > 0 && letters > 0)
-        #expect(try capture.tile("Deferred") == deferred.grouped)
-        #expect(try capture.tile("Dead letters") == letters.grouped)
+        #expect(try tile("Deferred") == deferred.grouped)
+        #expect(try tile("Dead letters") == letters.grouped)
         let refused = all.count { $0.reason != nil } - deferred - letters
-        #expect(try capture.tile("Refused") == refused.grouped)
+        #expect(try tile("Refused") == refused.grouped)
     }
 
     @Test func `each reason has the records and devices that the results have, and its text`() throws {
@@ -94,8 +46,8 @@ struct ReplayReportTests {
         #expect(reasons.count > 60)
         for (reason, found) in reasons {
             let devices = Set(found.compactMap(\.keyID)).count
-            let named = devices > 0 ? Self.counted(devices, "device") : "no device is named"
-            var heading = "<code>\(reason)</code><span>\(Self.counted(found.count, "record"))</span>"
+            let named = devices > 0 ? devices.counted("device") : "no device is named"
+            var heading = "<code>\(reason)</code><span>\(found.count.counted("record"))</span>"
             heading += found[0].isLetter ? "</h3>" : "<span>\(named)</span>"
             #expect(capture.page.contains(heading), "\(heading)")
             let entry = try #require(ReasonEntry.find(reason))
@@ -117,26 +69,6 @@ struct ReplayReportTests {
         let line = capture.page[start.upperBound...].prefix { $0 != "<" }
         let (code, transcript) = Transcript.run(line.split(separator: " ").map(String.init))
         #expect(code == 0 && transcript.output.contains("FAILED"), "\(line): \(transcript.error)")
-    }
-
-    @Test func `no token, artifact or challenge is in the page`() throws {
-        let capture = try Self.capture.get()
-        var checked = 0
-        for record in capture.lab.records {
-            guard let root = try? JSONDocument(parsing: record.value ?? []).root, let body = root["body"] else {
-                continue
-            }
-            for name in ["challenge", "artifact", "app_check_token", "appCheckToken"] as [StaticString] {
-                guard let secret = body[name]?.string, secret.count > 20 else { continue }
-                checked += 1
-                #expect(!capture.page.contains(secret), "offset \(record.offset)")
-                let hex = body[name]?.base64Bytes.map { bytes in
-                    bytes.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
-                }
-                #expect(hex.map { capture.page.contains($0) } != true, "offset \(record.offset)")
-            }
-        }
-        #expect(checked > 20)
     }
 
     @Test func `the page is well-formed, loads nothing, runs its own script alone, and is small`() throws {
@@ -162,8 +94,8 @@ struct ReplayReportTests {
 
     @Test func `the same capture gives the same page, but for the seconds`() throws {
         let capture = try Self.capture.get()
-        try ReportedCapture.replay(capture.lab, "out2", ["--report", capture.lab.file("again.html"), "--lanes", "1"])
-        let again = String(decoding: try capture.lab.bytes("again.html"), as: UTF8.self)
+        try capture.lab.judge(["--report", capture.lab.file("again.html"), "--lanes", "1"], output: "again")
+        let again = try capture.lab.text("again.html")
         func timeless(_ page: String) -> String {
             page.replacing(/Took [^<"]*/, with: "").replacing(/lanes(<[^0-9]*>|",")\d+/, with: "")
         }
@@ -173,20 +105,14 @@ struct ReplayReportTests {
 
     @Test func `the results are the same with a report and without`() throws {
         let capture = try Self.capture.get()
-        try ReportedCapture.replay(capture.lab, "bare", [])
+        try capture.lab.judge(output: "bare")
         #expect(try capture.lab.bytes("bare/results.ndjson") == capture.lab.bytes("out/results.ndjson"))
     }
 
     @Test func `--json prints what the page draws from, by its schema`() throws {
         let capture = try Self.capture.get()
-        let (code, transcript) = Transcript.run([
-            "replay", "--config", capture.lab.config, "--input", capture.lab.file("capture.ndjson"), "--keys",
-            capture.lab.file("keys.ndjson"), "--output", capture.lab.file("facts"), "--report",
-            capture.lab.file("facts.html"), "--json",
-        ])
-        try #require(code == 0, "\(transcript.error)")
-        let printed = Array(transcript.output.utf8)
-        let root = try JSONDocument(parsing: printed, maxNodes: printed.count).root
+        let transcript = try capture.lab.judge(["--report", capture.lab.file("facts.html"), "--json"], output: "facts")
+        let root = try transcript.json
         #expect(SchemaCheck(isClosed: true).violation(of: root, by: Report.schema) == nil)
         let embedded = Array(StrictMarkup(try capture.lab.bytes("facts.html")).raw[1].utf8)
         let drawn = try JSONDocument(parsing: embedded, maxNodes: embedded.count).root
@@ -198,17 +124,11 @@ struct ReplayReportTests {
     }
 
     @Test func `a capture without a record has a page too`() throws {
-        let capture = try Self.capture.get()
-        try capture.lab.write("", to: "empty.ndjson")
-        let (code, transcript) = Transcript.run([
-            "replay", "--config", capture.lab.config, "--input", capture.lab.file("empty.ndjson"), "--output",
-            capture.lab.file("none"), "--report", capture.lab.file("none.html"),
-        ])
-        #expect(code == 0, "\(transcript.error)")
-        let page = try capture.lab.bytes("none.html")
-        #expect(StrictMarkup(page).fault == nil)
-        #expect(String(decoding: page, as: UTF8.self).contains("The capture has no records."))
-        #expect(String(decoding: page, as: UTF8.self).contains("Nothing was refused."))
+        let fixture = try ReplayFixture()
+        try fixture.replayed(["--report", fixture.file("none.html")])
+        #expect(StrictMarkup(try fixture.bytes("none.html")).fault == nil)
+        let page = try fixture.text("none.html")
+        #expect(page.contains("The capture has no records.") && page.contains("Nothing was refused."))
     }
 }
 
@@ -216,18 +136,13 @@ struct ReplayReportTests {
 struct ReplayDiffTests {
     @Test func `it counts each verdict that changed, from the old one to the new one`() throws {
         let lab = try EveryReason()
-        try ReportedCapture.replay(lab, "old", [])
-        let apps = lab.config + "/apps.json"
-        let text = try String(contentsOfFile: apps, encoding: .utf8)
-        let changed = text.replacing(#""mode": "on""#, with: #""mode": "off""#)
-            .replacing(#""receipt": "require""#, with: #""receipt": "report""#)
-            .replacing(#""unknownKeys": "refuse""#, with: #""unknownKeys": "restore""#)
-        #expect(changed != text)
-        try Data(changed.utf8).write(to: URL(filePath: apps))
-        let more = ["--report", lab.file("diff.html"), "--diff", lab.file("old/results.ndjson")]
-        try ReportedCapture.replay(lab, "new", more)
-        let page = String(decoding: try lab.bytes("diff.html"), as: UTF8.self)
-        let (old, new) = (try ReportedCapture.outcomes(lab, "old"), try ReportedCapture.outcomes(lab, "new"))
+        try lab.judge(output: "old")
+        for (member, old, new) in [
+            ("mode", "on", "off"), ("receipt", "require", "report"), ("unknownKeys", "refuse", "restore"),
+        ] { try lab.edit("config/apps.json", #""\#(member)": "\#(old)""#, #""\#(member)": "\#(new)""#) }
+        try lab.judge(["--report", lab.file("diff.html"), "--diff", lab.file("old/results.ndjson")], output: "new")
+        let page = try lab.text("diff.html")
+        let (old, new) = (try lab.outcomes("old"), try lab.outcomes("new"))
         var (changes, same): ([String: Int], Int) = ([:], 0)
         for (offset, outcome) in new where !outcome.isLetter {
             let (before, now) = (old[offset]?.reason ?? "accepted", outcome.reason ?? "accepted")
@@ -247,45 +162,15 @@ struct ReplayDiffTests {
     }
 
     @Test func `the same configuration changes nothing, and a file without results is refused`() throws {
-        let lab = try EveryReason()
-        try ReportedCapture.replay(lab, "old", [])
-        try ReportedCapture.replay(
-            lab,
-            "new",
-            ["--report", lab.file("r.html"), "--diff", lab.file("old/results.ndjson")]
-        )
-        let page = String(decoding: try lab.bytes("r.html"), as: UTF8.self)
+        let lab = try ReasonCapture.shared.get().lab
+        func compared(_ old: String) -> (code: Int32, out: String, error: String) {
+            let more = ["--keys", lab.file("keys.ndjson"), "--report", lab.file("same.html"), "--diff", lab.file(old)]
+            return lab.replay(more, output: "same")
+        }
+        #expect(compared("out/results.ndjson").code == 0)
+        let page = try lab.text("same.html")
         #expect(page.contains("No verdict changed.") && page.contains("<span>Changed</span><b>0</b>"))
-        let arguments = [
-            "replay", "--config", lab.config, "--input", lab.file("capture.ndjson"), "--output", lab.file("new2"),
-            "--report", lab.file("r.html"), "--diff", lab.file("capture.ndjson"),
-        ]
-        let (code, transcript) = Transcript.run(arguments)
-        #expect(code == 1 && transcript.error.contains("has no results: --diff takes results.ndjson"))
-    }
-
-    @Test(
-        arguments: [
-            (["--diff", "x"], "--diff needs --report FILE or --json"),
-            (["--json", "--summary", "-"], "--summary and --json cannot both be standard output."),
-            (["--report", "r", "--diff", "-"], "not standard input"),
-            (["--report", "-", "--summary", "-"], "--summary and --report cannot both be standard output."),
-            (["--report", "-", "--explain", "-"], "--explain and --report cannot both be standard output."),
-            (["--report", "CAPTURE"], "would be overwritten"),
-            (["--report", "r", "--diff", "OUT/results.ndjson"], "would be overwritten"),
-        ]
-    )
-    func `wrong usage ends with one line and exit code 2`(more: [String], expected: String) throws {
-        let folder = try ConfigurationDirectory()
-        try folder.write("capture", [])
-        let output = folder.path + "/out"
-        try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
-        try folder.write("out/results.ndjson", [])
-        let named = more.map { $0.replacing("CAPTURE", with: folder.path + "/capture").replacing("OUT", with: output) }
-        let (code, transcript) = Transcript.run(
-            ["replay", "--config", folder.path, "--input", folder.path + "/capture", "--output", output] + named
-        )
-        #expect(code == 2 && transcript.error.contains(expected), "\(transcript.error)")
-        #expect(transcript.error.filter(\.isNewline).count == 1)
+        let run = compared("capture.ndjson")
+        #expect(run.code == 1 && run.error.contains("has no results: --diff takes results.ndjson"))
     }
 }

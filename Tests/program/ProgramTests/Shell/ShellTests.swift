@@ -40,13 +40,12 @@ struct ShellTests {
     }
 
     @Test func `bash completes folders and files where an option names one`() throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/completion-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder + "/a dir", withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try Data().write(to: URL(filePath: folder + "/a.ndjson"))
-        #expect(try Self.offers(["run", "--config", ""], in: folder) == ["a dir"])
-        #expect(try Self.offers(["replay", "--input", "a."], in: folder) == ["a.ndjson"])
-        #expect(try Self.offers(["replay", "--input", "=", "a."], in: folder) == ["a.ndjson"])
+        let folder = try SimulationFolder()
+        try FileManager.default.createDirectory(atPath: folder.file("a dir"), withIntermediateDirectories: true)
+        try folder.write("", to: "a.ndjson")
+        #expect(try Self.offers(["run", "--config", ""], in: folder.path) == ["a dir"])
+        #expect(try Self.offers(["replay", "--input", "a."], in: folder.path) == ["a.ndjson"])
+        #expect(try Self.offers(["replay", "--input", "=", "a."], in: folder.path) == ["a.ndjson"])
     }
 
     @Test func `every command and option can be completed`() throws {
@@ -77,10 +76,9 @@ struct ShellTests {
         """
 
     @Test func `a real bash with readline completes at Tab`() throws {
-        let file = FileManager.default.temporaryDirectory.path + "/completion-" + UUID().uuidString
-        try Data(Self.script.utf8).write(to: URL(filePath: file))
-        defer { try? FileManager.default.removeItem(atPath: file) }
-        let run = PythonLab.run(["python3", "-c", Self.typing, file])
+        let folder = try SimulationFolder()
+        try folder.write(Self.script, to: "completion")
+        let run = PythonLab.run(["python3", "-c", Self.typing, folder.file("completion")])
         #expect(String(decoding: run.output, as: UTF8.self) == "whole\n", "\(run.error)")
     }
 
@@ -88,10 +86,9 @@ struct ShellTests {
 
     @Test(.enabled(if: hasGroff, "groff is not installed"))
     func `groff formats the manual page without a warning`() throws {
-        let file = FileManager.default.temporaryDirectory.path + "/page-" + UUID().uuidString
-        try Data(ManualPage.text(of: AttestWorker.commands).utf8).write(to: URL(filePath: file))
-        defer { try? FileManager.default.removeItem(atPath: file) }
-        let run = PythonLab.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", file])
+        let folder = try SimulationFolder()
+        try folder.write(ManualPage.text(of: AttestWorker.commands), to: "page")
+        let run = PythonLab.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", folder.file("page")])
         #expect(run.code == 0 && run.error.isEmpty, "\(run.error)")
         let text = String(decoding: run.output, as: UTF8.self)
         for command in AttestWorker.commands {
