@@ -200,7 +200,7 @@ let tests: [Target] = [
     testWing(
         "kafka",
         // Clients on librdkafka's mock cluster.
-        module("KafkaKit", whole).needs("TestKit Kafka KafkaPorts"),
+        module("KafkaKit", whole).needs("TestKit Kafka KafkaPorts Streams"),
         testModule("MemberTests", whole).needs("Member KafkaPorts Streams Pipeline TestKit SimulationKit"),
         testModule("KafkaTests", whole).needs("Kafka KafkaPorts Gateway Pipeline Threads Streams TestKit KafkaKit"),
         testModule("BrokerTests", whole)
@@ -209,8 +209,8 @@ let tests: [Target] = [
     ),
     testWing(
         "serve",
-        testModule("HTTPClientTests", whole).needs("HTTPClient HTTP TestKit"),
-        testModule("HTTPTests", whole).needs("HTTP TestKit"),
+        testModule("HTTPClientTests", whole).needs("HTTPClient HTTP Threads TestKit"),
+        testModule("HTTPTests", whole).needs("HTTP Threads TestKit"),
         testModule("GatewayTests", whole)
             .needs("Gateway HTTP Kafka KafkaPorts Settings Pipeline Threads Streams AppCheck AppAttest Crypto JSON")
             .needs("DeviceLab TestKit SimulationKit"),
@@ -277,7 +277,7 @@ let tests: [Target] = [
             .without("Clock/clock_shim.c"),
         // Ten promises on one real broker.
         testModule("SmokeTests", whole)
-            .needs("Broker Settings Kafka KafkaPorts Pipeline Streams JSON TestKit KafkaKit BrokerKit")
+            .needs("Broker Settings Kafka KafkaPorts Streams TestKit BrokerKit ContractKit")
     ),
     testWing(
         "tidy",

@@ -5,9 +5,10 @@ extension ProgramWorkplace {
     /// Fake devices' requests, all of them acknowledged when this returns.
     package func publish(_ requests: Int, seed: UInt64 = 1, devices: Int = 20, faultShare: Double = 0.1) throws {
         let producer = ChaosProducer(properties, topic: self.requests, partitions: partitions)
-        producer.start { [ca] in
-            ChaosTraffic(ca: ca, seed: seed, requests: requests, devices: devices, faultShare: faultShare)
-        }
+        var settings = ChaosSettings()
+        (settings.seed, settings.requests, settings.devices) = (seed, requests, devices)
+        settings.faultShare = faultShare
+        producer.start { [ca, settings] in ChaosTraffic(ca: ca, settings) }
         _ = eventually({ producer.status.acknowledged }, until: { _ in producer.status.isDone })
         guard producer.status.isDone, producer.status.acknowledged == requests else {
             producer.stop()

@@ -62,7 +62,7 @@ extension SmokeTests {
         let lines = try workplace.captured("out/results.ndjson")
         #expect(lines.count == outcomes.results.count)
         for line in lines {
-            let written = try #require(outcomes.results[Place(partition: line.partition, offset: line.offset)])
+            let written = try #require(outcomes.results[RecordPlace(line)])
             #expect(written.key == line.key && written.value == line.value)
         }
     }
@@ -70,14 +70,12 @@ extension SmokeTests {
     @Test func `a stock client gets tokens and verdicts from a gateway`() throws {
         // As long as the clients wait.
         let site = try GatewaySite("gateway", members: #""deadline": "60s", "#, kafka: Self.longTimeouts)
-        let clients = try site.clients(devices: 1, records: 6)
-        #expect(clients.waitForEnd() == .exit(0), "\(clients.output) \(clients.error)")
-        for line in ["answers: 6 with 200", " no response went to another caller", ": 3 tokens, 1 by attestation"] {
-            #expect(clients.output.contains(line), "\(clients.output)")
+        let clients = try site.serve(devices: 1, records: 6).output
+        for line in ["answers: 6 with 200", ": 3 tokens, 1 by attestation"] {
+            #expect(clients.contains(line), "\(clients)")
         }
         for process in [site.gateway, site.worker] {
-            process.signal(SIGTERM)
-            #expect(process.waitForEnd() == .exit(0), "\(process.error)")
+            process.expectEnd()
         }
     }
 }

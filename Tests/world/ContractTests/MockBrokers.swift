@@ -7,21 +7,22 @@ import Settings
 import Streams
 
 /// librdkafka's mock cluster, of two brokers.
-final class MockBrokers: ContractBrokers {
+final class MockBrokers {
     private static let numbers = 1...2 as ClosedRange<Int32>
     private static let partitions = 4
     private let topics = TopicNames.ofTests
     private let cluster: MockCluster
+    /// Kinds of requests that are, or were, not answered as usual.
+    private var failed: Set<APIKey> = []
 
-    private init() throws {
+    init() throws {
         cluster = try MockCluster(brokers: Self.numbers.count)
         for name in topics.all { try cluster.createTopic(name, partitions: Self.partitions) }
     }
 
-    static func world() throws -> LibraryWorld {
-        let brokers = try MockBrokers()
+    var world: LibraryWorld {
         let properties = [
-            ("bootstrap.servers", brokers.cluster.bootstrapServers), ("group.id", "group"),
+            ("bootstrap.servers", cluster.bootstrapServers), ("group.id", "group"),
             ("fetch.wait.max.ms", "10"),
             // The mock waits for later joins as long as a session less a second, and drops who has not come by then.
             ("session.timeout.ms", "6000"), ("heartbeat.interval.ms", "200"), ("log_level", "0"),
@@ -29,16 +30,14 @@ final class MockBrokers: ContractBrokers {
         ]
         let settings = BrokerSettings(
             properties: properties,
-            topics: brokers.topics,
+            topics: topics,
             instanceName: "one",
             membership: .dynamic
         )
-        return LibraryWorld(brokers, settings, partitions: Int32(partitions))
+        return LibraryWorld(settings, partitions: Int32(Self.partitions), hasTransactions: false, cause)
     }
 
-    var abilities: Set<Ability> { [.refusals, .topics, .silence] }
-
-    func cause(_ fault: WorldFault) throws {
+    private func cause(_ fault: WorldFault) throws {
         switch fault {
         case .leaderMoves(let partition):
             // Partitions lie on the brokers in turn.
@@ -59,11 +58,12 @@ final class MockBrokers: ContractBrokers {
         case .late, .compaction, .ledgerRecreated, .offsetSet: throw Standstill("the mock has no \(fault)")
         case .calm:
             try cause(.slow(milliseconds: 0))
-            for api in APIKey.allCases { cluster.answerRequests(api.rawValue) }
+            for api in failed { cluster.answerRequests(api.rawValue) }
         }
     }
 
     private func fail(_ api: APIKey, _ code: KafkaErrorCode, _ times: Int) {
+        failed.insert(api)
         cluster.failRequests(api.rawValue, with: [Int32](repeating: code.rawValue, count: times))
     }
 }

@@ -20,7 +20,7 @@ struct WrongModelTests {
     @Test(arguments: WrongModel.allCases)
     func `each wrong model is noticed by its script within twenty seeds`(wrong: WrongModel) throws {
         let number = try #require(Self.noticedBy[wrong], "no script is named for it")
-        let script = try #require(AnyScript.all.first { $0.number == number })
+        let script = try #require(ContractScript.all.first { $0.number == number })
         let isNoticed = (1...20).contains { seed in
             // A script that comes to no end has noticed it, too.
             guard let outcome = try? script.run(in: ModelWorld(seed: UInt64(seed), wrong: wrong)) else { return true }

@@ -6,31 +6,29 @@ import TestKit
 
 /// A simulated broker with requests in three partitions, and processes with clients of it.
 final class ClientWorld {
-    static let partitions: [Int32] = [0, 1, 2]
-
     let broker: SimulatedBroker
-    private(set) var processes: [SimulatedProcess] = []
+    private var processes: [SimulatedProcess] = []
 
-    init(requests: Int64 = 4, seed: UInt64 = 1, limits: SimulatedBroker.Limits = .init()) {
-        let records = (0..<requests).flatMap { offset in
-            Self.partitions.map { RequestRecords.record([1], key: nil, partition: $0, offset: offset) }
+    init(limits: SimulatedBroker.Limits = .init()) {
+        let records = (0..<4 as Range<Int64>).flatMap { offset in
+            (0..<3 as Range<Int32>).map { RequestRecords.record([1], key: nil, partition: $0, offset: offset) }
         }
-        broker = SimulatedBroker(records: records, seed: seed, limits: limits)
+        broker = SimulatedBroker(records: records, seed: 1, limits: limits)
         broker.offerAll()
     }
 
-    func process(_ name: String, isStatic: Bool = false, chances: FaultChances = .none) -> SimulatedProcess {
+    func process(_ name: String) -> SimulatedProcess {
         let seed = UInt64(processes.count + 1)
-        let process = SimulatedProcess(name: name, isStatic: isStatic, broker: broker, seed: seed, chances: chances)
+        let process = SimulatedProcess(name: name, isStatic: false, broker: broker, seed: seed, chances: .none)
         processes.append(process)
         return process
     }
 
-    func ports(_ process: SimulatedProcess) -> MemberPorts {
-        process.ports(
-            OutputWriter.Settings(delivery: .transaction, transactionalID: process.name, isStaticMember: false)
-        )
+    private static func settings(_ process: SimulatedProcess) -> OutputWriter.Settings {
+        OutputWriter.Settings(delivery: .transaction, transactionalID: process.name, isStaticMember: false)
     }
+
+    func ports(_ process: SimulatedProcess) -> MemberPorts { process.ports(Self.settings(process)) }
 
     /// Lets time pass; clients send heartbeats.
     func pass(_ milliseconds: Int64, but silent: [SimulatedProcess] = []) {
@@ -42,23 +40,19 @@ final class ClientWorld {
 
     /// A transactional producer that has taken over an id.
     func producer(_ process: SimulatedProcess) throws -> any TransactionProducer {
-        let settings = OutputWriter.Settings(
-            delivery: .transaction,
-            transactionalID: process.name,
-            isStaticMember: false
-        )
-        guard case .transactional(let producer) = try process.makeProducer(settings) else {
+        guard case .transactional(let producer) = try process.makeProducer(Self.settings(process)) else {
             throw KafkaFault.invalid("not a transactional producer")
         }
         try producer.initTransactions(limit: 250)
         return producer
     }
 
-    static func output(_ text: String, _ stream: OutputTopic = .ledger, offset: Int64 = 0) -> OutboundRecord {
+    /// A record of the first partition's ledger.
+    static func output(_ text: String) -> OutboundRecord {
         OutboundRecord(
-            stream: stream,
+            stream: .ledger,
             partition: 0,
-            sourceOffset: offset,
+            sourceOffset: 0,
             sourceTimestamp: 0,
             key: Array(text.utf8),
             value: Array(text.utf8)
@@ -67,54 +61,4 @@ final class ClientWorld {
 
     /// What a read_committed reader of the ledger sees.
     var texts: [String] { (broker.visible(.ledger)[0] ?? []).map { String(decoding: $0.value ?? [], as: UTF8.self) } }
-}
-
-/// A member as simple as can be: it answers every change at once and reads what it gets.
-final class SimpleMember {
-    let world: ClientWorld
-    let process: SimulatedProcess
-    let consumer: any GroupConsumer
-    private(set) var events: [String] = []
-    private(set) var owned: [Int32] = []
-    private(set) var read: [Int32: [Int64]] = [:]
-    private(set) var commits: [KafkaFault?] = []
-    var answers = true
-
-    init(_ world: ClientWorld, _ process: SimulatedProcess) throws {
-        (self.world, self.process) = (world, process)
-        consumer = try world.ports(process).makeConsumer()
-        try consumer.subscribe()
-    }
-
-    func step() throws {
-        guard let event = consumer.poll(waiting: 0) else { return }
-        switch event {
-        case .record(let record, _):
-            let record = record.take()
-            read[record.partition, default: []].append(record.offset)
-        case .end: break
-        case .assigned(let partitions):
-            events.append("assigned \(partitions)")
-            owned = partitions
-            guard answers else { return }
-            try consumer.assign(partitions.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
-        case .revoked(let partitions), .lost(let partitions):
-            if case .lost = event {
-                events.append("lost \(partitions)")
-            } else {
-                events.append("revoked \(partitions)")
-            }
-            owned = []
-            if answers { try consumer.unassign() }
-        case .fault(let fault): events.append(fault.name)
-        case .committed(_, let fault): commits.append(fault)
-        }
-    }
-
-    static func run(_ members: [SimpleMember], steps: Int, passing milliseconds: Int64 = 10) throws {
-        for _ in 0..<steps {
-            members.first?.world.pass(milliseconds)
-            for member in members { try member.step() }
-        }
-    }
 }

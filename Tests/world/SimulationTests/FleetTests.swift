@@ -101,21 +101,14 @@ struct FleetTests {
     @Test func `a ledger that an earlier export replaces opens nothing that was used before`() throws {
         let campaign = try FleetCampaign(try Self.windows.get())
         let seeds = Self.seeds(48, per: 200)
-        for seed in 1...seeds {
-            let complaints = try campaign.runReplaced(seed).complaints
-            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
-        }
+        try Self.expectClean(1...seeds) { try campaign.runReplaced($0) }
         #expect(campaign.acceptedAfterReplacement > 4 * Int(seeds))
     }
 
     @Test func `the assertions among the requests overtake each other within the window and beyond it`() throws {
-        let traffic = try Self.windows.get()
         var (behind, refused) = (0, 0)
-        for seed in 1_000..<1_024 as Range<UInt64> {
-            let records = try traffic.records(22, partitions: 2, seed: seed)
-            let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
-            for output in run.outputs where output.stream == .results {
-                let result = try ReadResult(output)
+        try Self.meet(Self.windows.get(), 22) { _, results in
+            for result in results {
                 if result.summary == "counter-not-greater" { refused += 1 }
                 guard result.summary == "accepted", let counter = result.counter, let before = result.previousCounter
                 else { continue }
@@ -131,10 +124,7 @@ struct FleetTests {
     ) throws {
         let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
         let seeds = Self.seeds(20, per: 80)
-        for seed in 1...seeds {
-            let complaints = try campaign.run(seed) { $0.movesToRenewal = 40 }.complaints
-            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
-        }
+        try Self.expectClean(1...seeds) { try campaign.run($0) { $0.movesToRenewal = 40 } }
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
     }
 
@@ -144,12 +134,10 @@ struct FleetTests {
     ) throws {
         let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
         let seeds = Self.seeds(40, per: 200)
-        for seed in 1...seeds {
-            let complaints = try campaign.run(seed) { $0.hasReaders = true }.complaints
-            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
-        }
-        #expect(campaign.scans > seeds && campaign.rewrites > seeds / 4 && campaign.requeues > seeds)
-        #expect(campaign.requeued > 4 * seeds)
+        try Self.expectClean(1...seeds) { try campaign.run($0) { $0.hasReaders = true } }
+        let done = campaign.done
+        #expect(done[.scan] ?? 0 > seeds && done[.rewrite] ?? 0 > seeds / 4)
+        #expect(done[.requeue] ?? 0 > seeds && done[.letter] ?? 0 > 4 * seeds)
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
     }
 
@@ -159,22 +147,18 @@ struct FleetTests {
     {
         let campaign = try FleetCampaign(try Self.imitated.get())
         let seeds = Self.seeds(30, per: 100)
-        for seed in 1...seeds {
-            let complaints = try campaign.run(seed, change: SimulationPlan.orphaned).complaints
-            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
-        }
+        try Self.expectClean(1...seeds) { try campaign.run($0, change: SimulationPlan.orphaned) }
         for kind in [FaultKind.leftOpen, .orphanAborted] { #expect(campaign.counts.counts[kind] ?? 0 > seeds / 3) }
     }
 
     /// Writers that sleep past their session are fenced by their heirs, and come back.
     @Test func `a living process rides out that its heirs have ended its transaction`() throws {
         let campaign = try FleetCampaign(try Self.imitated.get())
-        for seed in 1...Self.seeds(30, per: 100) {
-            let complaints = try campaign.run(seed) {
+        try Self.expectClean(1...Self.seeds(30, per: 100)) { seed in
+            try campaign.run(seed) {
                 SimulationPlan.orphaned(&$0)
                 ($0.endsInTransaction, $0.sleepInOutput, $0.workers, $0.chaosSteps) = (false, 0.05, 3, 2_000)
-            }.complaints
-            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+            }
         }
         #expect(campaign.counts.counts[.orphanAborted] ?? 0 > 0)
     }
@@ -187,29 +171,22 @@ struct FleetTests {
     {
         let campaign = try FleetCampaign(try Self.tokens.get(), delivery: delivery)
         // 977 is the one of a process that read, slept for minutes, and then minted by its own clock.
-        for seed in Array(1...Self.seeds(60, per: 200)) + [977] {
-            let complaints = try campaign.run(seed) { plan in
+        try Self.expectClean(Array(1...Self.seeds(60, per: 200)) + [977]) { seed in
+            try campaign.run(seed) { plan in
                 // One by one.
                 (plan.clocks, plan.world) = (0.02, plan.world == .clockStep ? nil : plan.world)
-            }.complaints
-            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+            }
         }
     }
 
     @Test func `the receipts among the requests meet every state`() throws {
-        let traffic = try Self.receipts.get()
         var reasons: [String: Int] = [:]
         var (tombstones, kept) = (0, 0)
-        for seed in 1_000..<1_024 as Range<UInt64> {
-            let records = try traffic.records(32, partitions: 2, seed: seed, commands: 0.15)
-            let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
+        try Self.meet(Self.receipts.get(), 32, commands: 0.15) { run, results in
             for output in run.outputs where output.stream == .receipts {
                 if output.value == nil { tombstones += 1 } else { kept += 1 }
             }
-            for output in run.outputs where output.stream == .results {
-                let result = try ReadResult(output)
-                reasons["\(result.path.split(separator: ":").last ?? "") \(result.summary)", default: 0] += 1
-            }
+            for result in results { reasons[Self.reason(result), default: 0] += 1 }
         }
         for expected in [
             "accepted", "accepted (duplicate)", "receipt:superseded", "receipt:metric", "unknown-key", "banned",
@@ -221,16 +198,11 @@ struct FleetTests {
     }
 
     @Test func `the commands among the requests meet every state`() throws {
-        let traffic = try Self.imitated.get()
         var reasons: [String: Int] = [:]
         var ended = 0
-        for seed in 1_000..<1_024 as Range<UInt64> {
-            let records = try traffic.records(22, partitions: 2, seed: seed, commands: 0.25)
-            let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
-            for output in run.outputs where output.stream == .results {
-                let result = try ReadResult(output)
-                let verb = result.path.split(separator: ":").last ?? ""
-                reasons["\(verb) \(result.summary)", default: 0] += 1
+        try Self.meet(Self.imitated.get(), 22, commands: 0.25) { run, results in
+            for result in results {
+                reasons[Self.reason(result), default: 0] += 1
                 if result.path.hasPrefix("v1/operator") { reasons["command \(result.summary)", default: 0] += 1 }
             }
             for ledger in run.ledgers.values { ended += ledger.bans.values.count { !$0.counts(at: ledger.streamTime) } }
@@ -241,6 +213,35 @@ struct FleetTests {
             "verifyAssertion banned", "verifyAttestation banned", "verifyAssertion unknown-key",
         ] { #expect(reasons[expected] ?? 0 > 0, "\(expected)") }
         #expect(ended > 0, "some bans end")
+    }
+
+    /// Verb and summary.
+    private static func reason(_ result: ReadResult) -> String {
+        "\(result.path.split(separator: ":").last ?? "") \(result.summary)"
+    }
+
+    /// One loop over each stream of requests.
+    private static func meet(
+        _ traffic: FleetTraffic,
+        _ count: Int,
+        commands: Double = 0,
+        _ see: (LoopRun, [ReadResult]) throws -> Void
+    ) throws {
+        for seed in 1_000..<1_024 as Range<UInt64> {
+            let records = try traffic.records(count, partitions: 2, seed: seed, commands: commands)
+            let run = try LoopRun(records, settings: traffic.settings, ca: traffic.ca, engine: OracleEngine())
+            try see(run, run.outputs.filter { $0.stream == .results }.map { try ReadResult($0) })
+        }
+    }
+
+    private static func expectClean(
+        _ seeds: some Sequence<UInt64>,
+        _ run: (UInt64) throws -> FleetCampaign.Report
+    ) throws {
+        for seed in seeds {
+            let complaints = try run(seed).complaints
+            #expect(complaints.isEmpty, "seed \(seed): \(complaints.prefix(5))")
+        }
     }
 
     /// Runs seeds on a few threads and expects that they met everything but `unmet`, `least` times; nil = whatever they

@@ -26,106 +26,71 @@ struct HostileInputTests {
     static let cases: [Case] = shapes + keys + headers
 
     private static let shapes: [Case] = [
-        Case(name: "null value", value: nil, expected: "[null-value]"),
-        Case(name: "empty value", value: [], expected: "[not-json]"),
-        Case(name: "oversized", value: [UInt8](repeating: 0x20, count: 65_537), expected: "[too-large]"),
-        Case(name: "not JSON", value: Array("hello".utf8), expected: "[not-json]"),
-        Case(name: "no UTF-8", value: [0xFF, 0xFE, 0x00, 0x80], expected: "[not-json]"),
-        Case(
-            name: "no UTF-8 inside",
-            value: Array("{\"path\":\"".utf8) + [0xC0, 0xAF] + Array("\"}".utf8),
-            expected: "[not-json]"
-        ),
-        Case(name: "an array", value: Array("[1,2]".utf8), expected: "[no-path]"),
-        Case(name: "no path", value: Array("{\"body\":{}}".utf8), expected: "[no-path]"),
-        Case(name: "path is a number", value: Array("{\"path\":7,\"body\":{}}".utf8), expected: "[no-path]"),
-        Case(name: "nested a million deep", value: [UInt8](repeating: 0x5B, count: 60_000), expected: "[no-path]"),
-        Case(name: "no verb", value: text("v1/projects/p/apps/a", body: "{}"), expected: "malformed-request"),
-        Case(name: "the app id's colon is the last", value: text(path, body: "{}"), expected: "unknown-method"),
-        Case(name: "foreign verb", value: text("\(path):exchangeDebugToken", body: "{}"), expected: "unknown-method"),
-        Case(
-            name: "a challenge where there is no key",
-            value: text("\(path):generateAppAttestChallenge", body: "{}"),
-            expected: "no-active-key"
-        ),
-        Case(
-            name: "foreign app",
-            value: text("v1/projects/123456789012/apps/1:1:ios:1:verifyAttestation", body: "{}"),
-            expected: "unknown-app"
-        ),
-        Case(
-            name: "no body",
-            value: Array("{\"path\":\"\(path):verifyAttestation\"}".utf8),
-            expected: "malformed-request"
-        ),
-        Case(name: "body is a list", value: text("\(path):verifyAssertion", body: "[]"), expected: "malformed-request"),
-        Case(
-            name: "base64 rubbish",
-            value: text(
-                "\(path):verifyAssertion",
-                body: "{\"keyId\":\"%%%\",\"assertion\":\"??\",\"clientDataHash\":\"AA==\"}"
-            ),
-            expected: "malformed-request"
-        ),
-        Case(name: "nested CBOR", value: nestedCBOR, expected: "malformed-attestation"),
+        shape("null value", nil, "[null-value]"), shape("empty value", [], "[not-json]"),
+        shape("oversized", [UInt8](repeating: 0x20, count: 65_537), "[too-large]"),
+        shape("not JSON", Array("hello".utf8), "[not-json]"), shape("no UTF-8", [0xFF, 0xFE, 0, 0x80], "[not-json]"),
+        shape("no UTF-8 inside", Array("{\"path\":\"".utf8) + [0xC0, 0xAF] + Array("\"}".utf8), "[not-json]"),
+        shape("an array", Array("[1,2]".utf8), "[no-path]"), shape("no path", Array("{\"body\":{}}".utf8), "[no-path]"),
+        shape("path is a number", Array("{\"path\":7,\"body\":{}}".utf8), "[no-path]"),
+        shape("nested a million deep", [UInt8](repeating: 0x5B, count: 60_000), "[no-path]"),
+        shape("no verb", text("v1/projects/p/apps/a", body: "{}"), "malformed-request"),
+        shape("the app id's colon is the last", text(path, body: "{}"), "unknown-method"),
+        shape("foreign verb", text("\(path):exchangeDebugToken", body: "{}"), "unknown-method"),
+        shape("a challenge without a key", text("\(path):generateAppAttestChallenge", body: "{}"), "no-active-key"),
+        shape("foreign app", text(foreignPath, body: "{}"), "unknown-app"),
+        shape("no body", Array("{\"path\":\"\(path):verifyAttestation\"}".utf8), "malformed-request"),
+        shape("body is a list", text("\(path):verifyAssertion", body: "[]"), "malformed-request"),
+        shape("base64 rubbish", text("\(path):verifyAssertion", body: rubbish), "malformed-request"),
+        shape("nested CBOR", nestedCBOR, "malformed-attestation"),
         Case(name: "no timestamp", value: good, timestamp: -1, expected: "malformed-request"),
         Case(name: "a time after 9999", value: good, timestamp: Int64.max - 1000, expected: "malformed-request"),
     ]
 
+    private static func shape(_ name: String, _ value: [UInt8]?, _ expected: String) -> Case {
+        Case(name: name, value: value, expected: expected)
+    }
+
+    private static let foreignPath = "v1/projects/123456789012/apps/1:1:ios:1:verifyAttestation"
+    private static let rubbish = "{\"keyId\":\"%%%\",\"assertion\":\"??\",\"clientDataHash\":\"AA==\"}"
+
     private static let keys: [Case] = [
-        Case(name: "no key", value: good, key: nil, expected: "key-mismatch"),
-        Case(name: "empty key", value: good, key: [], expected: "key-mismatch"),
-        Case(name: "foreign key", value: good, key: LoopTests.device(2).keyID.recordKey, expected: "key-mismatch"),
-        Case(
-            name: "unpadded key",
-            value: good,
-            key: LoopTests.device().keyID.recordKey.dropLast(),
-            expected: "key-mismatch"
-        ),
-        Case(name: "key is no UTF-8", value: good, key: [0xFF], expected: "key-mismatch"),
+        keyed("no key", nil), keyed("empty key", []), keyed("foreign key", LoopTests.device(2).keyID.recordKey),
+        keyed("unpadded key", LoopTests.device().keyID.recordKey.dropLast()), keyed("key is no UTF-8", [0xFF]),
     ]
 
+    private static func keyed(_ name: String, _ key: [UInt8]?) -> Case {
+        Case(name: name, value: good, key: key, expected: "key-mismatch")
+    }
+
     private static let headers: [Case] = [
-        Case(
-            name: "huge headers",
-            value: good,
-            headers: [RecordHeader(name: Array("x".utf8), value: [UInt8](repeating: 1, count: 9000))],
-            expected: "[bad-headers]"
+        headed("huge headers", [header("x", [UInt8](repeating: 1, count: 9000))]),
+        headed("request id too long", [header("request-id", tooLong)]),
+        headed("request id is no UTF-8", [header("request-id", [0xFF])]),
+        headed(
+            "a client's bad request id before the gateway's",
+            [header("request-id", tooLong), header("request-id", nil), RecordHeader("request-id", "gateway")],
+            "accepted"
         ),
-        Case(
-            name: "request id too long",
-            value: good,
-            headers: [RecordHeader("request-id", String(repeating: "x", count: 129))],
-            expected: "[bad-headers]"
+        headed(
+            "a null request id after the gateway's",
+            [RecordHeader("request-id", "gateway"), header("request-id", nil)]
         ),
-        Case(
-            name: "request id is no UTF-8",
-            value: good,
-            headers: [RecordHeader(name: Array("request-id".utf8), value: [0xFF])],
-            expected: "[bad-headers]"
-        ),
-        Case(
-            name: "a client's bad request id before the gateway's",
-            value: good,
-            headers: [
-                RecordHeader("request-id", String(repeating: "x", count: 129)),
-                RecordHeader(name: Array("request-id".utf8), value: nil), RecordHeader("request-id", "gateway"),
-            ],
-            expected: "accepted"
-        ),
-        Case(
-            name: "a null request id after the gateway's",
-            value: good,
-            headers: [RecordHeader("request-id", "gateway"), RecordHeader(name: Array("request-id".utf8), value: nil)],
-            expected: "[bad-headers]"
-        ),
-        Case(
-            name: "null headers that mean nothing",
-            value: good,
-            headers: [RecordHeader(name: [], value: nil), RecordHeader(name: [0xFF], value: nil)],
-            expected: "accepted"
-        ),
+        headed("null headers, meaningless", [header("", nil), RecordHeader(name: [0xFF], value: nil)], "accepted"),
     ]
+
+    private static let tooLong = [UInt8](repeating: UInt8(ascii: "x"), count: 129)
+
+    private static func header(_ name: String, _ value: [UInt8]?) -> RecordHeader {
+        RecordHeader(name: Array(name.utf8), value: value)
+    }
+
+    private static func headed(
+        _ name: String,
+        _ headers: [RecordHeader],
+        _ expected: String = "[bad-headers]"
+    ) -> Case {
+        Case(name: name, value: good, headers: headers, expected: expected)
+    }
 
     private static func text(_ path: String, body: String) -> [UInt8] {
         Array("{\"path\":\"\(path)\",\"body\":\(body)}".utf8)
@@ -141,15 +106,9 @@ struct HostileInputTests {
     }
 
     private static func record(_ item: Case, offset: Int64) -> InboundRecord {
-        InboundRecord(
-            topic: "appattest.requests",
-            partition: 0,
-            offset: offset,
-            timestamp: item.timestamp,
-            key: item.key.map { Array($0) },
-            value: item.value,
-            headers: item.headers
-        )
+        var record = RequestRecords.record(item.value, key: item.key, offset: offset)
+        (record.timestamp, record.headers) = (item.timestamp, item.headers)
+        return record
     }
 
     @Test(arguments: cases)

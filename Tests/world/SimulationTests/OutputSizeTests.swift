@@ -59,15 +59,8 @@ struct OutputSizeTests {
     func `every record becomes an output that the broker accepts`(item: Case) throws {
         var settings = PipelineSettings(registry: try RequestRecords.registry())
         settings.maxRecordBytes = Self.maxBytes
-        let record = InboundRecord(
-            topic: "appattest.requests",
-            partition: 0,
-            offset: 0,
-            timestamp: RequestRecords.time,
-            key: item.key,
-            value: item.value,
-            headers: item.headers
-        )
+        var record = RequestRecords.record(item.value, key: item.key, offset: 0)
+        record.headers = item.headers
         let run = try LoopRun([record], settings: settings, ca: LoopTests.ca)
         #expect(try run.outcomes() == [0: item.expected])
         let output = try #require(run.outputs.first)

@@ -2,7 +2,7 @@ internal import Foundation
 package import Settings
 
 /// A config directory in the temporary folder, removed with its owner.
-package final class ConfigurationDirectory {
+package final class ConfigurationDirectory: FileFolder {
     package let path: String
 
     package static let worker = #"{"anchors":{"attestation":["root.pem"]}}"#

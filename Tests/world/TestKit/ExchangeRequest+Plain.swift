@@ -24,18 +24,28 @@ extension ExchangeRequest {
     package static func verifyAttestation(
         of device: FakeDevice,
         hash: [UInt8] = ExchangeKit.clientDataHash,
-        at time: Int64 = ExchangeKit.start - 1000
+        at time: Int64 = ExchangeKit.start - 1000,
+        resource: String = ExchangeKit.resource,
+        fault: AttestationFault? = nil,
+        receiptFault: ReceiptFault? = nil
     ) -> Self {
-        let object = device.attest(clientDataHash: hash, at: EvaluationTime(milliseconds: time))
-        return plain(.verifyAttestation, object, of: device, hash: hash)
+        let object = device.attest(
+            clientDataHash: hash,
+            at: EvaluationTime(milliseconds: time),
+            fault: fault,
+            receiptFault: receiptFault
+        )
+        return plain(.verifyAttestation, object, of: device, hash: hash, resource: resource)
     }
 
     package static func verifyAssertion(
         of device: FakeDevice,
         counter: UInt32,
-        hash: [UInt8] = ExchangeKit.clientDataHash
+        hash: [UInt8] = ExchangeKit.clientDataHash,
+        resource: String = ExchangeKit.resource,
+        fault: AssertionFault? = nil
     ) -> Self {
-        let object = device.assertion(clientDataHash: hash, counter: counter)
-        return plain(.verifyAssertion, object, of: device, hash: hash)
+        let object = device.assertion(clientDataHash: hash, counter: counter, fault: fault)
+        return plain(.verifyAssertion, object, of: device, hash: hash, resource: resource)
     }
 }

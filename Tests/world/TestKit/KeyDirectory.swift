@@ -4,7 +4,7 @@ internal import Foundation
 package import Settings
 
 /// A config directory with key files, removed with its owner.
-package struct KeyDirectory {
+package struct KeyDirectory: FileFolder {
     package static let app = "projects/1/apps/a"
     package let files: ConfigurationDirectory
     package var path: String { files.path }
@@ -37,26 +37,22 @@ package struct KeyDirectory {
     /// Writes a file with its rights.
     package func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws {
         try files.write(name, bytes)
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(path)/\(name)")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file(name))
     }
 
     package func write(_ name: String, _ text: String, mode: Int = 0o600) throws {
         try write(name, Array(text.utf8), mode: mode)
     }
 
-    package func text(_ name: String) throws -> String {
-        String(decoding: try Data(contentsOf: URL(filePath: "\(path)/\(name)")), as: UTF8.self)
-    }
-
     package func mode(_ name: String) throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+        let attributes = try FileManager.default.attributesOfItem(atPath: file(name))
         return attributes[.posixPermissions] as? Int ?? -1
     }
 
     /// Makes a file look so much older.
     package func age(_ name: String, hours: Double) throws {
         let time = Date(timeIntervalSince1970: Double(timeOfDay()) / 1_000 - hours * 3600)
-        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: "\(path)/\(name)")
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: file(name))
     }
 
     package func load() throws(ConfigurationFault) -> LoadedConfiguration {

@@ -54,19 +54,17 @@ package struct MadeEvent {
 
     /// A capture of such events.
     package static func capture(_ events: [MadeEvent]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for (offset, event) in events.enumerated() {
-            let record = InboundRecord(
-                topic: "appattest.events",
-                partition: 0,
-                offset: Int64(offset),
-                timestamp: 1_795_176_000_000,
-                key: nil,
-                value: event.value,
-                headers: []
-            )
-            CaptureCodec.encode(record, into: &bytes)
-        }
-        return bytes
+        CaptureCodec.capture(
+            events.enumerated().map { offset, event in
+                InboundRecord(
+                    topic: "appattest.events",
+                    partition: 0,
+                    offset: Int64(offset),
+                    timestamp: 1_795_176_000_000,
+                    key: nil,
+                    value: event.value
+                )
+            }
+        )
     }
 }

@@ -9,9 +9,9 @@ package enum Kcat {
     /// Runs it on a topic to its end. - Returns: what it printed.
     @discardableResult
     package static func run(_ servers: String, topic: String, _ arguments: [String]) throws -> Data {
-        guard let program else { throw ProgramFault(description: "kcat is not installed") }
+        guard let program else { throw ClusterFault(description: "kcat is not installed") }
         let run = PythonLab.run([program.path, "-b", servers, "-t", topic] + arguments)
-        guard run.code == 0 else { throw ProgramFault(description: "kcat \(arguments): \(run.error)") }
+        guard run.code == 0 else { throw ClusterFault(description: "kcat \(arguments): \(run.error)") }
         return run.output
     }
 }

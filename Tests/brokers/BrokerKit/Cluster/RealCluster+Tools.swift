@@ -38,6 +38,15 @@ package struct AccessRule: Sendable {
     }
 }
 
+/// Kafka's own tools, by their classes.
+package enum KafkaTool: String, Sendable {
+    case topics = "org.apache.kafka.tools.TopicCommand"
+    case acls = "org.apache.kafka.tools.AclCommand"
+    case configs = "kafka.admin.ConfigCommand"
+    case groups = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+    case records = "org.apache.kafka.tools.DeleteRecordsCommand"
+}
+
 extension RealCluster {
     /// Adds rules, in force when this returns.
     package func add(_ rules: [AccessRule]) throws {
@@ -52,28 +61,33 @@ extension RealCluster {
     /// Gives topics more partitions: as many as `count` altogether.
     package func addPartitions(_ count: Int32, to topics: [String]) throws {
         for topic in topics {
-            let change = ["--alter", "--topic", topic, "--partitions", String(count)]
-            try tool("org.apache.kafka.tools.TopicCommand", ["--bootstrap-server", bootstrapServers] + change)
+            try tool(.topics, "--alter", "--topic", topic, "--partitions", String(count))
         }
     }
 
-    package func deleteTopic(_ name: String) throws {
-        let deletion = ["--delete", "--topic", name]
-        try tool("org.apache.kafka.tools.TopicCommand", ["--bootstrap-server", bootstrapServers] + deletion)
+    package func deleteTopic(_ name: String) throws { try tool(.topics, "--delete", "--topic", name) }
+
+    /// Changes settings of topics, clients or brokers.
+    ///
+    /// - Parameter name: nil = of all that have none of their own.
+    package func configure(_ kind: String, _ name: String?, _ change: String...) throws {
+        let entity = name.map { ["--entity-name", $0] } ?? ["--entity-default"]
+        try tool(.configs, ["--alter", "--entity-type", kind] + entity + change)
     }
 
-    private func acls(_ arguments: [String]) throws {
-        try tool("org.apache.kafka.tools.AclCommand", ["--bootstrap-server", bootstrapServers] + arguments)
-    }
+    private func acls(_ arguments: [String]) throws { try tool(.acls, arguments) }
 
-    /// Runs one of Kafka's own tools to its end. - Returns: what it printed.
     @discardableResult
-    package func tool(_ className: String, _ arguments: [String]) throws -> String {
-        let places = ["-Xmx256m", "-cp", installation.home.path + "/libs/*", className]
+    package func tool(_ tool: KafkaTool, _ arguments: String...) throws -> String { try self.tool(tool, arguments) }
+
+    /// Runs one of Kafka's own tools on this cluster to its end. - Returns: what it printed.
+    @discardableResult
+    package func tool(_ tool: KafkaTool, _ arguments: [String]) throws -> String {
+        let places = ["-Xmx256m", "-cp", installation.home.path + "/libs/*", tool.rawValue]
         let java = [installation.java.path, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
-        let run = PythonLab.run(java + places + arguments)
+        let run = PythonLab.run(java + places + ["--bootstrap-server", bootstrapServers] + arguments)
         let text = String(decoding: run.output, as: UTF8.self) + run.error
-        guard run.code == 0 else { throw ClusterFault(description: "\(className): \(text)") }
+        guard run.code == 0 else { throw ClusterFault(description: "\(tool.rawValue): \(text)") }
         return text
     }
 

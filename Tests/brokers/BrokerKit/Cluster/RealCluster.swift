@@ -22,9 +22,10 @@ package struct ClusterSettings: Sendable {
     /// Makes what stands between clients and brokers; nil = nothing does.
     package var proxy: (@Sendable ([ClusterRoute]) throws -> any ClusterProxy)?
 
-    package init(brokers: Int = 1) {
+    package init(brokers: Int = 1, adjust: (inout ClusterSettings) -> Void = { _ in }) {
         precondition(brokers == 1 || brokers == 3, "a cluster has one broker or three")
         self.brokers = brokers
+        adjust(&self)
     }
 }
 
@@ -48,7 +49,7 @@ package struct ClusterUser: Sendable {
     package init(_ name: String, password: String) { (self.name, self.password) = (name, password) }
 }
 
-/// A cluster that did not start, or a tool of Kafka's that failed.
+/// A cluster or a process that did not start, or a tool that failed.
 package struct ClusterFault: Error, CustomStringConvertible {
     package let description: String
 

@@ -75,16 +75,10 @@ package struct TLSAuthority: Sendable {
         guard let program = KafkaInstallation.executable("openssl") else {
             throw ClusterFault(description: "there is no openssl command")
         }
-        let process = Process()
-        let output = Pipe()
-        (process.executableURL, process.arguments, process.currentDirectoryURL) = (program, arguments, folder)
-        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, output)
-        process.standardError = output
-        try process.run()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw ClusterFault(description: "openssl \(arguments.first ?? ""): \(said)")
+        // In the folder: `env` goes there first.
+        let run = PythonLab.run(["--chdir", folder.path, program.path] + arguments)
+        guard run.code == 0 else {
+            throw ClusterFault(description: "openssl \(arguments.first ?? ""): \(run.error)")
         }
     }
 

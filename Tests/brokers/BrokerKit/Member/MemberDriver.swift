@@ -201,14 +201,8 @@ package final class MemberDriver {
     }
 
     /// Steps until `count` records of one assignment are there, and never takes more than the limit in all.
-    ///
-    /// - Parameter first: those that came already.
-    package func records(
-        _ count: Int,
-        after first: MemberBatch = MemberBatch(),
-        limits: BatchLimits = BatchLimits()
-    ) throws -> MemberBatch {
-        var (batch, watch) = (first, StandstillWatch<[Int]>())
+    package func records(_ count: Int, limits: BatchLimits = BatchLimits()) throws -> MemberBatch {
+        var (batch, watch) = (MemberBatch(), StandstillWatch<[Int]>())
         while batch.records.count < count, !watch.isStill(mark) {
             var rest = limits
             rest.records -= batch.records.count

@@ -2,7 +2,7 @@ package import Broker
 internal import Kafka
 internal import KafkaPorts
 package import Settings
-package import Streams
+internal import Streams
 internal import TestKit
 internal import Testing
 
@@ -59,19 +59,6 @@ package struct RealFixture {
         // These tests commit without a worker: their ledgers hold no marks.
         settings.guardsPositions = false
         return settings
-    }
-
-    /// The values that an output topic holds, as a reader of this isolation level sees them, partition by partition.
-    package func values(
-        of stream: OutputTopic,
-        _ isolation: String = "read_committed",
-        partitions: Int32 = 3
-    ) throws -> [String] {
-        let settings = KafkaProperties(properties + [("isolation.level", isolation)])
-        var records: [KafkaRecord] = []
-        try TopicDump.read(try #require(names.outputs[stream]), settings, partitions: partitions) { records.append($0) }
-        return records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
-            .map { String(decoding: $0.value ?? [], as: UTF8.self) }
     }
 
     /// The group's next offset of each partition; nil = nothing committed.

@@ -1,5 +1,7 @@
 internal import Crypto
 internal import Foundation
+internal import TestKit
+package import Testing
 
 /// A worker and a gateway as processes, on the suite's broker.
 package struct GatewaySite {
@@ -30,28 +32,39 @@ package struct GatewaySite {
         try workplace.done("create-topics", "--partitions", "3")
         try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
         let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
-        try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
-        try Data((Self.secret + "\n").utf8).write(to: URL(filePath: workplace.folder + "/secret"))
+        try workplace.write("backend \(digest)\n", to: "config/verifiers")
+        try workplace.write(Self.secret + "\n", to: "secret")
         worker = try workplace.start("run", "--instance", "one")
-        guard worker.says("are assigned", seconds: 60) else { throw ProgramFault(description: worker.error) }
+        guard worker.says("are assigned", seconds: 60) else { throw ClusterFault(description: worker.error) }
         gateway = try workplace.start("gateway", "--instance", "g1")
         guard gateway.says("serves 127.0.0.1, port \(port)", seconds: 60) else {
-            throw ProgramFault(description: gateway.error)
+            throw ClusterFault(description: gateway.error)
         }
     }
 
-    /// Stock clients that live on the gateway's answers.
+    /// Lets stock clients live on the gateway's answers until they are done, and none may get another's.
     ///
     /// - Parameters:
     ///   - via: nil = the gateway itself.
     ///   - seed: of the devices; those of one seed come once.
-    package func clients(devices: Int, records: Int, via: String? = nil, seed: Int = 1) throws -> ProgramProcess {
-        try workplace.start(
+    @discardableResult
+    package func serve(
+        devices: Int,
+        records: Int,
+        via: String? = nil,
+        seed: Int = 1,
+        location: SourceLocation = #_sourceLocation
+    ) throws -> ProgramProcess {
+        let clients = try workplace.start(
             "simulate",
             [
                 "--live", "--via", via ?? url, "--devices", String(devices), "--records", String(records),
-                "--seed", String(seed), "--verifier-secret", workplace.folder + "/secret",
+                "--seed", String(seed), "--verifier-secret", workplace.file("secret"),
             ]
         )
+        let isServed = clients.waitForEnd(seconds: 120) == .exit(0)
+        let isOwn = clients.output.contains(" no response went to another caller")
+        #expect(isServed && isOwn, "\(clients.output) \(clients.error)", sourceLocation: location)
+        return clients
     }
 }

@@ -33,7 +33,7 @@ package final class ProgramProcess {
     ) throws {
         self.streams = streams
         guard let program = program ?? WorkerBinary.url else {
-            throw ProgramFault(description: WorkerBinary.whyMissing)
+            throw ClusterFault(description: WorkerBinary.whyMissing)
         }
         process.executableURL = program
         process.arguments = arguments
@@ -96,14 +96,10 @@ package final class ProgramProcess {
         ProcessProgress(of: processID, files: [streams + ".out", streams + ".err"])
     }
 
-    package func removeStreams() {
-        for suffix in [".out", ".err"] { try? FileManager.default.removeItem(atPath: streams + suffix) }
-    }
-
     private static func file(_ path: String) throws -> FileHandle {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)
-        else { throw ProgramFault(description: "cannot write \(path)") }
+        else { throw ClusterFault(description: "cannot write \(path)") }
         return file
     }
 

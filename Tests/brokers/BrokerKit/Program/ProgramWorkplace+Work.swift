@@ -1,14 +1,23 @@
+package import Broker
 internal import Foundation
-package import Kafka
+internal import Kafka
 internal import KafkaPorts
+package import Streams
 internal import TestKit
 package import Testing
 
 extension ProgramWorkplace {
-    /// Changes a file of the configuration.
-    package func rewrite(_ name: String, _ change: (String) -> String) throws {
-        let file = URL(filePath: config + "/" + name)
-        try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
+    /// Changes a file of the configuration, or of a copy of it.
+    package func rewrite(_ name: String, of config: String = "config", _ change: (String) -> String) throws {
+        let name = "\(config)/\(name)"
+        try write(change(text(name)), to: name)
+    }
+
+    /// A copy of the configuration under another name. - Returns: its path.
+    @discardableResult
+    package func copyConfig(as name: String) throws -> String {
+        try FileManager.default.copyItem(atPath: config, toPath: file(name))
+        return file(name)
     }
 
     /// Starts a command on this configuration.
@@ -32,17 +41,21 @@ extension ProgramWorkplace {
     }
 
     /// Publishes the traffic of fake devices, as the program makes it.
-    package func simulate(devices: Int, records: Int, faults: Double = 0, seed: Int = 1) throws {
-        let load = ["--devices", String(devices), "--records", String(records), "--faults", String(faults)]
-        try done("simulate", load + ["--seed", String(seed), "--publish"])
+    package func simulate(devices: Int, records: Int, faults: Double = 0, seed: Int = 1, verbs: String? = nil) throws {
+        try done("simulate", Self.load(devices, records, faults, verbs) + ["--seed", String(seed), "--publish"])
+    }
+
+    /// The options of `simulate` for a load; verbs as it takes them, nil = its own.
+    package static func load(_ devices: Int, _ records: Int, _ faults: Double, _ verbs: String?) -> [String] {
+        ["--devices", String(devices), "--records", String(records), "--faults", String(faults)]
+            + (verbs.map { ["--verbs", $0] } ?? [])
     }
 
     /// Runs the worker until so many outcomes are there, then asks it to end, which must be exit code 0.
     package func work(until outcomes: Int, location: SourceLocation = #_sourceLocation) throws -> ProgramProcess {
         let worker = try start("run", "--instance", "one")
         #expect(try hasOutcomes(outcomes, of: [worker]), "\(worker.error)", sourceLocation: location)
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)", sourceLocation: location)
+        worker.expectEnd(location: location)
         return worker
     }
 
@@ -71,10 +84,10 @@ extension ProgramWorkplace {
     package func hasOutcomes(_ count: Int, of workers: [ProgramProcess], seconds: Int = 60) throws -> Bool {
         let readers = try ["results", "dead-letters"].map { try reader(of: topic($0)) }
         var found = 0
-        _ = try eventually(seconds: seconds) {
+        _ = eventually(seconds: seconds) {
             for reader in readers {
-                while let event = try reader.poll(timeoutMilliseconds: 10) {
-                    if case .message = event { found += 1 }
+                while let event = reader.poll(waiting: 10) {
+                    if case .record = event { found += 1 }
                 }
             }
             return Outlook(found: found, workers: workers.map(\.progress))
@@ -95,10 +108,42 @@ extension ProgramWorkplace {
         return reader
     }
 
+    /// Puts records onto a topic, each on the partition of its key unless another one is given.
+    ///
+    /// - Parameter topic: nil = the requests.
+    package func put(_ records: [PublishRecord], to topic: String? = nil) throws {
+        let producer = try Producer(properties)
+        for record in records {
+            let own = record.key.map { Partitioner.murmur2.partition(of: $0, count: partitions) } ?? 0
+            try producer.produce(
+                topic: topic ?? requests,
+                partition: record.partition ?? own,
+                key: record.key,
+                value: record.value,
+                headers: record.headers
+            )
+        }
+        try producer.flush(timeoutMilliseconds: 60_000)
+    }
+
     /// Every committed record of a topic, partition by partition.
-    package func records(of topic: String) throws -> [KafkaRecord] {
-        var records: [KafkaRecord] = []
+    package func records(of topic: String) throws -> [InboundRecord] {
+        var records: [InboundRecord] = []
         try TopicDump.read(topic, properties, partitions: partitions) { records.append($0) }
         return records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
+    }
+}
+
+extension ProgramProcess {
+    /// Asks the process to end, which must be exit code 0.
+    ///
+    /// - Parameter number: nil = SIGTERM.
+    package func expectEnd(
+        on number: Int32? = nil,
+        seconds: Int = 30,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        signal(number ?? SIGTERM)
+        #expect(waitForEnd(seconds: seconds) == .exit(0), "\(output) \(error)", sourceLocation: location)
     }
 }

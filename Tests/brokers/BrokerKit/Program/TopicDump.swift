@@ -2,7 +2,7 @@ internal import Foundation
 package import Kafka
 internal import KafkaPorts
 internal import Pipeline
-internal import Streams
+package import Streams
 internal import TestKit
 
 /// Reads whole topics, without joining a group.
@@ -29,7 +29,7 @@ package enum TopicDump {
         _ topic: String,
         _ properties: KafkaProperties,
         partitions: Int32,
-        body: (KafkaRecord) throws -> Void
+        body: (InboundRecord) throws -> Void
     ) throws -> [Int32: Ends] {
         var ends = try self.ends(of: topic, properties, partitions: partitions)
         var settings = properties
@@ -44,13 +44,14 @@ package enum TopicDump {
         var (events, watch) = (0, StandstillWatch<Int>(seconds: 60))
         while !open.isEmpty {
             if watch.isStill(events) { throw ClusterFault(description: "\(topic): \(open) not read") }
-            guard let event = try consumer.poll(timeoutMilliseconds: 1_000) else { continue }
+            guard let event = consumer.poll(waiting: 1_000) else { continue }
             switch event {
-            case .message(let message):
-                counts[message.partition, default: 0] += 1
-                try body(message.take())
-            case .endOfPartition(let end): open.remove(end.partition)
-            case .notice, .change: continue
+            case .record(let record, _):
+                counts[record.stamp.place.partition, default: 0] += 1
+                try body(record.take())
+            case .end(let end): open.remove(end.partition)
+            case .fault(let fault) where fault.isFatal: throw fault
+            default: continue
             }
             events += 1
         }
@@ -72,8 +73,8 @@ package enum TopicDump {
         _ properties: KafkaProperties,
         partitions: Int32,
         to path: String,
-        keeping: (KafkaRecord) -> Bool = { _ in true },
-        each: (KafkaRecord) -> Void = { _ in }
+        keeping: (InboundRecord) -> Bool = { _ in true },
+        each: (InboundRecord) -> Void = { _ in }
     ) throws -> [Int32: Ends] {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)
@@ -81,7 +82,7 @@ package enum TopicDump {
         defer { try? file.close() }
         var lines: [UInt8] = []
         let ends = try read(topic, properties, partitions: partitions) { record in
-            if keeping(record) { CaptureCodec.encode(InboundRecord(record, topic: topic), into: &lines) }
+            if keeping(record) { CaptureCodec.encode(record, into: &lines) }
             if lines.count > 1 << 20 {
                 try file.write(contentsOf: Data(lines))
                 lines = []

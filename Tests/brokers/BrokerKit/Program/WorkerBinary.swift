@@ -22,7 +22,7 @@ package enum WorkerBinary {
         let process = try ProgramProcess(arguments, in: folder)
         guard process.waitForEnd(seconds: seconds) != nil else {
             process.signal(SIGKILL)
-            throw ProgramFault(description: "\(arguments.joined(separator: " ")) makes no progress")
+            throw ClusterFault(description: "\(arguments.joined(separator: " ")) makes no progress")
         }
         return process
     }
@@ -32,21 +32,8 @@ package enum WorkerBinary {
     package static func done(_ arguments: [String], in folder: String, seconds: Int = 60) throws -> ProgramProcess {
         let process = try run(arguments, in: folder, seconds: seconds)
         guard process.end == .exit(0) else {
-            throw ProgramFault(description: "\(arguments.joined(separator: " ")): \(process.error) \(process.output)")
+            throw ClusterFault(description: "\(arguments.joined(separator: " ")): \(process.error) \(process.output)")
         }
         return process
     }
-
-    /// Whether the program has a command of that name.
-    package static func has(command: String) -> Bool {
-        guard let process = try? run([command, "--help"], in: NSTemporaryDirectory(), seconds: 30) else { return false }
-        defer { process.removeStreams() }
-        return process.end == .exit(0)
-    }
-}
-
-package struct ProgramFault: Error, CustomStringConvertible {
-    package let description: String
-
-    package init(description: String) { self.description = description }
 }

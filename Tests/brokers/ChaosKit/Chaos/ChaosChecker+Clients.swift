@@ -1,3 +1,5 @@
+internal import Streams
+
 /// What stock clients have in the end, against the topics.
 extension ChaosChecker {
     static func checkClients(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
@@ -21,22 +23,17 @@ extension ChaosChecker {
         }
     }
 
-    private struct Call: Hashable {
-        let partition: Int32
-        let requestID: String
-    }
-
     /// The keys whose requests got the tokens.
     private static func owners(_ evidence: ChaosEvidence) -> [String: String] {
         var keys: [Call: String] = [:]
         for outcome in evidence.outcomes where outcome.verdict == "accepted" {
             guard let keyID = outcome.keyID, let id = outcome.requestID else { continue }
-            keys[Call(partition: outcome.source.partition, requestID: id)] = keyID
+            keys[Call(outcome.source.partition, id)] = keyID
         }
         var owners: [String: String] = [:]
         for answer in evidence.answers ?? [] {
             guard let token = answer.token else { continue }
-            owners[token.id] = keys[Call(partition: answer.written.partition, requestID: answer.requestID)]
+            owners[token.id] = keys[Call(answer.written.partition, answer.requestID)]
         }
         return owners
     }

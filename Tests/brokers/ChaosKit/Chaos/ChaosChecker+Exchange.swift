@@ -1,3 +1,6 @@
+internal import BrokerKit
+internal import Streams
+
 /// The exchange: what may be used once, and what an answer brings with it.
 extension ChaosChecker {
     static func checkExchange(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
@@ -25,7 +28,7 @@ extension ChaosChecker {
 
     /// No challenge is accepted twice with one key; redeliveries that are marked as such do not count.
     private static func checkChallenges(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
-        var accepted: [String: ChaosPlace] = [:]
+        var accepted: [String: RecordPlace] = [:]
         for outcome in evidence.outcomes where outcome.isFirstAcceptance {
             guard let challenge = evidence.exchanges[outcome.source]?.challenge, let keyID = outcome.keyID
             else { continue }
@@ -124,7 +127,8 @@ extension ChaosChecker {
 
     private static let othersPerPartition = 4
 
-    private struct Call: Hashable, CustomStringConvertible {
+    /// A call by the partition of its request and its id.
+    struct Call: Hashable, CustomStringConvertible {
         let partition: Int32
         let requestID: String
 

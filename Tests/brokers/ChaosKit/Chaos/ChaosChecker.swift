@@ -1,7 +1,10 @@
+internal import BrokerKit
+package import Streams
+
 /// Everything that a run left in the topics.
 package struct ChaosEvidence: Sendable {
     /// Every request that lies in the requests topic.
-    package var requests: [ChaosPlace]
+    package var requests: [RecordPlace]
     /// Per topic in the order of partition and offset: results, then dead letters, as a reader of committed records
     /// gets them.
     package var outcomes: [ChaosOutcome]
@@ -12,7 +15,7 @@ package struct ChaosEvidence: Sendable {
     /// Those that were there before the first request.
     package var keysBefore: [String: Int64] = [:]
     /// The challenges and tokens that requests of the exchange consume.
-    package var exchanges: [ChaosPlace: ChaosExchange] = [:]
+    package var exchanges: [RecordPlace: ChaosExchange] = [:]
     /// The tokens topic, in the order of partition and offset; nil where it was not read.
     package var answers: [ChaosAnswer]?
     /// The events topic; nil where it was not read.
@@ -20,18 +23,9 @@ package struct ChaosEvidence: Sendable {
     /// The ledger topic; nil where it was not read.
     package var topic: ChaosLedger?
     /// Requests that a wrong clock may have refused; no replay has them.
-    package var spoilt: Set<ChaosPlace> = []
+    package var spoilt: Set<RecordPlace> = []
     /// Of stock clients at gateways; nil where there were none.
     package var clients: ChaosClientReport?
-
-    package init(
-        requests: [ChaosPlace],
-        outcomes: [ChaosOutcome],
-        replayed: [ChaosOutcome]? = nil,
-        ledger: [String: Int64]? = nil
-    ) {
-        (self.requests, self.outcomes, self.replayed, self.ledger) = (requests, outcomes, replayed, ledger)
-    }
 }
 
 /// Checks the evidence of a run against the worker's promises.
@@ -51,7 +45,7 @@ package enum ChaosChecker {
         if let ledger = evidence.ledger {
             checkLedger(ledger, evidence, &findings)
         } else {
-            findings.unchecked[.ledgerDiffers] = "the program has no export-keys yet"
+            findings.unchecked[.ledgerDiffers] = "no export"
         }
         checkExchange(evidence, &findings)
         checkClients(evidence, &findings)
@@ -59,9 +53,9 @@ package enum ChaosChecker {
     }
 
     /// Exactly one outcome for each request. - Returns: the index of each request's first outcome.
-    private static func checkOnce(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) -> [ChaosPlace: Int] {
+    private static func checkOnce(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) -> [RecordPlace: Int] {
         let requests = Set(evidence.requests)
-        var first: [ChaosPlace: Int] = [:]
+        var first: [RecordPlace: Int] = [:]
         first.reserveCapacity(requests.count)
         for (index, outcome) in evidence.outcomes.enumerated() {
             if !requests.contains(outcome.source) {
@@ -87,28 +81,24 @@ package enum ChaosChecker {
     /// twice counts where it stood first: the second one is counted as doubled.
     private static func checkOrder(
         _ outcomes: [ChaosOutcome],
-        _ first: [ChaosPlace: Int],
+        _ first: [RecordPlace: Int],
         _ findings: inout ChaosFindings
     ) {
-        var last: [TopicPartition: ChaosPlace] = [:]
+        // By partition, of results and of dead letters.
+        var last: [Bool: [Int32: RecordPlace]] = [:]
         for (index, outcome) in outcomes.enumerated() where first[outcome.source] == index {
-            let place = TopicPartition(isDeadLetters: outcome.isDeadLetter, partition: outcome.written.partition)
-            if let before = last[place], before > outcome.source {
+            let partition = outcome.written.partition
+            if let before = last[outcome.isDeadLetter]?[partition], before > outcome.source {
                 findings.add(.outOfOrder, "\(outcome.source) stands after \(before), at \(outcome.written)")
             } else {
-                last[place] = outcome.source
+                last[outcome.isDeadLetter, default: [:]][partition] = outcome.source
             }
         }
     }
 
-    private struct TopicPartition: Hashable {
-        var isDeadLetters: Bool
-        var partition: Int32
-    }
-
     /// No counter of a key moves it twice; an attestation's 0 moves nothing.
     private static func checkCounters(_ outcomes: [ChaosOutcome], _ findings: inout ChaosFindings) {
-        var accepted: [String: [Int64: ChaosPlace]] = [:]
+        var accepted: [String: [Int64: RecordPlace]] = [:]
         for outcome in outcomes {
             guard let (keyID, counter) = outcome.movedCounter, counter > 0 else { continue }
             if let before = accepted[keyID]?[counter] {
@@ -124,7 +114,7 @@ package enum ChaosChecker {
     private static func checkVerdicts(
         _ replayed: [ChaosOutcome],
         _ evidence: ChaosEvidence,
-        _ first: [ChaosPlace: Int],
+        _ first: [RecordPlace: Int],
         _ findings: inout ChaosFindings
     ) {
         var missing = Set(first.keys).subtracting(evidence.spoilt)

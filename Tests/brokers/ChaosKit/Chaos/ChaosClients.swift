@@ -18,10 +18,6 @@ package struct ChaosClientReport: Sendable {
         package var keyID: String?
         /// The `jti` of its session token; nil where it has none, or has not got every token that it asked for.
         package var tokenID: String?
-
-        package init(name: String, keyID: String?, tokenID: String?) {
-            (self.name, self.keyID, self.tokenID) = (name, keyID, tokenID)
-        }
     }
 
     package var clients: [Client] = []
@@ -33,8 +29,6 @@ package struct ChaosClientReport: Sendable {
     package var statuses: [Int: Int] = [:]
     package var failures = 0
     package var tokens = 0
-
-    package init() {}
 
     package var line: String {
         let codes = statuses.sorted { $0.key < $1.key }.map { "\($0.value) with \($0.key)" }.joined(separator: ", ")

@@ -35,12 +35,10 @@ extension ChaosCrew {
             members[index].state = .doomed(until: .now + ChaosBrokers.deadlyPause * 0.8)
             return "\(name) will be killed meanwhile"
         case .terminateWorker, .terminateGateway:
-            members[index].process?.signal(SIGTERM)
-            members[index].state = .ending(since: .now, startsAfter: back)
+            end(index, startsAfter: back)
             return "SIGTERM of \(name), back \(back.text) after its end"
         case .scaleDown:
-            members[index].process?.signal(SIGTERM)
-            members[index].state = .ending(since: .now, startsAfter: nil)
+            end(index)
             return "\(name) leaves"
         default: return nil
         }

@@ -84,12 +84,17 @@ final class ChaosCrew {
     /// Asks every worker to end and waits for it. - Returns: their names.
     func leave(_ pause: () throws -> Void) throws -> [String] {
         resting = running
-        for index in resting {
-            members[index].process?.signal(SIGTERM)
-            members[index].state = .ending(since: .now, startsAfter: nil)
-        }
+        for index in resting { end(index) }
         while !isWhole { try pause() }
         return resting.map { members[$0].name }
+    }
+
+    /// Asks a process to end.
+    ///
+    /// - Parameter back: after which time it is started again; nil = it is not.
+    func end(_ index: Int, startsAfter back: Duration? = nil) {
+        members[index].process?.signal(SIGTERM)
+        members[index].state = .ending(since: .now, startsAfter: back)
     }
 
     /// Starts those workers again that ``leave(_:)`` ended.
@@ -193,8 +198,7 @@ extension ChaosCrew {
     func finish() throws {
         for index in members.indices where members[index].process?.isRunning ?? false {
             members[index].process?.signal(SIGCONT)
-            members[index].process?.signal(SIGTERM)
-            members[index].state = .ending(since: .now, startsAfter: nil)
+            end(index)
         }
         for index in members.indices {
             if case .down = members[index].state { members[index].state = .absent }
@@ -208,8 +212,13 @@ extension ChaosCrew {
 
 extension Duration {
     /// Seconds with a tenth.
-    var text: String {
-        let tenths = Int((self / .milliseconds(100)).rounded())
-        return "\(tenths / 10).\(tenths % 10) s"
+    var text: String { (self / .seconds(1)).tenths + " s" }
+}
+
+extension Double {
+    /// With one digit behind the point; not for negative ones.
+    var tenths: String {
+        let tenths = Int((self * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
     }
 }

@@ -1,3 +1,4 @@
+internal import BrokerKit
 package import Crypto
 internal import JSON
 package import Streams
@@ -18,10 +19,13 @@ package struct ChaosExchange: Hashable, Sendable {
     /// The `jti` of the token that is checked. A run has one project.
     package var tokenID: String?
 
-    package init(_ verb: Verb, value: Digest, challenge: Digest? = nil, tokenID: String? = nil) {
-        (self.verb, self.value, self.challenge, self.tokenID) = (verb, value, challenge, tokenID)
-    }
+    /// Whether an accepted one has a record on the tokens topic.
+    var isAnswered: Bool { verb != .verifyAppCheckToken }
+    /// Whether there is an event of it.
+    var isReported: Bool { verb == .exchangeAppAttestAttestation || verb == .exchangeAppAttestAssertion }
+}
 
+extension ChaosExchange {
     /// - Returns: nil for any other request.
     package init?(request value: [UInt8]?) {
         guard let value, let root = try? JSONDocument(parsing: value).root,
@@ -29,22 +33,17 @@ package struct ChaosExchange: Hashable, Sendable {
         else { return nil }
         let token = root["body"]?["app_check_token"]?.string
         self.init(
-            verb,
+            verb: verb,
             value: SHA256.hash(value),
             challenge: root["body"]?["challenge"]?.base64Bytes.map { SHA256.hash($0) },
             tokenID: token.flatMap { ExchangeToken($0)?.id }
         )
     }
-
-    /// Whether an accepted one has a record on the tokens topic.
-    var isAnswered: Bool { verb != .verifyAppCheckToken }
-    /// Whether there is an event of it.
-    var isReported: Bool { verb == .exchangeAppAttestAttestation || verb == .exchangeAppAttestAssertion }
 }
 
 /// A record of the tokens topic.
 package struct ChaosAnswer: Hashable, Sendable {
-    package var written: ChaosPlace
+    package var written: RecordPlace
     package var requestID: String
     /// nil for a challenge.
     package var token: Token?
@@ -54,26 +53,21 @@ package struct ChaosAnswer: Hashable, Sendable {
         package var id: String
         /// Seconds since 1970.
         package var expiresAt: Int64?
-
-        package init(id: String, expiresAt: Int64?) { (self.id, self.expiresAt) = (id, expiresAt) }
     }
+}
 
-    package init(written: ChaosPlace, requestID: String, token: Token? = nil) {
-        (self.written, self.requestID, self.token) = (written, requestID, token)
-    }
-
+extension ChaosAnswer {
     /// - Throws: for anything but a challenge or token.
     package init(_ record: InboundRecord) throws {
         let root = try JSONDocument(parsing: record.value ?? []).root
-        let id = record.headers.last { $0.name == Array("request-id".utf8) }?.value
         let text = (root["appCheckToken"] ?? root)["token"]?.string
         let token = text.flatMap { ExchangeToken($0) }
-        guard let id, token != nil || root["challenge"] != nil else {
+        guard let id = record.text(of: "request-id"), token != nil || root["challenge"] != nil else {
             throw ChaosOutcome.Unreadable(description: "no answer at \(record.partition)/\(record.offset)")
         }
         self.init(
-            written: ChaosPlace(record.partition, record.offset),
-            requestID: String(decoding: id, as: UTF8.self),
+            written: RecordPlace(record),
+            requestID: id,
             token: token.map { Token(id: $0.id, expiresAt: $0.expiresAt) }
         )
     }
@@ -85,11 +79,9 @@ package struct ChaosEvent: Hashable, Sendable {
     package var requestID: String
     /// The event's name, with the reason of a failure.
     package var name: String
+}
 
-    package init(partition: Int32, requestID: String, name: String) {
-        (self.partition, self.requestID, self.name) = (partition, requestID, name)
-    }
-
+extension ChaosEvent {
     /// What a worker reports of a request.
     init(of outcome: ChaosOutcome) {
         let name = outcome.reason.map { "AppAttestFailure \($0)" } ?? "AppAttestSuccess"

@@ -1,5 +1,6 @@
 internal import AppAttest
 internal import AppCheck
+internal import Broker
 internal import Crypto
 package import DeviceLab
 internal import Pipeline
@@ -15,9 +16,9 @@ package final class ChaosExchangeTraffic {
     private struct Member {
         var device: FakeDevice
         let artifact: [UInt8]
-        var attestation: ChaosRequest
+        var attestation: PublishRecord
         /// The last request.
-        var last: ChaosRequest
+        var last: PublishRecord
         /// The last assertion's.
         var challenge: [UInt8]?
     }
@@ -54,27 +55,16 @@ package final class ChaosExchangeTraffic {
     private var made = 0
     private var members: [Member] = []
     private var tokens: [(id: String, text: [UInt8])] = []
-    private var recent: [ChaosRequest] = []
+    private var recent: [PublishRecord] = []
 
-    /// - Parameter challengeSeconds: the configured life of a challenge.
-    package init(_ keys: ChaosKeys, ca: LabCA, seed: UInt64, devices: Int, challengeSeconds: Int) {
-        (self.keys, self.ca, self.seed, self.devices) = (keys, ca, seed, devices)
-        challengeLife = Int64(challengeSeconds) * 1000
-        random = SeededRandom(seed: seed ^ 0xE8C4_A26E_E8C4_A26E)
-    }
-
-    package convenience init(_ keys: ChaosKeys, ca: LabCA, _ settings: ChaosSettings) {
-        self.init(
-            keys,
-            ca: ca,
-            seed: settings.seed,
-            devices: settings.exchangeDevices,
-            challengeSeconds: settings.challengeSeconds
-        )
+    package init(_ keys: ChaosKeys, ca: LabCA, _ settings: ChaosSettings) {
+        (self.keys, self.ca, seed, devices) = (keys, ca, settings.seed, settings.exchangeDevices)
+        challengeLife = Int64(settings.challengeSeconds) * 1000
+        random = SeededRandom(seed: settings.seed ^ 0xE8C4_A26E_E8C4_A26E)
     }
 
     /// - Parameter clock: the devices' time, in milliseconds since 1970.
-    func next(clock: Int64) -> ChaosRequest {
+    func next(clock: Int64) -> PublishRecord {
         made += 1
         let time = EvaluationTime(milliseconds: clock)
         let isNew = members.isEmpty || (members.count < devices && random.next() % 4 == 0)
@@ -84,9 +74,9 @@ package final class ChaosExchangeTraffic {
     }
 
     /// A call that only moves a partition's stream time on.
-    static func closing(_ partition: Int32) -> ChaosRequest {
+    static func closing(_ partition: Int32) -> PublishRecord {
         let id = RecordHeader("request-id", "closing-\(partition)")
-        return ChaosRequest(key: nil, value: StockRequest.challenge, headers: [id])
+        return PublishRecord(key: nil, value: challengeCall, headers: [id], partition: partition)
     }
 
     private func draw() -> Kind {
@@ -98,10 +88,10 @@ package final class ChaosExchangeTraffic {
         return .assertion
     }
 
-    private func request(_ kind: Kind, _ time: EvaluationTime) -> ChaosRequest {
+    private func request(_ kind: Kind, _ time: EvaluationTime) -> PublishRecord {
         let member = Int(random.next() % UInt64(members.count))
         switch kind {
-        case .challenge: return named(nil, StockRequest.challenge)
+        case .challenge: return named(nil, Self.challengeCall)
         case .assertion: return assertion(member, challenge(time))
         case .check: return check(newToken(time))
         case .challengeAgain: return assertion(member, members[member].challenge ?? challenge(time))
@@ -120,8 +110,8 @@ package final class ChaosExchangeTraffic {
 
     private func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
 
-    private func named(_ key: [UInt8]?, _ value: [UInt8]) -> ChaosRequest {
-        ChaosRequest(key: key, value: value, headers: [RecordHeader("request-id", "exchange-\(seed)-\(made)")])
+    private func named(_ key: [UInt8]?, _ value: [UInt8]) -> PublishRecord {
+        PublishRecord(key: key, value: value, headers: [RecordHeader("request-id", "exchange-\(seed)-\(made)")])
     }
 }
 
@@ -129,7 +119,7 @@ package final class ChaosExchangeTraffic {
 
 extension ChaosExchangeTraffic {
     /// A new device attests.
-    private func join(_ time: EvaluationTime) -> ChaosRequest {
+    private func join(_ time: EvaluationTime) -> PublishRecord {
         let shape = Self.shapes[members.count % Self.shapes.count]
         let model = DeviceModel(ca: ca, appID: ChaosKeys.appleAppID, shape: shape)
         let device = FakeDevice(model, seed: random.next())
@@ -139,17 +129,24 @@ extension ChaosExchangeTraffic {
         return request
     }
 
-    private func attestation(_ device: FakeDevice, _ time: EvaluationTime) -> ChaosRequest {
+    private func attestation(_ device: FakeDevice, _ time: EvaluationTime) -> PublishRecord {
         let challenge = challenge(time)
         let object = device.attest(clientDataHash: SHA256.hash(challenge).bytes, at: time)
-        let value = StockRequest.attestation(object, device.keyID, challenge, limitedUse: isLimitedUse, &random)
-        return named(device.keyID.recordKey, value)
+        let body = StockBody(
+            ["key_id": device.keyID.bytes, "attestation_statement": object, "challenge": challenge],
+            limitedUse: isLimitedUse
+        )
+        return named(device.keyID.recordKey, call("exchangeAppAttestAttestation", body))
     }
 
-    private func assertion(_ member: Int, _ challenge: [UInt8]) -> ChaosRequest {
+    private func assertion(_ member: Int, _ challenge: [UInt8]) -> PublishRecord {
         let artifact = members[member].artifact
         let object = members[member].device.assert(clientDataHash: SHA256.hash(artifact + challenge).bytes)
-        let value = StockRequest.assertion(object, artifact, challenge, limitedUse: isLimitedUse, &random)
+        let body = StockBody(
+            ["artifact": artifact, "assertion": object, "challenge": challenge],
+            limitedUse: isLimitedUse
+        )
+        let value = call("exchangeAppAttestAssertion", body)
         members[member].challenge = challenge
         members[member].last = named(members[member].device.keyID.recordKey, value)
         return members[member].last
@@ -174,52 +171,18 @@ extension ChaosExchangeTraffic {
         return token
     }
 
-    private func check(_ token: (id: String, text: [UInt8])) -> ChaosRequest {
-        named(Array(token.id.utf8), StockRequest.check(token.text, &random))
-    }
-}
-
-/// The exchange's calls as the stock SDK and the Admin SDKs write them.
-private enum StockRequest {
-    static var challenge: [UInt8] { call("v1/\(ChaosKeys.resource):generateAppAttestChallenge", nil) }
-
-    static func attestation(
-        _ object: [UInt8],
-        _ keyID: KeyID,
-        _ challenge: [UInt8],
-        limitedUse: Bool,
-        _ random: inout SeededRandom
-    ) -> [UInt8] {
-        var body = StockBody()
-        body.add("key_id", base64: keyID.bytes)
-        body.add("attestation_statement", base64: object)
-        body.add("challenge", base64: challenge)
-        body.add("limited_use", limitedUse)
-        return call("v1/\(ChaosKeys.resource):exchangeAppAttestAttestation", body.bytes(using: &random))
-    }
-
-    static func assertion(
-        _ object: [UInt8],
-        _ artifact: [UInt8],
-        _ challenge: [UInt8],
-        limitedUse: Bool,
-        _ random: inout SeededRandom
-    ) -> [UInt8] {
-        var body = StockBody()
-        body.add("artifact", base64: artifact)
-        body.add("assertion", base64: object)
-        body.add("challenge", base64: challenge)
-        body.add("limited_use", limitedUse)
-        return call("v1/\(ChaosKeys.resource):exchangeAppAttestAssertion", body.bytes(using: &random))
-    }
-
     /// By the project's id or by its number: the token is the same.
-    static func check(_ token: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+    private func check(_ token: (id: String, text: [UInt8])) -> PublishRecord {
         var body = StockBody()
-        body.add("app_check_token", text: token)
+        body.add("app_check_token", text: token.text)
         let project = random.next() % 2 == 0 ? ChaosKeys.projectID : ChaosKeys.projectNumber
-        return call("v1beta/projects/\(project):verifyAppCheckToken", body.bytes(using: &random))
+        let path = "v1beta/projects/\(project):verifyAppCheckToken"
+        return named(Array(token.id.utf8), ExchangeRequest.value(path, body: body.bytes(using: &random)))
     }
 
-    private static func call(_ path: String, _ body: [UInt8]?) -> [UInt8] { ExchangeRequest.value(path, body: body) }
+    private static var challengeCall: [UInt8] { ExchangeRequest.challenge(ChaosKeys.resource).value }
+
+    private func call(_ verb: String, _ body: StockBody) -> [UInt8] {
+        ExchangeRequest.value("v1/\(ChaosKeys.resource):\(verb)", body: body.bytes(using: &random))
+    }
 }

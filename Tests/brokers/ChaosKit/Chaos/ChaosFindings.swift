@@ -1,3 +1,5 @@
+package import Streams
+
 /// A checker's counts: how often each promise was broken, with a few places.
 package struct ChaosFindings: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
@@ -29,13 +31,11 @@ package struct ChaosFindings: Sendable, Equatable {
     /// The first few of each kind, a line each.
     package private(set) var examples: [Kind: [String]] = [:]
     /// The sources of the first outcomes whose bytes differ from the replay's.
-    package private(set) var differing: Set<ChaosPlace> = []
+    package private(set) var differing: Set<RecordPlace> = []
     /// The promises that could not be checked, with the reason.
     package var unchecked: [Kind: String] = [:]
 
     private static let shown = 5
-
-    package init() {}
 
     package subscript(kind: Kind) -> Int { counts[kind, default: 0] }
 

@@ -3,6 +3,7 @@ internal import Crypto
 internal import Foundation
 internal import Kafka
 internal import Lab
+internal import TestKit
 
 /// The gateways of a run, and a proxy before them where nginx is installed. For one thread at a time.
 ///
@@ -39,11 +40,11 @@ final class ChaosGates {
         let folder = workplace.folder
         try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
         let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
-        try Data("backend \(digest)\n".utf8).write(to: URL(filePath: workplace.config + "/verifiers"))
+        try workplace.write("backend \(digest)\n", to: "config/verifiers")
         ports = try (0..<settings.gateways).map { _ in try Int(BrokerPorts.freePort()) }
         let names = (1...settings.gateways).map { "g\($0)" }
         for (index, name) in names.enumerated() {
-            try Self.configure("\(folder)/\(name)", workplace, port: ports[index], via: index == 0 ? servers : nil)
+            try Self.configure(name, workplace, port: ports[index], via: index == 0 ? servers : nil)
         }
         urls = ports.map { "http://127.0.0.1:\($0)" }
         crew = ChaosCrew(settings, names, atStart: names.count, in: folder, log: log) { name, streams in
@@ -52,28 +53,23 @@ final class ChaosGates {
     }
 
     private static func configure(
-        _ folder: String,
+        _ name: String,
         _ workplace: ProgramWorkplace,
         port: Int,
         via servers: String?
     ) throws {
-        try FileManager.default.copyItem(atPath: workplace.config, toPath: folder)
+        try workplace.copyConfig(as: name)
         let own = """
             "gateway": {"port": \(port), "publicKeys": "jwks.json", "verifiers": "verifiers", \
             "deadline": "\(deadlineSeconds)s", "trustedProxies": ["127.0.0.1"]}, "anchors"
             """
-        try rewrite(folder + "/worker.json") { $0.replacing("\"anchors\"", with: own) }
+        try workplace.rewrite("worker.json", of: name) { $0.replacing("\"anchors\"", with: own) }
         let bootstrap = workplace.properties["bootstrap.servers"] ?? ""
         let lines = [
             "bootstrap.servers=\(servers ?? bootstrap)", "socket.nagle.disable=true", "reconnect.backoff.max.ms=1000",
             "",
         ]
-        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: folder + "/kafka.properties"))
-    }
-
-    private static func rewrite(_ path: String, _ change: (String) -> String) throws {
-        let file = URL(filePath: path)
-        try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
+        try workplace.write(lines.joined(separator: "\n"), to: name + "/kafka.properties")
     }
 
     /// Starts all of them, and waits until they serve.
@@ -82,10 +78,9 @@ final class ChaosGates {
         for url in urls { try Self.await(url) }
         guard let nginx = Self.nginx else { return log("nginx is not installed: no proxy before the gateways") }
         let port = try Int(BrokerPorts.freePort())
-        let file = workplace.folder + "/nginx.conf"
-        try Data(proxySettings(port).utf8).write(to: URL(filePath: file))
+        try workplace.write(proxySettings(port), to: "nginx.conf")
         proxy = try ProgramProcess(
-            ["-c", file, "-p", workplace.folder],
+            ["-c", workplace.file("nginx.conf"), "-p", workplace.folder],
             in: workplace.folder,
             program: URL(filePath: nginx)
         )

@@ -9,8 +9,6 @@ package struct ChaosLedger: Sendable, Equatable {
         package var partition: Int32
         /// Milliseconds since 1970.
         package var expiresAt: Int64
-
-        package init(partition: Int32, expiresAt: Int64) { (self.partition, self.expiresAt) = (partition, expiresAt) }
     }
 
     /// Ids are forgotten in groups of so many milliseconds; see ``ConsumedIDs``.
@@ -24,8 +22,6 @@ package struct ChaosLedger: Sendable, Equatable {
     package var consumed: [Consumed] = []
     /// Stream times, rates, sealing keys.
     package var others = 0
-
-    package init() {}
 
     /// The entries that survive compaction.
     package var size: Int { keys + consumed.count + others }
@@ -44,8 +40,6 @@ package struct ChaosLedger: Sendable, Equatable {
 
         private var last: [Name: [UInt8]?] = [:]
         private var records = 0
-
-        package init() {}
 
         package mutating func read(_ record: InboundRecord) {
             records += 1

@@ -1,3 +1,4 @@
+package import BrokerKit
 internal import DeviceLab
 
 /// The fate of the held frames of one key.

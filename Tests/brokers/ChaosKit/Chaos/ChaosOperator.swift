@@ -1,6 +1,6 @@
 internal import BrokerKit
 internal import Foundation
-internal import Kafka
+internal import Streams
 
 /// An operator of a run: forgets the group's offsets or moves them back, sets quotas, and repairs it by the runbook. For
 /// one thread at a time.
@@ -44,7 +44,7 @@ final class ChaosOperator {
     /// - Returns: whether a quota came to its end.
     func tick() throws -> Bool {
         guard let end = quotaEnds, ContinuousClock.now >= end else { return false }
-        try configure("--delete-config", "producer_byte_rate")
+        try cluster.configure("clients", Self.clientID, "--delete-config", "producer_byte_rate")
         quotaEnds = nil
         return true
     }
@@ -55,15 +55,9 @@ final class ChaosOperator {
         guard quotaEnds == nil else { return nil }
         let rate = 20_000 + Int(planned.target % 130_000)
         let length = Duration.seconds(10 + 10 * planned.length)
-        try configure("--add-config", "producer_byte_rate=\(rate)")
+        try cluster.configure("clients", Self.clientID, "--add-config", "producer_byte_rate=\(rate)")
         quotaEnds = .now + length
         return "quota of \(rate) bytes a second on each broker for \(length.text)"
-    }
-
-    private func configure(_ arguments: String...) throws {
-        let entity = ["--alter", "--entity-type", "clients", "--entity-name", Self.clientID]
-        let servers = ["--bootstrap-server", cluster.bootstrapServers]
-        try cluster.tool("kafka.admin.ConfigCommand", servers + entity + arguments)
     }
 
     // MARK: Offsets
@@ -74,10 +68,8 @@ final class ChaosOperator {
         var begun: Set<Int32> = []
         try retrying(tick) { begun = try workplace.drainWatch().begun() }
         try retrying(tick) {
-            let group = ["--bootstrap-server", cluster.bootstrapServers, "--group", workplace.group]
-            let topic = ["--topic", workplace.requests]
-            let tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-            let said = try cluster.tool(tool, group + topic + change)
+            let offsets = ["--group", workplace.group, "--topic", workplace.requests]
+            let said = try cluster.tool(.groups, offsets + change)
             // The tool exits with 0 even on a failure, for example if the group has members.
             guard !said.contains("Error") else { throw ClusterFault(description: said) }
         }

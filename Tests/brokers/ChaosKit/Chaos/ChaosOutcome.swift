@@ -1,27 +1,14 @@
+internal import BrokerKit
 package import Crypto
 internal import JSON
 package import Streams
 
-/// Where a record lies.
-package struct ChaosPlace: Hashable, Comparable, Sendable, CustomStringConvertible {
-    package var partition: Int32
-    package var offset: Int64
-
-    package init(_ partition: Int32, _ offset: Int64) { (self.partition, self.offset) = (partition, offset) }
-
-    package static func < (left: ChaosPlace, right: ChaosPlace) -> Bool {
-        (left.partition, left.offset) < (right.partition, right.offset)
-    }
-
-    package var description: String { "\(partition)/\(offset)" }
-}
-
 /// The outcome of one request: its result, or its dead letter.
 package struct ChaosOutcome: Sendable, Equatable {
     /// The request's place.
-    package var source: ChaosPlace
+    package var source: RecordPlace
     /// The outcome's own place in its topic.
-    package var written: ChaosPlace
+    package var written: RecordPlace
     package var isDeadLetter = false
     /// `accepted`, `refused`, `deferred`, or `dead letter`.
     package var verdict: String
@@ -36,11 +23,7 @@ package struct ChaosOutcome: Sendable, Equatable {
     /// The answer of a token check; nil for any other request.
     package var isAlreadyConsumed: Bool?
     /// Over key, value and headers.
-    package var digest: Digest
-
-    package init(source: ChaosPlace, written: ChaosPlace, verdict: String, digest: Digest = SHA256.hash([])) {
-        (self.source, self.written, self.verdict, self.digest) = (source, written, verdict, digest)
-    }
+    package var digest: Digest = SHA256.hash([])
 
     /// The fields that must be equal in two runs over the same requests.
     package var judgement: String {
@@ -77,8 +60,8 @@ extension ChaosOutcome {
             let partition = root["source"]?["partition"]?.integer.flatMap({ Int32(exactly: $0) })
         else { throw Unreadable(description: "no result at \(record.partition)/\(record.offset)") }
         self.init(
-            source: ChaosPlace(partition, offset),
-            written: ChaosPlace(record.partition, record.offset),
+            source: RecordPlace(partition: partition, offset: offset),
+            written: RecordPlace(record),
             verdict: verdict,
             digest: Self.digest(record)
         )
@@ -93,15 +76,13 @@ extension ChaosOutcome {
 
     /// Reads a dead letter by its headers.
     package init(deadLetter record: InboundRecord) throws {
-        func text(_ name: String) -> String? {
-            record.headers.last { $0.name == Array(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
-        }
-        guard let partition = text("dlq.partition").flatMap({ Int32($0) }), let reason = text("dlq.reason"),
-            let offset = text("dlq.offset").flatMap({ Int64($0) })
+        guard let partition = record.text(of: "dlq.partition").flatMap({ Int32($0) }),
+            let reason = record.text(of: "dlq.reason"),
+            let offset = record.text(of: "dlq.offset").flatMap({ Int64($0) })
         else { throw Unreadable(description: "no dead letter at \(record.partition)/\(record.offset)") }
         self.init(
-            source: ChaosPlace(partition, offset),
-            written: ChaosPlace(record.partition, record.offset),
+            source: RecordPlace(partition: partition, offset: offset),
+            written: RecordPlace(record),
             verdict: "dead letter",
             digest: Self.digest(record)
         )

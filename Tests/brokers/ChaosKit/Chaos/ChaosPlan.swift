@@ -1,3 +1,4 @@
+package import BrokerKit
 internal import DeviceLab
 
 /// A thing that goes wrong.
@@ -39,31 +40,30 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case jumpWorkerClock = "a worker's clock jumps"
     case jumpBrokerClock = "a broker's clock jumps"
 
-    package var isBrokers: Bool {
+    private enum Side { case workers, brokers, network, gateways, person, clocks }
+
+    private var side: Side {
         switch self {
-        case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers, .killWorkerInPause: true
-        default: false
+        case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers, .killWorkerInPause: .brokers
+        case .cutBefore, .cutBeforeAnswer, .cutBehindAnswer, .cutAll, .delayed, .swallowed, .throttled, .requestsOnly,
+            .answersOnly, .blackHole:
+            .network
+        case .killGateway, .pauseGateway, .terminateGateway, .cutOffGateway: .gateways
+        case .quota, .offsetsDeleted, .offsetsMovedBack: .person
+        case .jumpWorkerClock, .jumpBrokerClock: .clocks
+        default: lateKey == nil ? .workers : .network
         }
     }
 
-    /// Done by an operator, to a group whose workers all run.
-    package var isOperators: Bool {
-        switch self {
-        case .quota, .offsetsDeleted, .offsetsMovedBack: true
-        default: false
-        }
-    }
-
+    package var isBrokers: Bool { side == .brokers }
+    /// Done by the network between workers and brokers.
+    package var isNetworks: Bool { side == .network }
     /// Done to a gateway.
-    package var isGateways: Bool {
-        switch self {
-        case .killGateway, .pauseGateway, .terminateGateway, .cutOffGateway: true
-        default: false
-        }
-    }
-
+    package var isGateways: Bool { side == .gateways }
+    /// Done by an operator, to a group whose workers all run.
+    package var isOperators: Bool { side == .person }
     /// Done to the wall clock of one process.
-    package var isClocks: Bool { self == .jumpWorkerClock || self == .jumpBrokerClock }
+    package var isClocks: Bool { side == .clocks }
 
     /// The key whose requests arrive late; nil = none do.
     package var lateKey: APIKey? {
@@ -73,16 +73,6 @@ package enum ChaosFault: String, Sendable, CaseIterable {
         case .lateAddOffsets: .addOffsetsToTransaction
         case .lateAddPartitions: .addPartitionsToTransaction
         default: nil
-        }
-    }
-
-    /// Done by the network between workers and brokers.
-    package var isNetworks: Bool {
-        switch self {
-        case .cutBefore, .cutBeforeAnswer, .cutBehindAnswer, .cutAll, .delayed, .swallowed, .throttled, .requestsOnly,
-            .answersOnly, .blackHole:
-            true
-        default: lateKey != nil
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Broker
 internal import Foundation
 package import Kafka
 internal import KafkaPorts
@@ -86,7 +87,7 @@ package final class ChaosProducer: Sendable {
         }
     }
 
-    private func send(_ request: ChaosRequest, _ index: Int, _ producer: inout Producer) throws {
+    private func send(_ request: PublishRecord, _ index: Int, _ producer: inout Producer) throws {
         let partition = request.key.map { Partitioner.murmur2.partition(of: $0, count: partitions) }
         while !status.mustStop {
             do {
@@ -112,13 +113,13 @@ package final class ChaosProducer: Sendable {
     }
 
     private func count(_ producer: Producer) {
-        let acknowledged = producer.deliveries.acknowledged
+        let acknowledged = producer.summary.acknowledged
         state.withLock { $0.acknowledged = $0.before + acknowledged }
     }
 
     private func retire(_ producer: Producer) {
-        let deliveries = producer.deliveries
-        let uncertain = deliveries.failed + producer.outstanding
+        let deliveries = producer.summary
+        let uncertain = deliveries.failed + deliveries.withoutOffset + producer.outstanding
         state.withLock { status in
             status.before += deliveries.acknowledged
             status.acknowledged = status.before

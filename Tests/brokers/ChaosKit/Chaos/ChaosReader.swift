@@ -1,9 +1,10 @@
 internal import BrokerKit
-internal import Foundation
 internal import JSON
 internal import Kafka
 internal import Pipeline
-package import Streams
+internal import Settings
+internal import Streams
+internal import TestKit
 
 /// Reads a run's topics, its ledger, and a replay of the requests.
 struct ChaosReader {
@@ -23,41 +24,39 @@ struct ChaosReader {
     }
 
     func read() throws -> Reading {
-        var requests: [ChaosPlace] = []
-        var exchanges: [ChaosPlace: ChaosExchange] = [:]
-        var open: [String] = []
         var reading = Reading(evidence: ChaosEvidence(requests: [], outcomes: []))
-        try readOutcomes("results", into: &reading, ChaosOutcome.init(result:))
-        try readOutcomes("dead-letters", into: &reading, ChaosOutcome.init(deadLetter:))
+        for stream in Self.streams {
+            let ends = try each(stream.name) { reading.evidence.outcomes.append(try stream.outcome($0)) }
+            reading.unseen += ends.values.reduce(0) { $0 + $1.unseen }
+        }
         let spoilt = Set(reading.evidence.outcomes.filter(isSpoilt).map(\.source))
+        reading.evidence.spoilt = spoilt
         let capture = workplace.folder + "/capture.ndjson"
         let ends = try TopicDump.capture(
             workplace.requests,
             workplace.properties,
             partitions: workplace.partitions,
             to: capture,
-            keeping: { !spoilt.contains(ChaosPlace($0.partition, $0.offset)) }
+            keeping: { !spoilt.contains(RecordPlace($0)) }
         ) { record in
-            let place = ChaosPlace(record.partition, record.offset)
-            requests.append(place)
-            if let exchange = ChaosExchange(request: record.value) { exchanges[place] = exchange }
+            let place = RecordPlace(record)
+            reading.evidence.requests.append(place)
+            reading.evidence.exchanges[place] = ChaosExchange(request: record.value)
         }
-        open += Self.open(ends, workplace.requests)
+        reading.open = Self.open(ends, workplace.requests)
         // No transaction writes there: every offset is a request.
         let unread = ends.values.reduce(0) { $0 + $1.unseen }
         guard unread == 0 else { throw ChaosOutcome.Unreadable(description: "\(unread) requests were not read") }
         let replay = workplace.folder + "/replay"
         try workplace.done("replay", "--input", capture, "--output", replay, seconds: 3600)
-        reading.evidence.requests = requests
-        reading.evidence.replayed = try Self.outcomes(ofReplay: replay)
-        reading.evidence.spoilt = spoilt
-        reading.open = open
-        reading.evidence.exchanges = exchanges
+        var replayed: [ChaosOutcome] = []
+        try Self.each(ofReplay: replay) { outcome, _ in replayed.append(outcome) }
+        reading.evidence.replayed = replayed
         for topic in ProgramWorkplace.streams.dropFirst().map(workplace.topic) {
             let ends = try TopicDump.ends(of: topic, workplace.properties, partitions: workplace.partitions)
             reading.open += Self.open(ends, topic)
         }
-        reading.evidence.ledger = try ledger()
+        reading.evidence.ledger = try Self.counters(workplace.done("export-keys", seconds: 600).output)
         reading.evidence.keysBefore = before.keys
         try readExchange(into: &reading.evidence)
         return reading
@@ -71,62 +70,46 @@ struct ChaosReader {
         (evidence.answers, evidence.events, evidence.topic) = (answers, events, try topic.ledger())
     }
 
-    private func each(_ name: String, _ body: (InboundRecord) throws -> Void) throws {
+    /// Reads what the run has written to a topic.
+    @discardableResult
+    private func each(_ name: String, _ body: (InboundRecord) throws -> Void) throws -> [Int32: TopicDump.Ends] {
         let topic = workplace.topic(name)
-        try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
-            guard !before.has(record, of: name) else { return }
-            try body(InboundRecord(record, topic: topic))
+        return try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
+            if !before.has(record, of: name) { try body(record) }
         }
     }
 
-    private func readOutcomes(
-        _ name: String,
-        into reading: inout Reading,
-        _ outcome: (InboundRecord) throws -> ChaosOutcome
-    ) throws {
-        let topic = workplace.topic(name)
-        let ends = try TopicDump.read(topic, workplace.properties, partitions: workplace.partitions) { record in
-            guard !before.has(record, of: name) else { return }
-            reading.evidence.outcomes.append(try outcome(InboundRecord(record, topic: topic)))
+    /// What outcomes stand in, and what reads one.
+    private static let streams: [(name: String, outcome: @Sendable (InboundRecord) throws -> ChaosOutcome)] = [
+        ("results", { try ChaosOutcome(result: $0) }), ("dead-letters", { try ChaosOutcome(deadLetter: $0) }),
+    ]
+
+    /// Reads a replay's output, in its order. It may be too long to be held in memory.
+    private static func each(ofReplay folder: String, _ body: (ChaosOutcome, InboundRecord) throws -> Void) throws {
+        for stream in streams {
+            let lines = try LineReader(path: "\(folder)/\(stream.name).ndjson")
+            while let line = try lines.next() {
+                let record = try CaptureCodec.decode(line)
+                try body(stream.outcome(record), record)
+            }
         }
-        reading.unseen += ends.values.reduce(0) { $0 + $1.unseen }
     }
 
     /// Each outcome of these requests as a line of a capture: the replay's, then the worker's. After ``read()``.
-    func lines(of sources: Set<ChaosPlace>) throws -> [String] {
+    func lines(of sources: Set<RecordPlace>) throws -> [String] {
         var lines: [String] = []
-        func take(_ record: InboundRecord, _ outcome: (InboundRecord) throws -> ChaosOutcome) throws {
-            guard try sources.contains(outcome(record).source) else { return }
-            var line: [UInt8] = []
-            CaptureCodec.encode(record, into: &line)
-            lines.append(String(decoding: line.dropLast(), as: UTF8.self))
+        func take(_ outcome: ChaosOutcome, _ record: InboundRecord) {
+            guard sources.contains(outcome.source) else { return }
+            lines.append(String(decoding: CaptureCodec.capture([record]).dropLast(), as: UTF8.self))
         }
-        let replay = workplace.folder + "/replay"
-        try CaptureFile.read(replay + "/results.ndjson") { try take($0, ChaosOutcome.init(result:)) }
-        try CaptureFile.read(replay + "/dead-letters.ndjson") { try take($0, ChaosOutcome.init(deadLetter:)) }
-        try each("results") { try take($0, ChaosOutcome.init(result:)) }
-        try each("dead-letters") { try take($0, ChaosOutcome.init(deadLetter:)) }
+        try Self.each(ofReplay: workplace.folder + "/replay", take)
+        for stream in Self.streams { try each(stream.name) { take(try stream.outcome($0), $0) } }
         return lines
     }
 
     private static func open(_ ends: [Int32: TopicDump.Ends], _ topic: String) -> [String] {
         ends.filter(\.value.isOpen).sorted { $0.key < $1.key }
             .map { "\(topic), partition \($0.key): readers end at \($0.value.committed) of \($0.value.all)" }
-    }
-
-    /// A replay's output, in its order.
-    static func outcomes(ofReplay folder: String) throws -> [ChaosOutcome] {
-        var outcomes: [ChaosOutcome] = []
-        try CaptureFile.read(folder + "/results.ndjson") { outcomes.append(try ChaosOutcome(result: $0)) }
-        try CaptureFile.read(folder + "/dead-letters.ndjson") { outcomes.append(try ChaosOutcome(deadLetter: $0)) }
-        return outcomes
-    }
-
-    /// The counters that the program exports; nil where it has no such command.
-    private func ledger() throws -> [String: Int64]? {
-        guard WorkerBinary.has(command: "export-keys") else { return nil }
-        let export = try workplace.done("export-keys", seconds: 600)
-        return try Self.counters(export.output)
     }
 
     /// Counters by key ID of KEYS: a JSON object per line.
@@ -142,27 +125,5 @@ struct ChaosReader {
             }
         }
         return counters
-    }
-}
-
-/// Reads captures too long to be held in memory.
-package enum CaptureFile {
-    /// Hands each line's record to `body`.
-    package static func read(_ path: String, body: (InboundRecord) throws -> Void) throws {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw ChaosOutcome.Unreadable(description: "cannot read \(path)")
-        }
-        defer { try? file.close() }
-        var rest: [UInt8] = []
-        while let data = try file.read(upToCount: 4 << 20), !data.isEmpty {
-            rest += data
-            var start = 0
-            while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
-                if end > start { try body(CaptureCodec.decode(rest, in: start..<end)) }
-                start = end + 1
-            }
-            rest.removeFirst(start)
-        }
-        if !rest.isEmpty { try body(CaptureCodec.decode(rest)) }
     }
 }

@@ -1,6 +1,6 @@
 internal import BrokerKit
 internal import Foundation
-internal import Kafka
+internal import Streams
 
 /// What lies in the topics before a run's own requests.
 struct ChaosBefore {
@@ -9,7 +9,7 @@ struct ChaosBefore {
     /// Counters by key ID.
     var keys: [String: Int64] = [:]
 
-    func has(_ record: KafkaRecord, of name: String) -> Bool {
+    func has(_ record: InboundRecord, of name: String) -> Bool {
         record.offset < ends[name]?[record.partition] ?? 0
     }
 }
@@ -40,7 +40,7 @@ extension ChaosRun {
         try person.recreate("requests", crew, tick) {
             producer.allow(settings.requests / 20)
             try startTraffic()
-            try wait(until: { producer.status.acknowledged >= settings.requests / 20 }, "no request was sent")
+            try wait(or: "no request was sent") { producer.status.acknowledged >= settings.requests / 20 }
         }
         try person.reset(to: "--to-beginning", tick)
     }
@@ -63,15 +63,7 @@ extension ChaosRun {
 
     private func awaitAnswers() throws {
         let watch = workplace.drainWatch()
-        try wait(until: watch.isDrained, "requests before the run's own are not answered")
-    }
-
-    private func wait(until isTrue: () throws -> Bool, _ failure: String) throws {
-        let deadline = ContinuousClock.now + Self.timeBudget
-        while try !isTrue() {
-            try tick()
-            guard ContinuousClock.now < deadline else { throw ClusterFault(description: failure) }
-        }
+        try wait(or: "requests before the run's own are not answered", until: watch.isDrained)
     }
 }
 

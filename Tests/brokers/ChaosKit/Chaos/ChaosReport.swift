@@ -45,8 +45,6 @@ package struct ChaosReport: Sendable {
     /// The ledger topic's content, in words.
     package var ledger = ""
 
-    package init(settings: ChaosSettings) { self.settings = settings }
-
     /// Nothing lost, nothing doubled and so on, and drained in time.
     package var passed: Bool {
         findings.isClean && unheeded.isEmpty && producerFault == nil && gatewayEnds.isEmpty
@@ -76,19 +74,19 @@ package struct ChaosReport: Sendable {
         lines += exchange.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
         if let clients { lines.append(clients.line) }
         lines.append("ledger topic: \(ledger)")
-        let drained = drainSeconds.map { "\(Self.tenths($0)) s after the last fault" } ?? "NOT in time"
-        let after = secondsAfterLastRequest.map { ", \(Self.tenths($0)) s after the last request" } ?? ""
-        lines.append("drained \(drained)\(after); the limit is \(Self.tenths(settings.drainSeconds)) s")
+        let drained = drainSeconds.map { "\($0.tenths) s after the last fault" } ?? "NOT in time"
+        let after = secondsAfterLastRequest.map { ", \($0.tenths) s after the last request" } ?? ""
+        lines.append("drained \(drained)\(after); the limit is \(settings.drainSeconds.tenths) s")
         lines += silences.lines
         if let watchFault { lines.append("silences are incomplete: \(watchFault)") }
-        lines.append("longest end after SIGTERM \(Self.tenths(longestEndingSeconds)) s")
+        lines.append("longest end after SIGTERM \(longestEndingSeconds.tenths) s")
         if producerRenewals > 0 { lines.append("the fake devices' producer was renewed \(producerRenewals) times") }
         if let producerFault { lines.append("the fake devices' producer failed: \(producerFault)") }
         let ends = ends + gatewayEnds
         lines.append("processes that ended by themselves or wrongly: \(ends.count)")
         lines += ends.map { "  \($0)" }
         lines += unheeded.map { "no worker stopped at an operator's mistake: \($0)" }
-        lines.append("\(passed ? "PASSED" : "FAILED") in \(Self.tenths(seconds)) s")
+        lines.append("\(passed ? "PASSED" : "FAILED") in \(seconds.tenths) s")
         return lines
     }
 
@@ -99,10 +97,5 @@ package struct ChaosReport: Sendable {
         ledger =
             "\(topic.records) records read; compacted \(topic.size): \(topic.keys) keys, \(topic.consumed.count) used "
             + "challenges and tokens (\(overdue) of them overdue), \(topic.others) others; \(topic.tombstones) tombstones"
-    }
-
-    private static func tenths(_ number: Double) -> String {
-        let tenths = Int((number * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
     }
 }

@@ -9,18 +9,7 @@ extension ChaosRun {
     /// only a further batch forgets.
     func close() throws {
         guard report.drainSeconds != nil, settings.exchangeShare > 0 else { return }
-        let last = try Producer(workplace.properties)
-        for partition in 0..<settings.partitions {
-            let request = ChaosExchangeTraffic.closing(partition)
-            try last.produce(
-                topic: workplace.requests,
-                partition: partition,
-                key: request.key,
-                value: request.value,
-                headers: request.headers
-            )
-        }
-        try last.flush(timeoutMilliseconds: 60_000)
+        try workplace.put((0..<settings.partitions).map(ChaosExchangeTraffic.closing))
         report.closing = Int(settings.partitions)
         let watch = workplace.drainWatch()
         let deadline = ContinuousClock.now + Self.timeBudget

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Kafka
 internal import Pipeline
 internal import Streams
+internal import TestKit
 
 /// Workers, brokers and fake devices under a schedule of faults, and then the check.
 package final class ChaosRun {
@@ -56,7 +57,8 @@ package final class ChaosRun {
             servers: cluster.bootstrapServers,
             settings.workplace(servers: settings.hasNetwork ? cluster.network?.bootstrapServers : nil)
         )
-        try ChaosKeys.setChallengeLife(workplace.config, seconds: settings.challengeSeconds)
+        let life = #""challenges": {"ttl": "\#(settings.challengeSeconds)s", "#
+        try workplace.edit("config/worker.json", #""challenges": {"#, life)
         producer = ChaosProducer(
             workplace.properties,
             topic: workplace.requests,
@@ -116,16 +118,8 @@ package final class ChaosRun {
     func startTraffic() throws {
         let (ca, settings, keys) = (workplace.ca, settings, try ChaosKeys(workplace.config))
         producer.start {
-            ChaosTraffic(
-                ca: ca,
-                seed: settings.seed,
-                requests: settings.requests,
-                devices: settings.deviceCount,
-                faultShare: settings.faultShare,
-                hostileShare: settings.hostileShare,
-                exchange: settings.exchangeShare > 0 ? ChaosExchangeTraffic(keys, ca: ca, settings) : nil,
-                exchangeShare: settings.exchangeShare
-            )
+            let exchange = settings.exchangeShare > 0 ? ChaosExchangeTraffic(keys, ca: ca, settings) : nil
+            return ChaosTraffic(ca: ca, settings, exchange: exchange)
         }
     }
 
@@ -175,13 +169,10 @@ package final class ChaosRun {
     /// Faults would be wasted on workers that have not begun.
     private func awaitFirstOutcomes() throws {
         let (topic, properties) = (workplace.topic("results"), workplace.properties)
-        let deadline = ContinuousClock.now + Self.timeBudget
-        while ContinuousClock.now < deadline {
-            try tick()
+        try wait(or: "the workers answer nothing") {
             let ends = try TopicDump.ends(of: topic, properties, partitions: settings.partitions)
-            if ends.values.contains(where: { $0.committed > 0 }) { return }
+            return ends.values.contains { $0.committed > 0 }
         }
-        throw ClusterFault(description: "the workers answer nothing")
     }
 
     private func apply(_ planned: PlannedFault) throws -> String? {
@@ -224,12 +215,16 @@ package final class ChaosRun {
     /// Waits until nothing is down, paused or ending.
     private func heal() throws {
         network?.clear()
+        try wait(or: "not all came back") {
+            crew.isWhole && brokers.isWhole && person.isDone && gates?.crew.isWhole ?? true && clocks?.isRight ?? true
+        }
+    }
+
+    func wait(or failure: String, until isTrue: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + Self.timeBudget
-        while !(crew.isWhole && brokers.isWhole && person.isDone && gates?.crew.isWhole ?? true
-            && clocks?.isRight ?? true)
-        {
+        while try !isTrue() {
             try tick()
-            guard ContinuousClock.now < deadline else { throw ClusterFault(description: "not all came back") }
+            guard ContinuousClock.now < deadline else { throw ClusterFault(description: failure) }
         }
     }
 

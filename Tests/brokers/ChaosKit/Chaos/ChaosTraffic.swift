@@ -1,19 +1,13 @@
 internal import AppAttest
 internal import AppCheck
+package import Broker
 package import DeviceLab
 internal import Dispatch
 internal import Foundation
 internal import Pipeline
-package import Streams
+internal import Streams
 internal import TestKit
 internal import Threads
-
-/// A request for the requests topic.
-package struct ChaosRequest: Sendable, Equatable {
-    package var key: [UInt8]?
-    package var value: [UInt8]?
-    package var headers: [RecordHeader]
-}
 
 /// The requests of a run, in order: fake devices with some faults, and among them deliveries that come twice, old
 /// assertions under new ids, and records of hostile senders. Same authority, seed and clock, same requests.
@@ -36,41 +30,30 @@ package final class ChaosTraffic {
     private var random: SeededRandom
     private var made = 0
     private var fleetIndex = 0
-    private var recent: [ChaosRequest] = []
+    private var recent: [PublishRecord] = []
     private let exchange: ChaosExchangeTraffic?
     /// In thousandths.
     private let exchangeShare: UInt64
 
     /// - Parameters:
-    ///   - requests: all of them, the extra ones included.
-    ///   - devices: each attests once before the first extra request.
-    ///   - hostileShare: the part of the requests that hostile senders made, 0 to 0.97.
+    ///   - settings: their requests are all of them, the extra ones included; each of their devices attests once before
+    ///     the first extra request.
     ///   - exchange: makes the requests of the App Check exchange; nil = none.
-    ///   - exchangeShare: their part of the requests after the first attestations, 0 to 1.
-    package init(
-        ca: LabCA,
-        seed: UInt64,
-        requests: Int,
-        devices: Int,
-        faultShare: Double,
-        hostileShare: Double = 0.01,
-        exchange: ChaosExchangeTraffic? = nil,
-        exchangeShare: Double = 0
-    ) {
-        (self.exchange, self.exchangeShare) = (exchange, UInt64(exchangeShare * 1000))
+    package init(ca: LabCA, _ settings: ChaosSettings, exchange: ChaosExchangeTraffic? = nil) {
+        (self.exchange, exchangeShare) = (exchange, UInt64(settings.exchangeShare * 1000))
+        (seed, total, hostile) = (settings.seed, settings.requests, UInt64(settings.hostileShare * 1000))
         var plan = FleetPlan(
             ca: ca,
-            seed: seed,
+            seed: settings.seed,
             appIDs: ["ABCDE12345.com.example.app"],
-            devices: devices,
-            records: max(requests, devices),
+            devices: settings.deviceCount,
+            records: max(settings.requests, settings.deviceCount),
             start: EvaluationTime(milliseconds: 0)
         )
-        plan.faultShare = faultShare
+        plan.faultShare = settings.faultShare
         fleet = FakeFleet(plan)
         let cores = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
-        lanes = (0..<cores).map { [fleet] _ in TrafficLane(fleet.lane(), seed) }
-        (self.seed, total, hostile) = (seed, requests, UInt64(hostileShare * 1000))
+        lanes = (0..<cores).map { [fleet, seed] _ in TrafficLane(fleet.lane(), seed) }
         random = SeededRandom(seed: seed ^ 0xC4A0_5C4A_05C4_A05C)
     }
 
@@ -80,7 +63,7 @@ package final class ChaosTraffic {
     /// The next requests; empty at the end.
     ///
     /// - Parameter clock: the devices' time, in milliseconds since 1970.
-    package func take(_ limit: Int = chunk, clock: Int64) -> [ChaosRequest] {
+    package func take(_ limit: Int = chunk, clock: Int64) -> [PublishRecord] {
         let count = min(limit, total - made)
         guard count > 0 else { return [] }
         let kinds = (0..<count).map { kind(of: made + $0) }
@@ -107,7 +90,7 @@ package final class ChaosTraffic {
         }
     }
 
-    private func extra(_ kind: Kind) -> ChaosRequest {
+    private func extra(_ kind: Kind) -> PublishRecord {
         guard kind != .hostile, !recent.isEmpty else { return HostileRequest.any(&random) }
         var request = recent[Int(random.next() % UInt64(recent.count))]
         if kind == .underNewID { request.headers = [RecordHeader("request-id", "again-\(seed)-\(made)")] }
@@ -115,10 +98,10 @@ package final class ChaosTraffic {
     }
 
     /// The fleet's next records, in order; lanes take every n-th.
-    private func make(_ count: Int, _ time: EvaluationTime) -> [ChaosRequest] {
+    private func make(_ count: Int, _ time: EvaluationTime) -> [PublishRecord] {
         let start = fleetIndex
         fleetIndex += count
-        let parts = Locked<[[ChaosRequest]]>(Array(repeating: [], count: lanes.count))
+        let parts = Locked<[[PublishRecord]]>(Array(repeating: [], count: lanes.count))
         DispatchQueue.concurrentPerform(iterations: lanes.count) { [lanes] lane in
             let indices = stride(from: start + lane, to: start + count, by: lanes.count)
             let made = indices.map { lanes[lane].request($0, time) }
@@ -139,9 +122,9 @@ private final class TrafficLane: @unchecked Sendable {
 
     init(_ lane: FleetLane, _ seed: UInt64) { (self.lane, self.seed) = (lane, seed) }
 
-    func request(_ index: Int, _ time: EvaluationTime) -> ChaosRequest {
+    func request(_ index: Int, _ time: EvaluationTime) -> PublishRecord {
         let record = lane.record(index, at: time)
-        return ChaosRequest(
+        return PublishRecord(
             key: record.keyID.recordKey,
             value: RequestRecords.value(
                 verb: record.kind == .attestation ? .verifyAttestation : .verifyAssertion,

@@ -1,6 +1,7 @@
 internal import BrokerKit
 internal import DeviceLab
 internal import Foundation
+internal import TestKit
 
 /// The wall clocks of a run's workers and brokers, each its own. For one thread at a time.
 ///
@@ -42,13 +43,11 @@ final class ChaosClocks {
 
     /// Starts a worker with its own clock, and with a configuration that has its own port.
     func start(_ worker: String, streams: String) throws -> ProgramProcess {
-        let config = "\(workplace.folder)/\(worker)"
+        let config = workplace.file(worker)
         if let port = workers[worker]?.port, !FileManager.default.fileExists(atPath: config) {
-            try FileManager.default.copyItem(atPath: workplace.config, toPath: config)
-            let file = URL(filePath: config + "/worker.json")
+            try workplace.copyConfig(as: worker)
             let own = #""metrics": {"port": \#(port)}, "anchors""#
-            let text = try String(contentsOf: file, encoding: .utf8).replacing(#""anchors""#, with: own)
-            try Data(text.utf8).write(to: file)
+            try workplace.rewrite("worker.json", of: worker) { $0.replacing(#""anchors""#, with: own) }
         }
         return try ProgramProcess(
             ["run", "--config", config, "--instance", worker],
@@ -106,7 +105,7 @@ final class ChaosClocks {
         let now = ContinuousClock.now
         if wrong.isEmpty { spans.append((now, nil)) }
         wrong[fault] = Wrong(jump: jumps.count, set: set, since: now, until: now + length)
-        jumps.append(ClockJump(name, milliseconds: milliseconds))
+        jumps.append(ClockJump(name: name, milliseconds: milliseconds))
         let size = Duration.milliseconds(abs(milliseconds)).text
         return "the clock of \(name) is \(size) \(milliseconds < 0 ? "behind" : "ahead") for \(length.text)"
     }

@@ -23,10 +23,8 @@ package struct ClockJump: Sendable, CustomStringConvertible {
     /// The worker, if it doubted its clock and was not ended meanwhile, has said that it does no longer, and is ready.
     package var isOver: Bool { doubtedAfter == nil || (agreedAfter != nil && isReadyAgain) || hasEnded }
 
-    package init(_ name: String, milliseconds: Int) { (self.name, self.milliseconds) = (name, milliseconds) }
-
     package var description: String {
-        func text(_ seconds: Double) -> String { Duration.seconds(seconds).text }
+        func text(_ seconds: Double) -> String { seconds.tenths + " s" }
         let size = (milliseconds < 0 ? "-" : "+") + Duration.milliseconds(abs(milliseconds)).text
         let often = doubts > 1 ? " and \(doubts) times" : ""
         let doubt = doubtedAfter.map { ", doubted after \(text($0))\(often)" } ?? ""
@@ -86,11 +84,12 @@ final class ClockDoubtWatch {
 
     /// How many requests the worker has answered so far.
     private var answered: Int? {
-        LoopbackSocket.page("/metrics", port: port).map { page in
-            page.text.split(separator: "\n").filter { $0.hasPrefix("attest_requests_total{") }
-                .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
-        }
+        let page = page("/metrics")
+        return page.status == 0 ? nil : Curl.sum("attest_requests_total", page.body)
     }
+
+    /// A worker that is paused answers nothing.
+    private func page(_ path: String) -> (status: Int, body: String) { Curl.page(Int(port), path, seconds: 0.5) }
 
     /// What is answered between two looks in a doubt that lasts; batches that were judged before it have their time.
     private func countAnswers(_ jump: inout ClockJump, _ now: ContinuousClock.Instant) {
@@ -105,8 +104,8 @@ final class ClockDoubtWatch {
 
     private func lookAtReadiness(_ jump: inout ClockJump) {
         // A doubt shows in the log first.
-        guard jump.doubtedAfter != nil, let page = LoopbackSocket.page("/readyz", port: port) else { return }
-        switch page.status {
+        guard jump.doubtedAfter != nil else { return }
+        switch page("/readyz").status {
         case 503: jump.wasUnready = true
         case 200 where jump.wasUnready && jump.agreedAfter != nil: jump.isReadyAgain = true
         default: break

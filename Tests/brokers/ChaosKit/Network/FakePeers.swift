@@ -1,5 +1,5 @@
 internal import Broker
-internal import BrokerKit
+package import BrokerKit
 internal import Foundation
 internal import Pipeline
 internal import Threads
@@ -12,7 +12,6 @@ package enum FakeRequest {
         version: Int16 = 0,
         id: Int32,
         transactionalID: String? = nil,
-        isCommit: Bool = true,
         padding: Int = 0
     ) -> [UInt8] {
         var body = big(key.rawValue) + big(version) + big(id) + text("client")
@@ -21,7 +20,6 @@ package enum FakeRequest {
         if let transactionalID {
             body += isFlexible ? [UInt8(transactionalID.utf8.count + 1)] + transactionalID.utf8 : text(transactionalID)
         }
-        if key == .endTransaction { body += [UInt8](repeating: 0, count: 10) + [isCommit ? 1 : 0] }
         body += [UInt8](repeating: 0xAA, count: padding)
         return big(Int32(body.count)) + body
     }
@@ -108,8 +106,8 @@ package final class FakeClient {
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     /// The connection was cut.
     package private(set) var isCut = false
-    /// Correlation ids of answers, in order.
-    package private(set) var answers: [Int32] = []
+    /// Answers with their length, in order.
+    private(set) var frames: [[UInt8]] = []
 
     package init(port: UInt16) throws {
         guard let socket = LoopbackSocket.connecting(to: port) else { throw ClusterFault(description: "no socket") }
@@ -128,9 +126,17 @@ package final class FakeClient {
     package func hasAnswers(_ count: Int, seconds: Int = 10) -> Bool {
         _ = Deadline.wait(seconds) {
             poll()
-            return isCut || answers.count >= count
+            return isCut || frames.count >= count
         }
-        return answers.count >= count
+        return frames.count >= count
+    }
+
+    /// Correlation ids of answers, in order.
+    package var answers: [Int32] {
+        frames.compactMap { frame in
+            var reader = FrameReader(frame, from: 4)
+            return reader.int32()
+        }
     }
 
     /// Waits until the connection is cut.
@@ -149,9 +155,6 @@ package final class FakeClient {
         case .ended: isCut = true
         case .bytes(let count): input.append(buffer[..<count])
         }
-        while case .frame(let frame) = input.next() {
-            var reader = FrameReader(frame, from: 4)
-            if let id = reader.int32() { answers.append(id) }
-        }
+        while case .frame(let frame) = input.next() { frames.append(frame) }
     }
 }

@@ -1,18 +1,12 @@
+internal import BrokerKit
+
 /// A network's observations and actions so far.
 package struct NetworkEvents: Sendable {
     /// Connections of clients, open now.
     package var connections = 0
-    /// And all that there were.
-    package var accepted = 0
-    /// Requests that came from clients, by key.
-    package var requests: [APIKey: Int] = [:]
-    /// Answers that brokers gave to clients' requests.
-    package var answers: [APIKey: Int] = [:]
     /// The faults that are done, by the number that ``NetworkProxy/plan(_:)`` gave.
     package var done: Set<Int> = []
     package var held: [HeldFrame] = []
-
-    package init() {}
 
     /// Late frames that the broker has answered.
     package var delivered: [HeldFrame] { held.filter { $0.answer != nil } }

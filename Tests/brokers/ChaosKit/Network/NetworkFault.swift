@@ -1,3 +1,5 @@
+package import BrokerKit
+
 /// Something that the network does to one request, the next one that fits.
 package struct NetworkFault: Sendable {
     package enum Action: Sendable, Equatable {
@@ -6,8 +8,6 @@ package struct NetworkFault: Sendable {
         case hold(Release)
         /// The connection is cut, and the request does not arrive.
         case cutBefore
-        /// The request arrives, and the connection is cut immediately.
-        case cutBehind
         /// The request is answered; the connection is cut before the answer.
         case cutBeforeAnswer
         /// The connection is cut after the answer.
@@ -31,26 +31,12 @@ package struct NetworkFault: Sendable {
         case behindNext(APIKey)
     }
 
-    package var keys: Set<APIKey>
+    package var key: APIKey
     package var action: Action
-    /// EndTxn: of a commit only, of an abort only; nil = of both.
-    package var isCommit: Bool?
-    /// nil = any. From 1 on.
-    package var broker: Int?
-    /// nil = any, or none.
-    package var transactionalID: String?
     /// So many requests that fit pass before it.
     package var skips = 0
 
-    package init(_ action: Action, _ keys: APIKey...) { (self.action, self.keys) = (action, Set(keys)) }
-
-    package init(_ action: Action, keys: Set<APIKey>) { (self.action, self.keys) = (action, keys) }
-
-    func fits(_ head: RequestHead, broker: Int) -> Bool {
-        guard keys.contains(head.key), self.broker ?? broker == broker else { return false }
-        if let isCommit, head.isCommit != isCommit { return false }
-        return transactionalID.map { Array($0.utf8) == head.transactionalID } ?? true
-    }
+    package init(_ action: Action, _ key: APIKey) { (self.action, self.key) = (action, key) }
 }
 
 /// The state of the way to one broker, until it is changed.
@@ -60,37 +46,16 @@ package struct NetworkWeather: Sendable, Equatable {
     /// Stopped bytes are not lost: they continue when the direction opens again, like retransmitted packets.
     package var stopsRequests = false
     package var stopsAnswers = false
-    /// New connections are refused.
-    package var refusesConnections = false
-
-    package init() {}
 
     package static let clear = NetworkWeather()
+    /// Requests pass, answers do not.
+    package static let requestsOnly = NetworkWeather(stopsAnswers: true)
+    /// Answers pass, requests do not.
+    package static let answersOnly = NetworkWeather(stopsRequests: true)
+    /// Connections stay open, and nothing comes through.
+    package static let blackHole = NetworkWeather(stopsRequests: true, stopsAnswers: true)
 
     package static func throttled(bytesPerSecond: Int) -> NetworkWeather {
-        var weather = NetworkWeather()
-        weather.bytesPerSecond = max(1, bytesPerSecond)
-        return weather
+        NetworkWeather(bytesPerSecond: max(1, bytesPerSecond))
     }
-
-    /// Requests pass, answers do not.
-    package static let requestsOnly: NetworkWeather = {
-        var weather = NetworkWeather()
-        weather.stopsAnswers = true
-        return weather
-    }()
-
-    /// Answers pass, requests do not.
-    package static let answersOnly: NetworkWeather = {
-        var weather = NetworkWeather()
-        weather.stopsRequests = true
-        return weather
-    }()
-
-    /// Connections stay open, and nothing comes through.
-    package static let blackHole: NetworkWeather = {
-        var weather = NetworkWeather()
-        (weather.stopsRequests, weather.stopsAnswers) = (true, true)
-        return weather
-    }()
 }

@@ -13,7 +13,7 @@ package final class NetworkProxy: ClusterProxy {
         case forget(Int?)
         case weather(NetworkWeather, broker: Int?)
         case deliver(Int)
-        case cutAll(broker: Int?)
+        case cutAll
     }
 
     /// The state that the thread and its users share.
@@ -79,8 +79,8 @@ package final class NetworkProxy: ClusterProxy {
     /// Releases a held frame, by the number of the fault that holds it.
     package func deliver(_ fault: Int) { order(.deliver(fault)) }
 
-    /// Cuts every connection to a broker; nil = to all.
-    package func cutAll(broker: Int? = nil) { order(.cutAll(broker: broker)) }
+    /// Cuts every connection.
+    package func cutAll() { order(.cutAll) }
 
     /// Waits until the events meet the condition. - Returns: false when they do not in time.
     package func wait(_ seconds: Int = 30, until condition: (NetworkEvents) -> Bool) -> Bool {
@@ -101,11 +101,7 @@ package final class NetworkProxy: ClusterProxy {
 
 extension ClusterSettings {
     /// One broker behind a ``NetworkProxy``.
-    package static var behindNetwork: ClusterSettings {
-        var settings = ClusterSettings()
-        settings.proxy = { try NetworkProxy($0) }
-        return settings
-    }
+    package static var behindNetwork: ClusterSettings { ClusterSettings { $0.proxy = { try NetworkProxy($0) } } }
 }
 
 extension RealCluster {

@@ -21,10 +21,7 @@ extension ProxyLoop {
         case .deliver(let number):
             let index = shared.withLock { $0.events.held.firstIndex { $0.fault == number && $0.state == .held } }
             if let index { deliver(index, nil, now) }
-        case .cutAll(let broker):
-            for connection in connections where broker ?? connection.route + 1 == connection.route + 1 {
-                connection.close()
-            }
+        case .cutAll: for connection in connections { connection.close() }
         }
     }
 
@@ -35,9 +32,8 @@ extension ProxyLoop {
         on connection: ProxyConnection,
         _ now: ContinuousClock.Instant
     ) {
-        shared.withLock { $0.events.requests[head.key, default: 0] += 1 }
         if let id = head.transactionalID { connection.transactionalID = id }
-        guard let index = faults.firstIndex(where: { $0.fault.fits(head, broker: connection.route + 1) }) else {
+        guard let index = faults.firstIndex(where: { $0.fault.key == head.key }) else {
             return pass(frame, head, .pass, on: connection, now)
         }
         guard faults[index].fault.skips == 0 else {
@@ -62,9 +58,6 @@ extension ProxyLoop {
             hold(frame, head, release, number, connection.route)
             connection.cutClient()
         case .cutBefore: connection.cutClient()
-        case .cutBehind:
-            pass(frame, head, .pass, on: connection, now)
-            connection.cutClient()
         case .cutBeforeAnswer: pass(frame, head, .cutBefore, on: connection, now)
         case .cutBehindAnswer: pass(frame, head, .cutBehind, on: connection, now)
         case .delay(let time): pass(frame, head, .pass, on: connection, now + time)
@@ -112,7 +105,6 @@ extension ProxyLoop {
         guard let id = reader.int32(), let awaited = connection.awaited.removeValue(forKey: id) else {
             return connection.close()
         }
-        shared.withLock { $0.events.answers[awaited.head.key, default: 0] += 1 }
         transactions.noteAnswer(awaited.head)
         releaseLate(behind: awaited.head, now)
         guard connection.client.isOpen else { return }

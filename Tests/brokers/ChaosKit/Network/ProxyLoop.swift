@@ -100,11 +100,10 @@ final class ProxyLoop: @unchecked Sendable {
 
     private func welcome(_ index: Int) {
         while let client = listeners[index].accept() {
-            guard connections.count < Self.maxConnections, !weather[index].refusesConnections,
+            guard connections.count < Self.maxConnections,
                 let server = LoopbackSocket.connecting(to: routes[index].broker)
             else { continue }
             connections.append(ProxyConnection(route: index, client: client, server: server))
-            shared.withLock { $0.events.accepted += 1 }
         }
     }
 

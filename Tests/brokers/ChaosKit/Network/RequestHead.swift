@@ -1,3 +1,5 @@
+package import BrokerKit
+
 /// The beginning of a Kafka request, as far as the network needs it.
 package struct RequestHead: Sendable, Equatable {
     package let key: APIKey
@@ -5,8 +7,6 @@ package struct RequestHead: Sendable, Equatable {
     package let correlationID: Int32
     /// Of the requests that carry one; nil = none, or none that could be read.
     package let transactionalID: [UInt8]?
-    /// EndTxn: commit or abort; nil for all others.
-    package let isCommit: Bool?
 
     /// - Parameter frame: a request with its four bytes of length. - Returns: nil if it is not a request.
     package init?(_ frame: [UInt8]) {
@@ -15,26 +15,17 @@ package struct RequestHead: Sendable, Equatable {
         self.key = APIKey(rawValue: key)
         self.version = version
         correlationID = id
-        let content = Self.content(of: self.key, version, &reader)
-        (transactionalID, isCommit) = (content?.id, content?.isCommit)
+        transactionalID = Self.transactionalID(of: self.key, version, &reader)
     }
 
-    /// The body's first field, after the client's name, and EndTxn's last one.
-    private static func content(
-        of key: APIKey,
-        _ version: Int16,
-        _ reader: inout FrameReader
-    ) -> (id: [UInt8], isCommit: Bool?)? {
+    /// The body's first field, after the client's name.
+    private static func transactionalID(of key: APIKey, _ version: Int16, _ reader: inout FrameReader) -> [UInt8]? {
         guard let flexible = key.firstFlexibleVersion, reader.skipString() else { return nil }
         let isFlexible = version >= flexible
         if isFlexible {
             guard reader.skipTags() else { return nil }
         }
-        guard let id = isFlexible ? reader.compactString() : reader.string() else { return nil }
-        guard key == .endTransaction else { return (id, nil) }
-        // Producer id and epoch.
-        guard reader.skip(10), let committed = reader.byte() else { return nil }
-        return (id, committed != 0)
+        return isFlexible ? reader.compactString() : reader.string()
     }
 }
 

@@ -1,8 +1,10 @@
+internal import BrokerKit
+
 /// Asks the brokers about the transaction of one transactional id, past any network between them and the workers.
 ///
 /// DescribeTransactions on a connection of its own: an answer takes a millisecond, where Kafka's tool takes seconds.
 struct TransactionQuestion {
-    private static let seconds = 2.0
+    private static let seconds = 2
     private static let correlation: Int32 = 7
 
     private let ports: [UInt16]
@@ -15,14 +17,10 @@ struct TransactionQuestion {
     /// The state as the coordinator calls it, such as `Ongoing`; nil = no broker answered for it.
     func state(of id: String) -> String? {
         for port in ports {
-            var input = FrameBuffer()
-            var answer: [UInt8]?
-            LoopbackSocket.ask(port, Self.frame(id), seconds: Self.seconds) { bytes in
-                input.append(bytes)
-                if case .frame(let frame) = input.next() { answer = frame }
-                return answer != nil
-            }
-            if let answer, let state = Self.state(in: answer) { return state }
+            guard let client = try? FakeClient(port: port) else { continue }
+            client.send(Self.frame(id), seconds: Self.seconds)
+            guard client.hasAnswers(1, seconds: Self.seconds), let answer = client.frames.first else { continue }
+            if let state = Self.state(in: answer) { return state }
         }
         return nil
     }
@@ -33,10 +31,9 @@ struct TransactionQuestion {
     /// Version 0 with a header of version 2: client's name null, no tags.
     static func frame(_ id: String) -> [UInt8] {
         let name = Array(id.utf8.prefix(100))
-        let body =
-            APIKey.describeTransactions.bytes + [0, 0] + [0, 0, 0, UInt8(correlation)] + [0xFF, 0xFF, 0]
-            + [2, UInt8(name.count + 1)] + name + [0]
-        return [0, 0, UInt8(body.count >> 8), UInt8(body.count & 0xFF)] + body
+        let head = FakeRequest.big(APIKey.describeTransactions.rawValue) + [0, 0] + FakeRequest.big(correlation)
+        let body = head + [0xFF, 0xFF, 0] + [2, UInt8(name.count + 1)] + name + [0]
+        return FakeRequest.big(Int32(body.count)) + body
     }
 
     /// - Returns: nil for a broker that is not the coordinator, or does not know the id.
@@ -48,9 +45,4 @@ struct TransactionQuestion {
         else { return nil }
         return String(decoding: state, as: UTF8.self)
     }
-}
-
-extension APIKey {
-    /// As a request has it.
-    fileprivate var bytes: [UInt8] { [UInt8(truncatingIfNeeded: rawValue >> 8), UInt8(truncatingIfNeeded: rawValue)] }
 }

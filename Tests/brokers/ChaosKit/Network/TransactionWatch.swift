@@ -1,3 +1,5 @@
+internal import BrokerKit
+
 /// The state of each transactional id, by the answers that its requests got.
 struct TransactionWatch {
     private struct State {

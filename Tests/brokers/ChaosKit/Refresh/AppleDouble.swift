@@ -15,15 +15,11 @@ package final class AppleDouble: Sendable {
         /// What was sent, before Base64.
         package var receipt: [UInt8]
         /// The value of `Authorization`.
-        package var token: String
+        package var token = ""
         /// nil = no whole answer came.
-        package var status: Int?
+        package var status: Int? = 200
         /// The receipt of an answer that a refresher has to take; nil = it has none.
         package var answer: [UInt8]?
-
-        package init(key: String, receipt: [UInt8], token: String = "", status: Int? = 200, answer: [UInt8]?) {
-            (self.key, self.receipt, self.token, self.status, self.answer) = (key, receipt, token, status, answer)
-        }
 
         /// Whether a refresher never makes this call again by itself: what was answered counts.
         var isFinal: Bool { status.map { $0 != 401 && $0 != 429 && $0 < 500 } ?? false }

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import BrokerKit
 internal import Foundation
 internal import JSON
-internal import Kafka
+internal import Streams
 
 /// What a run of the fraud metric left behind.
 package struct RefreshEvidence: Sendable, Equatable {
@@ -10,8 +10,6 @@ package struct RefreshEvidence: Sendable, Equatable {
         package var value: Int64
         /// Seconds since 1970.
         package var createdAt: Int64
-
-        package init(_ value: Int64, createdAt: Int64) { (self.value, self.createdAt) = (value, createdAt) }
     }
 
     /// A key's record in the receipts topic.
@@ -25,8 +23,6 @@ package struct RefreshEvidence: Sendable, Equatable {
         package var isKnown = false
         package var metric: Metric?
         package var held = Held.tombstone
-
-        package init() {}
     }
 
     /// By key ID: what the results have made of it, and what it is.
@@ -47,8 +43,6 @@ package struct RefreshEvidence: Sendable, Equatable {
     package var passed: [String: Int] = [:]
     /// Those that they have not, in words.
     package var unread: [String] = []
-
-    package init() {}
 }
 
 // MARK: - Reading
@@ -64,7 +58,7 @@ extension RefreshEvidence {
             try take(record, all.summaries[place], shown: Metric(result["evidence"]?["risk"]))
         }
         for record in try workplace.records(of: site.receipts) {
-            let isFresh = record.header("type") == "ATTEST"
+            let isFresh = record.text(of: "type") == "ATTEST"
             found[record.keyText, default: Key()].held =
                 record.value.map { isFresh ? Held.attestation : .receipt($0) } ?? .tombstone
         }
@@ -82,7 +76,7 @@ extension RefreshEvidence {
         (passed, unread) = try site.lineWork()
     }
 
-    private mutating func take(_ request: KafkaRecord, _ outcome: String?, shown metric: Metric?) throws {
+    private mutating func take(_ request: InboundRecord, _ outcome: String?, shown metric: Metric?) throws {
         let root = try JSONDocument(parsing: request.value ?? []).root
         var key = due[request.keyText] ?? Key()
         defer { due[request.keyText] = key }
@@ -94,12 +88,12 @@ extension RefreshEvidence {
             guard let receipt = root["body"]?["receipt"]?.base64Bytes,
                 let content = ReceiptContent(unverified: receipt),
                 let value = content.riskMetric.flatMap({ Int64($0.shown) })
-            else { throw ChaosOutcome.Unreadable(description: "no receipt at \(Place(request))") }
+            else { throw ChaosOutcome.Unreadable(description: "no receipt at \(RecordPlace(request))") }
             receipts[request.keyText, default: []].append(receipt)
             guard outcome == "accepted" else { break }
-            key.metric = Metric(value, createdAt: content.createdAt.milliseconds / 1_000)
+            key.metric = Metric(value: value, createdAt: content.createdAt.milliseconds / 1_000)
             key.held = .receipt(receipt)
-            accepted.append(request.header("request-id"))
+            accepted.append(request.text(of: "request-id") ?? "")
         default: break
         }
     }
@@ -111,6 +105,6 @@ extension RefreshEvidence.Metric {
         guard let value = risk?["metric"]?.integer, let createdAt = risk?["createdAt"] else { return nil }
         let date = createdAt.string.flatMap { try? Date.ISO8601FormatStyle().parse(String($0.prefix(19)) + "Z") }
         guard let seconds = createdAt.integer ?? date.map({ Int64($0.timeIntervalSince1970) }) else { return nil }
-        self.init(value, createdAt: seconds)
+        self.init(value: value, createdAt: seconds)
     }
 }

@@ -37,7 +37,7 @@ package final class RefreshSite {
         try workplace.rewrite("apps.json") { $0.replacing(#""appId":"#, with: app + #""appId":"#) }
         let (files, pem) = (FileManager.default, Data(key.pem))
         guard files.createFile(atPath: keyPath, contents: pem, attributes: [.posixPermissions: 0o600]) else {
-            throw ProgramFault(description: "cannot write \(keyPath)")
+            throw ClusterFault(description: "cannot write \(keyPath)")
         }
     }
 
@@ -81,12 +81,12 @@ extension RefreshSite {
             // Partitions with a receipt of Apple's: it waits for a day, and what comes after it does too.
             var held: Set<Int32> = []
             // Only what was never exchanged lacks its first metric.
-            for record in records where line != "first" || record.header("type") == "ATTEST" {
-                if record.header("type") == "RECEIPT" { held.insert(record.partition) }
+            for record in records where line != "first" || record.text(of: "type") == "ATTEST" {
+                if record.text(of: "type") == "RECEIPT" { held.insert(record.partition) }
                 if record.offset < positions[record.partition] ?? 0 {
                     passed[record.keyText, default: 0] += 1
                 } else if !held.contains(record.partition) {
-                    unread.append("line \(line) has not passed \(Place(record))")
+                    unread.append("line \(line) has not passed \(RecordPlace(record))")
                 }
             }
         }
@@ -94,11 +94,6 @@ extension RefreshSite {
     }
 }
 
-extension KafkaRecord {
+extension InboundRecord {
     var keyText: String { String(decoding: key ?? [], as: UTF8.self) }
-
-    /// - Returns: the header's text; empty where there is none.
-    func header(_ name: String) -> String {
-        String(decoding: headers.last { $0.name == Array(name.utf8) }?.value ?? [], as: UTF8.self)
-    }
 }

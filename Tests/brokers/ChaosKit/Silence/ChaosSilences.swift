@@ -32,10 +32,6 @@ package struct ChaosSilences: Sendable {
         package var cause: String
         package var runs: Int
         package var longestSeconds: Double
-
-        package init(cause: String, runs: Int, longestSeconds: Double) {
-            (self.cause, self.runs, self.longestSeconds) = (cause, runs, longestSeconds)
-        }
     }
 
     /// The wait for each partition's first outcome: workers start and join, whatever is done to them.
@@ -87,12 +83,7 @@ package struct ChaosSilences: Sendable {
                 + cells.dropFirst().map { String(repeating: " ", count: max(0, 8 - $0.count)) + $0 }.joined()
         }
         return [line(title, "runs", "seconds")]
-            + rows.map { line("  " + $0.cause, String($0.runs), Self.tenths($0.longestSeconds)) }
-    }
-
-    private static func tenths(_ seconds: Double) -> String {
-        let tenths = Int((seconds * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
+            + rows.map { line("  " + $0.cause, String($0.runs), $0.longestSeconds.tenths) }
     }
 }
 

@@ -2,6 +2,7 @@ internal import BrokerKit
 internal import Foundation
 internal import Kafka
 internal import KafkaPorts
+internal import Streams
 internal import Threads
 
 /// A reader beside a run: it notes when it sees each request and each outcome, on a thread of its own.
@@ -18,7 +19,7 @@ final class ChaosWatch: Sendable {
     /// An outcome's own place.
     struct Place: Hashable {
         let isDeadLetter: Bool
-        let place: ChaosPlace
+        let place: RecordPlace
     }
 
     private enum Stream: CaseIterable { case requests, results, deadLetters }
@@ -108,17 +109,18 @@ final class ChaosWatch: Sendable {
     /// Takes what has come to one of them.
     private func look(_ reader: inout Reader) throws(KafkaFault) {
         var wait = Self.pollMilliseconds
-        while let event = try reader.consumer.poll(timeoutMilliseconds: wait) {
+        while let event = reader.consumer.poll(waiting: wait) {
             wait = 0
-            guard case .message(let message) = event else { continue }
-            let (partition, offset) = (message.partition, message.offset)
-            _ = message.take()
-            reader.next[Int(partition)] = PartitionOffset(partition: partition, offset: offset + 1)
-            note(reader.stream, ChaosPlace(partition, offset))
+            if case .fault(let fault) = event, fault.isFatal { throw fault }
+            guard case .record(let record, _) = event else { continue }
+            let place = record.stamp.place
+            _ = record.take()
+            reader.next[Int(place.partition)] = PartitionOffset(partition: place.partition, offset: place.offset + 1)
+            note(reader.stream, place)
         }
     }
 
-    private func note(_ stream: Stream, _ place: ChaosPlace) {
+    private func note(_ stream: Stream, _ place: RecordPlace) {
         let at = now
         state.withLock { state in
             let kind: ChaosSilences.Sighting.Kind = stream == .requests ? .request : .outcome

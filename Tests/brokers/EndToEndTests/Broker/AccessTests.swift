@@ -4,11 +4,9 @@ import Foundation
 import Kafka
 import Testing
 
-private let settings: ClusterSettings = {
-    var settings = ClusterSettings()
-    settings.users = [ClusterUser("worker", password: "right"), ClusterUser("strict", password: "right")]
-    return settings
-}()
+private let settings = ClusterSettings {
+    $0.users = [ClusterUser("worker", password: "right"), ClusterUser("strict", password: "right")]
+}
 
 /// The program on a broker that asks for names and passwords and has access rules.
 @Suite(
@@ -59,8 +57,6 @@ struct AccessTests {
         let check = try workplace.start("run", "--check", "--instance", "one")
         #expect(check.waitForEnd() == .exit(0) && check.errorBesideLab.isEmpty, "\(check.error)")
         try work(workplace)
-        let findings = try workplace.reckon()
-        #expect(findings.isClean, "\(findings.lines)")
     }
 
     @Test func `a worker with the right password is let in, one with a wrong password is not`() throws {
@@ -84,40 +80,23 @@ struct AccessTests {
         }
     }
 
-    /// A right that is withheld, and how the worker's last line must name it.
-    struct Missing: Sendable {
-        var operations: [String]
-        var resource: @Sendable (ProgramWorkplace) -> AccessRule.Resource
-        /// The right as the line has it.
-        var right: @Sendable (ProgramWorkplace) -> String
-    }
-
-    static let missing =
-        ["results", "dead-letters", "ledger"].map { name in
-            Missing(
-                operations: ["Write"],
-                resource: { .topic($0.topic(name)) },
-                right: { "Write on topic \($0.topic(name))" }
-            )
+    /// Rights that are withheld, one at a time, as the worker's last line has them.
+    private static func rights(_ workplace: ProgramWorkplace) -> [(right: String, AccessRule)] {
+        func right(_ operation: String, _ resource: AccessRule.Resource) -> (right: String, AccessRule) {
+            var denial = AccessRule("worker", [operation], on: [resource])
+            denial.isDenial = true
+            let what =
+                switch resource {
+                case .topic(let name): "topic \(name)"
+                case .group(let name): "group \(name)"
+                case .transactionalID(let id): "transactional id \(id)"
+                }
+            return ("\(operation) on \(what)", denial)
         }
-        + ["requests", "ledger"].map { name in
-            Missing(
-                operations: ["Read"],
-                resource: { .topic($0.topic(name)) },
-                right: { "Read on topic \($0.topic(name))" }
-            )
-        } + [
-            Missing(
-                operations: ["Read"],
-                resource: { .group($0.group) },
-                right: { "Read on group \($0.group)" }
-            ),
-            Missing(
-                operations: ["Write"],
-                resource: { .transactionalID($0.group + "-one") },
-                right: { "Write on transactional id \($0.group)-one" }
-            ),
-        ]
+        return ["results", "dead-letters", "ledger"].map { right("Write", .topic(workplace.topic($0))) }
+            + ["requests", "ledger"].map { right("Read", .topic(workplace.topic($0))) }
+            + [right("Read", .group(workplace.group)), right("Write", .transactionalID(workplace.group + "-one"))]
+    }
 
     @Test func `a missing right ends the worker with one line, and costs no request`() throws {
         let workplace = try workplace("missing")
@@ -126,27 +105,18 @@ struct AccessTests {
         try workplace.publish(100, seed: 2)
         try work(workplace)
         try workplace.publish(300)
-        for missing in Self.missing {
-            var denial = AccessRule("worker", missing.operations, on: [missing.resource(workplace)])
-            denial.isDenial = true
+        for (right, denial) in Self.rights(workplace) {
             try cluster().add([denial])
-            let refused = try workplace.start("run", "--instance", "one")
-            #expect(refused.waitForEnd() == .exit(1), "\(refused.error) \(refused.output)")
+            let refused = try workplace.refused("run", "--instance", "one")
             let last = refused.error.split(separator: "\n").last.map(String.init) ?? ""
-            let sentence = "the right \(missing.right(workplace)) is missing"
+            let sentence = "the right \(right) is missing"
             #expect(last.contains(" error stopped: ") && last.contains(sentence), "\(refused.error)")
             try cluster().remove([denial])
         }
         try work(workplace)
-        let findings = try workplace.reckon()
-        #expect(findings.isClean, "\(findings.lines)")
     }
 
-    /// A worker answers everything and ends in order.
     private func work(_ workplace: ProgramWorkplace) throws {
-        let worker = try workplace.start("run", "--instance", "one")
-        #expect(try workplace.drains { worker.isRunning }, "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        try workplace.expectOrder(of: workplace.start("run", "--instance", "one"))
     }
 }

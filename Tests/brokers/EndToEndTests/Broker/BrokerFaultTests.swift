@@ -11,11 +11,9 @@ extension RealCluster {
     }
 }
 
-private let watchful: ClusterSettings = {
-    var settings = ClusterSettings(brokers: 3)
-    settings.properties = [("broker.session.timeout.ms", "3000")]
-    return settings
-}()
+private let watchful = ClusterSettings(brokers: 3) {
+    $0.properties = [("broker.session.timeout.ms", "3000")]
+}
 
 /// One broker of three fails or restarts in the middle of the work. (A single one may forget what its coordinator has
 /// decided, as the Kafka page says.)
@@ -47,16 +45,14 @@ struct BrokerFaultTests {
     }
 }
 
-private let smallDisk: ClusterSettings = {
-    var settings = ClusterSettings(brokers: 3)
-    settings.diskMegabytes = 64
+private let smallDisk = ClusterSettings(brokers: 3) {
+    $0.diskMegabytes = 64
     // Small files, so that there is room for some.
-    settings.properties = [
+    $0.properties = [
         ("log.segment.bytes", "1048576"), ("log.index.size.max.bytes", "65536"),
         ("offsets.topic.segment.bytes", "1048576"), ("transaction.state.log.segment.bytes", "1048576"),
     ]
-    return settings
-}()
+}
 
 /// A broker among three whose disk is full. It needs a disk of its own, which takes the right to mount one.
 @Suite(

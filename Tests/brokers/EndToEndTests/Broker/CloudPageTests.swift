@@ -36,14 +36,6 @@ struct CloudPageTests {
 
         """
 
-    /// The blocks of one language on the page.
-    private static func blocks(_ language: String) throws -> [String] {
-        let page = PackageFolder.url.appending(path: "Sources/program/attest-worker/Documentation.docc/CloudKafka.md")
-        let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
-        return parts.enumerated().filter { !$0.offset.isMultiple(of: 2) && $0.element.hasPrefix(language + "\n") }
-            .map { String($0.element.dropFirst(language.count + 1)) }
-    }
-
     private static func write(_ name: String, _ text: String) throws -> String {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = "\(folder)/\(name)"
@@ -59,7 +51,7 @@ struct CloudPageTests {
         let arguments = [
             ["https://login.example.com/token", "attest-worker", "kafka"], ["eu-central-1"], ["example"], [],
         ]
-        let scripts = try Self.blocks("sh")
+        let scripts = try PageBlocks.read("CloudKafka", "sh")
         try #require(scripts.count == arguments.count)
         var texts: [String] = []
         for (index, script) in scripts.enumerated() {
@@ -82,7 +74,7 @@ struct CloudPageTests {
     }
 
     @Test func `the library takes each block of properties`() throws {
-        let blocks = try Self.blocks("properties")
+        let blocks = try PageBlocks.read("CloudKafka", "properties")
         #expect(blocks.count == 5)
         for block in blocks {
             let lines = block.split(separator: "\n").filter { !$0.hasPrefix("#") }

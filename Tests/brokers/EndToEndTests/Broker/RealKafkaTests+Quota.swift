@@ -9,15 +9,6 @@ import Settings
 import Streams
 import Testing
 
-extension RealCluster {
-    /// Slows a client's producers down; other clients are as quick as before.
-    fileprivate func setQuota(_ bytesPerSecond: Int, of client: String) throws {
-        let change = ["--alter", "--entity-type", "clients", "--entity-name", client]
-        let quota = ["--add-config", "producer_byte_rate=\(bytesPerSecond)"]
-        try tool("kafka.admin.ConfigCommand", ["--bootstrap-server", bootstrapServers] + change + quota)
-    }
-}
-
 extension RealKafkaTests {
     private static let (quota, outputBytes, batchRecords) = (80_000, 1_000, 250)
     /// A client may be ahead by eleven seconds' bytes: the last of these take about three seconds each.
@@ -29,7 +20,7 @@ extension RealKafkaTests {
         let fixture = try RealFixture("quota")
         _ = try fixture.create()
         #expect(try MemberDriver.publish(1_500, to: fixture.names.requests, fixture.properties).isComplete)
-        try cluster.setQuota(Self.quota, of: "quota")
+        try cluster.configure("clients", "quota", "--add-config", "producer_byte_rate=\(Self.quota)")
         var settings = fixture.settings("one")
         // Time enough for a machine that does something else too.
         settings.properties += [("client.id", "quota"), ("transaction.timeout.ms", "30000")]

@@ -15,26 +15,6 @@ import Testing
     .serialized
 )
 struct RealKafkaTests {
-    @Test func `existing topics are compared and not changed`() throws {
-        let fixture = try RealFixture("compare")
-        let admin = try Admin(KafkaProperties(fixture.properties))
-        let ledger = try #require(fixture.names.outputs[.ledger])
-        let created = try admin.createTopics([
-            NewTopic(name: fixture.names.requests, partitions: 2), NewTopic(name: ledger, partitions: 3),
-        ])
-        #expect(created == [.created, .created])
-        let report = try fixture.create()
-        #expect(!report.allMatch)
-        #expect(report.lines.count == 6)
-        #expect(report.lines.first?.contains("with 2 partitions, not 3") ?? false)
-        #expect(report.lines.first?.contains("message.timestamp.type=CreateTime") ?? false)
-        #expect(report.lines.last?.contains("cleanup.policy=delete") ?? false)
-        #expect(try admin.topics().first { $0.name == fixture.names.requests }?.partitions == 2)
-        let findings = try fixture.findings()
-        #expect(findings.filter { $0.severity == .problem }.count == 2, "\(findings)")
-        #expect(findings.filter { $0.severity == .warning }.count == 3, "\(findings)")
-    }
-
     /// As when a broker has just come back and does not know all of its partitions yet.
     @Test func `a client asks again for a partition that did not exist before`() throws {
         let fixture = try RealFixture("again")
@@ -58,20 +38,6 @@ struct RealKafkaTests {
         #expect(!report.allMatch)
         #expect(report.lines.isEmpty)
         #expect(report.complaints.count == 6 && report.complaints.allSatisfy { $0.contains("refused.") })
-    }
-
-    @Test func `requests carry the broker's time`() throws {
-        let fixture = try RealFixture("times")
-        _ = try fixture.create()
-        let before = Int64(Date().timeIntervalSince1970 * 1_000)
-        #expect(try MemberDriver.publish(5, to: fixture.names.requests, fixture.properties).acknowledged == 5)
-        let reader = try Consumer(KafkaProperties(fixture.properties), topic: fixture.names.requests)
-        let starts = (0..<3 as Range<Int32>).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
-        try reader.assign(starts)
-        for record in try reader.records(5) {
-            #expect(record.timestampType == .logAppend)
-            #expect(record.timestamp >= before - 1_000 && record.timestamp < before + 600_000)
-        }
     }
 
     @Test func `a record without a key is the record's fault on a compacted topic`() throws {

@@ -1,5 +1,6 @@
 import BrokerKit
 import Foundation
+import TestKit
 import Testing
 
 /// A worker's configuration for a cluster's TLS listeners: the TLS page's example with this cluster's ports and
@@ -50,20 +51,19 @@ struct TLSFixture {
         _ changes: [String: String] = [:],
         files: [String: String] = [:]
     ) throws -> String {
-        let directory = "\(workplace.folder)/\(name)"
-        try FileManager.default.copyItem(atPath: workplace.config, toPath: directory)
-        for (name, text) in secretFiles.merging(files, uniquingKeysWith: { $1 }) {
-            try (text + "\n").write(toFile: "\(directory)/\(name)", atomically: true, encoding: .utf8)
+        let directory = try workplace.copyConfig(as: name)
+        for (file, text) in secretFiles.merging(files, uniquingKeysWith: { $1 }) {
+            try workplace.write(text + "\n", to: "\(name)/\(file)")
         }
-        var lines = try TLSPage.properties(way.rawValue).map(filled)
+        var lines = try PageBlocks.tls(way.rawValue).map(filled)
         for (name, value) in changes {
             lines.removeAll { $0.hasPrefix(name + "=") }
             if !value.isEmpty { lines.append("\(name)=\(value)") }
         }
-        let file = URL(filePath: directory + "/kafka.properties")
-        let own = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
-        let kept = own.filter { !$0.hasPrefix("bootstrap.servers=") }
-        try Data((kept + lines).joined(separator: "\n").utf8).write(to: file)
+        try workplace.rewrite("kafka.properties", of: name) { own in
+            let kept = own.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("bootstrap.servers=") }
+            return (kept + lines).joined(separator: "\n")
+        }
         return directory
     }
 

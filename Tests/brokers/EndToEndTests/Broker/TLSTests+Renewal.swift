@@ -35,8 +35,7 @@ extension TLSTests {
         #expect(try workplace.drains { worker.isRunning }, "\(worker.error)")
         try expectOrderlyEnd(worker)
         #expect(!worker.error.contains("is missing"), "\(worker.error)")
-        let findings = try workplace.reckon()
-        #expect(findings.isClean, "\(findings.lines)")
+        try workplace.expectClean()
     }
 
     @Test func `refresh-receipts takes a renewed client certificate without a restart, for its lines and its requests`()
@@ -69,7 +68,7 @@ extension TLSTests {
         Thread.sleep(forTimeInterval: 4)
         try fixture.cluster.remove(refresherRules(old, site))
         try exchange()
-        for process in processes { RefreshTests.end(process) }
+        for process in processes { process.expectEnd(seconds: 60) }
         #expect(RefreshAudit.findings(try RefreshEvidence(site)) == [])
     }
 

@@ -4,12 +4,10 @@ import Foundation
 import Kafka
 import Testing
 
-private let settings: ClusterSettings = {
-    var settings = ClusterSettings()
-    settings.users = [ClusterUser("worker", password: TLSFixture.password)]
-    settings.hasTLS = true
-    return settings
-}()
+private let settings = ClusterSettings {
+    $0.users = [ClusterUser("worker", password: TLSFixture.password)]
+    $0.hasTLS = true
+}
 
 /// The program over TLS, set up with the TLS page's own examples.
 @Suite(
@@ -31,8 +29,7 @@ struct TLSTests {
             #expect(try workplace.drains { worker.isRunning }, "\(way): \(worker.error)")
             try expectOrderlyEnd(worker)
         }
-        let findings = try workplace.reckon()
-        #expect(findings.isClean, "\(findings.lines)")
+        try workplace.expectClean()
     }
 
     /// One thing that is wrong, and what the one line must say.
@@ -125,8 +122,7 @@ extension TLSTests {
     }
 
     func expectOrderlyEnd(_ worker: ProgramProcess) throws {
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         #expect(worker.keepsSecrets, "\(worker.error)")
     }
 }

@@ -4,13 +4,11 @@ import Foundation
 import TestKit
 import Testing
 
-private let settings: ClusterSettings = {
-    var settings = ClusterSettings()
-    settings.hasTLS = true
+private let settings = ClusterSettings {
+    $0.hasTLS = true
     // A connection lives as long as its token, and no longer than this.
-    settings.properties = [("listener.name.sasltls.oauthbearer.connections.max.reauth.ms", "4000")]
-    return settings
-}()
+    $0.properties = [("listener.name.sasltls.oauthbearer.connections.max.reauth.ms", "4000")]
+}
 
 /// The program with tokens of a command, on a broker that ends each connection with its token.
 @Suite(
@@ -30,8 +28,7 @@ struct TokenCommandTests {
     }
 
     private func site(_ name: String) throws -> (ProgramWorkplace, TokenLab) {
-        let folder = FileManager.default.temporaryDirectory.path + "/\(name)-\(UUID().uuidString)"
-        let lab = try TokenLab(folder, life: Self.life)
+        let lab = try TokenLab(life: Self.life)
         let workplace = try ProgramWorkplace(name, topics: .workplace) { $0.kafka = lab.properties(tls) }
         return (workplace, lab)
     }
@@ -56,8 +53,7 @@ struct TokenCommandTests {
     }
 
     private func end(_ worker: ProgramProcess) {
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         let said = worker.output + worker.error
         // A token's header in base64, and a later line of the command's standard error.
         #expect(!said.contains("eyJ") && !said.contains(TokenLab.secret), "\(said)")
@@ -74,8 +70,7 @@ struct TokenCommandTests {
         try answer(workplace, lab, runs: 6, seeds: 10, worker)
         end(worker)
         #expect(!worker.error.contains("token.command"), "\(worker.error)")
-        let findings = try workplace.reckon()
-        #expect(findings.isClean, "\(findings.lines)")
+        try workplace.expectClean()
     }
 
     @Test func `while the command fails, hangs or is refused the worker waits, tells it once, and goes on afterwards`()
@@ -96,14 +91,7 @@ struct TokenCommandTests {
             try lab.set(mode)
             #expect(worker.says(lost, times: losses + 1, seconds: 60), "\(mode): \(worker.error)")
             try workplace.publish(50, seed: UInt64(30 + index))
-            #expect(
-                eventually {
-                    lab.runs
-                } until: {
-                    $0 > before
-                },
-                "\(mode): \(worker.error)"
-            )
+            #expect(eventually({ lab.runs }, until: { $0 > before }), "\(mode): \(worker.error)")
             try lab.set(.good)
             #expect(try workplace.drains(seconds: 120) { worker.isRunning }, "\(mode): \(worker.error)")
         }
@@ -113,35 +101,29 @@ struct TokenCommandTests {
         #expect(worker.errors(line + "ended with exit code 3") == 2, "\(worker.error)")
         #expect(worker.errors(line + "did not end within 30") == 1, "\(worker.error)")
         #expect(worker.errors(line + "gives tokens again") == 3, "\(worker.error)")
-        let findings = try workplace.reckon()
-        #expect(findings.isClean, "\(findings.lines)")
+        try workplace.expectClean()
     }
 
     @Test func `a check whose command gives no token ends with one line that says why`() throws {
         let (workplace, lab) = try site("checked")
         defer { lab.remove() }
         try lab.set(.failing)
-        let check = try workplace.start("run", "--check")
-        #expect(check.waitForEnd(seconds: 60) == .exit(1), "\(check.error)")
+        let check = try workplace.refused("run", "--check")
         #expect(check.error.split(separator: "\n").count == 1, "\(check.error)")
         #expect(check.error.contains("token.command ended with exit code 3: no answer of the token endpoint"))
         try lab.set(.refused)
-        let refused = try workplace.start("run", "--check")
-        #expect(refused.waitForEnd(seconds: 60) == .exit(1), "\(refused.error)")
+        let refused = try workplace.refused("run", "--check")
         #expect(refused.error.contains("SASL") && refused.error.contains("invalid_token"), "\(refused.error)")
     }
 
     @Test func `a gateway serves over many tokens' lives`() throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/gatewaytokens-\(UUID().uuidString)"
-        let lab = try TokenLab(folder, life: Self.life)
+        let lab = try TokenLab(life: Self.life)
         defer { lab.remove() }
         let site = try GatewaySite("gatewaytokens", kafka: lab.properties(tls))
         let end = lab.runs + 12
         var seed = 1
         while lab.runs < end {
-            let clients = try site.clients(devices: 5, records: 100, seed: seed)
-            #expect(clients.waitForEnd(seconds: 120) == .exit(0), "\(clients.output) \(clients.error)")
-            #expect(clients.output.contains(" no response went to another caller"), "\(clients.output)")
+            try site.serve(devices: 5, records: 100, seed: seed)
             seed += 1
         }
         for process in [site.gateway, site.worker] { self.end(process) }

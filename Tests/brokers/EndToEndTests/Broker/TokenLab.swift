@@ -14,12 +14,11 @@ struct TokenLab {
 
     static let secret = "denied-by-5cd1"
 
-    let folder: String
+    private let folder = FileManager.default.temporaryDirectory.path + "/tokens-\(UUID().uuidString)"
     private var command: String { folder + "/token" }
 
-    init(_ folder: String, life: Int) throws {
-        self.folder = folder + "/tokens"
-        try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: true)
+    init(life: Int) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let script = """
             #!/bin/sh
             echo run >> "$0.runs"
@@ -47,7 +46,7 @@ struct TokenLab {
         try Data((mode.rawValue + "\n").utf8).write(to: URL(filePath: command + ".mode"), options: .atomic)
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: (folder as NSString).deletingLastPathComponent) }
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     /// How often the command has run.
     var runs: Int {

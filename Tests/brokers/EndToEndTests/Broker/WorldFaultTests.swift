@@ -1,3 +1,4 @@
+import Broker
 import BrokerKit
 import ChaosKit
 import Foundation
@@ -24,31 +25,17 @@ struct WorldFaultTests {
         try workplace.publish(60)
         // Copied to every output.
         let trace = RecordHeader(name: Array("tracestate".utf8), value: [UInt8](repeating: 0x61, count: 6_000))
-        let producer = try Producer(workplace.properties)
-        try producer.produce(
-            topic: workplace.requests,
-            partition: 1,
-            key: nil,
-            value: Array(#"{"path": "v1/projects/1/apps/a:noSuchMethod", "body": {}}"#.utf8),
-            headers: [RecordHeader("request-id", "oversize"), trace]
-        )
-        try producer.flush(timeoutMilliseconds: 30_000)
+        let value = Array(#"{"path": "v1/projects/1/apps/a:noSuchMethod", "body": {}}"#.utf8)
+        let headers = [RecordHeader("request-id", "oversize"), trace]
+        try workplace.put([PublishRecord(key: nil, value: value, headers: headers, partition: 1)])
         try workplace.publish(60, seed: 2)
         let worker = try workplace.start("run", "--instance", "one")
         let topic = workplace.topic("results")
         #expect(worker.says("topic \(topic) refuses what belongs to the request at partition 1", seconds: 90))
         #expect(worker.isRunning, "\(worker.error)")
-        try cluster.tool(
-            "kafka.admin.ConfigCommand",
-            [
-                "--bootstrap-server", cluster.bootstrapServers, "--alter", "--entity-type", "topics", "--entity-name",
-                topic,
-            ]
-                + ["--add-config", "max.message.bytes=1048588"]
-        )
+        try cluster.configure("topics", topic, "--add-config", "max.message.bytes=1048588")
         #expect(try workplace.drains(seconds: 90) { worker.isRunning }, "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         let findings = try workplace.reckon()
         #expect(findings[.lost] == 0 && findings[.doubled] == 0 && findings[.outOfOrder] == 0)
         #expect(findings[.verdictDiffers] == 0, "no dead letter: \(findings.lines.joined(separator: "\n"))")

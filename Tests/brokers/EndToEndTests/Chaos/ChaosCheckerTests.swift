@@ -1,25 +1,27 @@
 import BrokerKit
-import ChaosKit
 import Crypto
+import Streams
 import Testing
+
+@testable import ChaosKit
 
 /// A small run's outcomes, right in every way; each test breaks one thing.
 private struct Sample {
     static let keys = ["A=", "B=", "C="]
 
-    var requests: [ChaosPlace] = []
+    var requests: [RecordPlace] = []
     var outcomes: [ChaosOutcome] = []
     var replayed: [ChaosOutcome]
     var ledger: [String: Int64] = [:]
-    var spoilt: Set<ChaosPlace> = []
+    var spoilt: Set<RecordPlace> = []
 
     /// On each of two partitions: three keys attest, then assert four times; then a dead letter and a duplicate.
     init() {
         for partition in 0..<2 as Range<Int32> {
             var offset: Int64 = 0
-            func next() -> ChaosPlace {
+            func next() -> RecordPlace {
                 defer { offset += 1 }
-                return ChaosPlace(partition, offset)
+                return RecordPlace(partition: partition, offset: offset)
             }
             for counter in 0...4 as ClosedRange<Int64> {
                 for key in Self.keys {
@@ -37,9 +39,9 @@ private struct Sample {
             outcomes.append(again)
         }
         for partition in 0..<2 as Range<Int32> {
-            let place = ChaosPlace(partition, 16)
+            let place = RecordPlace(partition: partition, offset: 16)
             requests.append(place)
-            var letter = ChaosOutcome(source: place, written: ChaosPlace(partition, 0), verdict: "dead letter")
+            var letter = ChaosOutcome(source: place, written: place, verdict: "dead letter")
             letter.isDeadLetter = true
             letter.reason = "not-json"
             outcomes.append(letter)
@@ -47,7 +49,7 @@ private struct Sample {
         replayed = outcomes
     }
 
-    private static func accepted(_ place: ChaosPlace, _ keyID: String, _ counter: Int64) -> ChaosOutcome {
+    private static func accepted(_ place: RecordPlace, _ keyID: String, _ counter: Int64) -> ChaosOutcome {
         var outcome = ChaosOutcome(source: place, written: place, verdict: "accepted")
         outcome.keyID = keyID
         outcome.counter = counter
@@ -55,8 +57,12 @@ private struct Sample {
         return outcome
     }
 
+    mutating func refuse(_ index: Int, for reason: String) {
+        (outcomes[index].verdict, outcomes[index].reason) = ("refused", reason)
+    }
+
     /// The checker's counts; kinds without a finding are left out.
-    var counts: [ChaosFindings.Kind: Int] {
+    var counts: Counts {
         var evidence = ChaosEvidence(requests: requests, outcomes: outcomes, replayed: replayed, ledger: ledger)
         evidence.spoilt = spoilt
         return ChaosChecker.check(evidence).counts
@@ -78,84 +84,72 @@ struct ChaosCheckerTests {
         #expect(Set(findings.unchecked.keys) == expected, "and says so")
     }
 
-    @Test(arguments: [0, 7, 33])
-    func `a lost outcome is reported`(index: Int) {
-        var sample = Sample()
-        sample.outcomes.remove(at: index)
-        var expected: [ChaosFindings.Kind: Int] = [.lost: 1]
-        // The first request of all is an attestation, the second to last a counter that only the ledger knows then.
-        if index == 33 { #expect(sample.outcomes.count == 33) }
-        expected[.ledgerDiffers] = sample.counts[.ledgerDiffers]
-        #expect(sample.counts == expected)
-    }
+    /// What is wrong, and the checker's counts of it.
+    private static let breaks: [(what: String, change: @Sendable (inout Sample) -> Void, counts: Counts)] = [
+        ("a lost attestation", { $0.outcomes.remove(at: 0) }, [.lost: 1]),
+        ("a lost assertion", { $0.outcomes.remove(at: 7) }, [.lost: 1]),
+        ("a lost dead letter", { $0.outcomes.remove(at: 33) }, [.lost: 1]),
+        ("a doubled result", { $0.outcomes.append($0.outcomes[4]) }, [.doubled: 1, .counterTwice: 1]),
+        (
+            "a result and a dead letter of one request",
+            { sample in
+                sample.outcomes.append(sample.outcomes[33])
+                sample.outcomes[34].source = sample.outcomes[15].source
+            },
+            [.doubled: 1]
+        ),
+        (
+            "an outcome without a request",
+            { sample in
+                sample.requests.removeLast()
+                sample.replayed.removeLast()
+            },
+            [.unasked: 1]
+        ),
+        // Of one key; three stand after a later one.
+        ("a swapped order", { $0.outcomes.swapAt(5, 8) }, [.outOfOrder: 3]),
+        (
+            "another partition",
+            { $0.outcomes[31].written = RecordPlace(partition: 0, offset: 90) },
+            [.misplaced: 1]
+        ),
+        (
+            "a counter accepted twice, whatever the replay says",
+            { sample in
+                // The fourth assertion of a key with the third one's counter.
+                sample.outcomes[12].counter = 3
+                sample.replayed[12].counter = 3
+                sample.ledger["A=0"] = 3
+            },
+            [.counterTwice: 1]
+        ),
+        (
+            "a duplicate that moves a counter",
+            { sample in
+                sample.outcomes[15].isDuplicate = false
+                sample.replayed[15].isDuplicate = false
+            },
+            [.counterTwice: 1]
+        ),
+        ("a verdict that is not the replay's", { $0.refuse(4, for: "unknown-key") }, [.verdictDiffers: 1]),
+        ("an outcome that the replay lacks", { $0.replayed.removeLast() }, [.verdictDiffers: 1]),
+        ("one different byte outside the verdict", { $0.outcomes[4].digest = SHA256.hash([1]) }, [.bytesDiffer: 1]),
+        ("a lower counter in the ledger", { $0.ledger["A=0"] = 3 }, [.ledgerDiffers: 1]),
+        ("a higher counter in the ledger", { $0.ledger["A=0"] = 5 }, [.ledgerDiffers: 1]),
+        ("a key that the ledger lacks", { $0.ledger["A=0"] = nil }, [.ledgerDiffers: 1]),
+        ("a key that nobody attested", { $0.ledger["D=0"] = 1 }, [.ledgerDiffers: 1]),
+    ]
 
-    @Test func `a duplicate outcome is reported, also as a counter accepted twice`() {
+    @Test(arguments: breaks.indices)
+    func `what is wrong is reported`(index: Int) {
         var sample = Sample()
-        var again = sample.outcomes[4]
-        again.written.offset = 40
-        sample.outcomes.append(again)
-        #expect(sample.counts == [.doubled: 1, .counterTwice: 1])
-    }
-
-    @Test func `a result and a dead letter of one request are two outcomes`() {
-        var sample = Sample()
-        var letter = sample.outcomes[33]
-        letter.source = sample.outcomes[15].source
-        letter.written = ChaosPlace(0, 1)
-        sample.outcomes.append(letter)
-        #expect(sample.counts == [.doubled: 1])
-    }
-
-    @Test func `an outcome without a request is reported`() {
-        var sample = Sample()
-        sample.requests.removeAll { $0 == ChaosPlace(1, 16) }
-        sample.replayed.removeLast()
-        #expect(sample.counts == [.unasked: 1])
-    }
-
-    @Test func `outcomes in swapped order are reported`() {
-        var sample = Sample()
-        sample.outcomes.swapAt(5, 8)
-        #expect(sample.outcomes[5].keyID == sample.outcomes[8].keyID, "two of one key")
-        #expect(sample.counts == [.outOfOrder: 3], "the three that stand after a later one")
-    }
-
-    @Test func `an outcome on another partition is reported`() {
-        var sample = Sample()
-        sample.outcomes[2].written = ChaosPlace(1, 90)
-        #expect(sample.counts[.misplaced] == 1)
-    }
-
-    @Test func `a counter that was accepted twice is reported, whatever the replay says`() {
-        var sample = Sample()
-        // The fourth assertion of a key with the third one's counter.
-        sample.outcomes[12].counter = 3
-        sample.replayed[12].counter = 3
-        sample.ledger["A=0"] = 3
-        #expect(sample.counts == [.counterTwice: 1])
-    }
-
-    @Test func `a duplicate moves no counter`() {
-        var sample = Sample()
-        sample.outcomes[15].isDuplicate = false
-        sample.replayed[15].isDuplicate = false
-        #expect(sample.counts == [.counterTwice: 1])
-    }
-
-    @Test func `a verdict that differs from the replay's is reported`() {
-        var sample = Sample()
-        sample.outcomes[4].verdict = "refused"
-        sample.outcomes[4].reason = "unknown-key"
-        #expect(sample.counts == [.verdictDiffers: 1])
-        sample = Sample()
-        sample.replayed.removeLast()
-        #expect(sample.counts == [.verdictDiffers: 1])
+        Self.breaks[index].change(&sample)
+        #expect(sample.counts == Self.breaks[index].counts, "\(Self.breaks[index].what)")
     }
 
     @Test func `a request that a wrong clock has refused is not in the replay, which is that of the others`() {
         var sample = Sample()
-        sample.outcomes[14].verdict = "refused"
-        sample.outcomes[14].reason = "from-future"
+        sample.refuse(14, for: "from-future")
         sample.ledger["C=0"] = 3
         let place = sample.outcomes[14].source
         sample.replayed.removeAll { $0.source == place }
@@ -164,18 +158,5 @@ struct ChaosCheckerTests {
         #expect(sample.counts == [:])
         sample.outcomes.removeAll { $0.source == place }
         #expect(sample.counts == [.lost: 1], "and has an outcome all the same")
-    }
-
-    @Test func `one different byte outside the verdict is reported`() {
-        var sample = Sample()
-        sample.outcomes[4].digest = SHA256.hash([1])
-        #expect(sample.counts == [.bytesDiffer: 1])
-    }
-
-    @Test(arguments: [("A=0", 3), ("A=0", 5), ("A=0", nil), ("D=0", 1)] as [(String, Int64?)])
-    func `a ledger with a different content is reported`(keyID: String, counter: Int64?) {
-        var sample = Sample()
-        sample.ledger[keyID] = counter
-        #expect(sample.counts == [.ledgerDiffers: 1])
     }
 }

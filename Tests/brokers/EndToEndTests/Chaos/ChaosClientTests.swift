@@ -1,37 +1,20 @@
-import BrokerKit
-import ChaosKit
 import Testing
 
-/// Two stock clients, their requests and their tokens, right in every way; each test breaks one thing.
+@testable import ChaosKit
+
+/// Two stock clients, whose requests and tokens are those of a run of the exchange; each test breaks one thing.
 @Suite("The chaos checker's look at stock clients")
 struct ChaosClientTests {
     private static let kinds: [ChaosFindings.Kind] = [.answerCrossed, .clientMisled, .clientWithout, .clientKeyDiffers]
 
-    private static let evidence: ChaosEvidence = {
-        var (outcomes, answers, report) = ([ChaosOutcome](), [ChaosAnswer](), ChaosClientReport())
-        for (offset, key) in ["A=", "B="].enumerated() {
-            let place = ChaosPlace(Int32(offset), 7)
-            var outcome = ChaosOutcome(source: place, written: place, verdict: "accepted")
-            (outcome.keyID, outcome.requestID) = (key, "request of \(key)")
-            outcomes.append(outcome)
-            let token = ChaosAnswer.Token(id: "token of \(key)", expiresAt: nil)
-            answers.append(ChaosAnswer(written: place, requestID: "request of \(key)", token: token))
-            report.clients.append(.init(name: "g1/\(offset)", keyID: key, tokenID: token.id))
+    private static func counts(_ change: (inout ChaosEvidence) -> Void = { _ in }) -> Counts {
+        var (sample, report) = (ExchangeSample(), ChaosClientReport())
+        for number in 0..<2 {
+            report.clients.append(.init(name: "g1/\(number)", keyID: "A=\(number)", tokenID: "token s\(number)"))
         }
-        var evidence = ChaosEvidence(
-            requests: outcomes.map(\.source),
-            outcomes: outcomes,
-            replayed: outcomes,
-            ledger: ["A=": 0, "B=": 0]
-        )
-        (evidence.answers, evidence.clients) = (answers, report)
-        return evidence
-    }()
-
-    private static func counts(_ change: (inout ChaosEvidence) -> Void = { _ in }) -> [ChaosFindings.Kind: Int] {
-        var evidence = evidence
-        change(&evidence)
-        return ChaosChecker.check(evidence).counts.filter { kinds.contains($0.key) }
+        sample.evidence.clients = report
+        change(&sample.evidence)
+        return sample.counts.filter { kinds.contains($0.key) }
     }
 
     @Test func `clients with keys and tokens of their own give no finding`() { #expect(Self.counts() == [:]) }
@@ -47,10 +30,10 @@ struct ChaosClientTests {
     }
 
     @Test func `a key that the ledger lacks, and a token of another key or of no request, are reported`() {
-        #expect(Self.counts { $0.ledger?["A="] = nil } == [.clientKeyDiffers: 1])
-        #expect(Self.counts { $0.clients?.clients[0].tokenID = "token of B=" } == [.clientKeyDiffers: 1])
-        #expect(Self.counts { $0.clients?.clients[0].tokenID = "token of C=" } == [.clientKeyDiffers: 1])
-        #expect(Self.counts { $0.outcomes[0].verdict = "refused" } == [.clientKeyDiffers: 1])
+        #expect(Self.counts { $0.ledger?["A=0"] = nil } == [.clientKeyDiffers: 1])
+        #expect(Self.counts { $0.clients?.clients[0].tokenID = "token s1" } == [.clientKeyDiffers: 1])
+        #expect(Self.counts { $0.clients?.clients[0].tokenID = "token s2" } == [.clientKeyDiffers: 1])
+        #expect(Self.counts { $0.outcomes[3].verdict = "refused" } == [.clientKeyDiffers: 1])
     }
 
     @Test func `a gateway that ends by itself, too, fails a run`() {

@@ -1,14 +1,18 @@
 import AppAttest
 import BrokerKit
-import ChaosKit
 import Crypto
 import Foundation
 import Pipeline
+import Streams
 import TestKit
 import Testing
 
+@testable import ChaosKit
+
+typealias Counts = [ChaosFindings.Kind: Int]
+
 /// A small run of the exchange, right in every way; each test breaks one thing.
-private struct ExchangeSample {
+struct ExchangeSample {
     var evidence = ChaosEvidence(requests: [], outcomes: [])
     var answers: [ChaosAnswer] = []
     var events: [ChaosEvent] = []
@@ -18,17 +22,18 @@ private struct ExchangeSample {
     init() {
         for partition in 0..<2 as Range<Int32> {
             let (key, first, second) = ("A=\(partition)", SHA256.hash([1]), SHA256.hash([2]))
-            add(partition, "c", ChaosExchange(.generateAppAttestChallenge, value: SHA256.hash([9])))
-            let attestation = ChaosExchange(.exchangeAppAttestAttestation, value: SHA256.hash([8]), challenge: first)
+            add(partition, "c", ChaosExchange(verb: .generateAppAttestChallenge, value: SHA256.hash([9])))
+            let digest = SHA256.hash([8])
+            let attestation = ChaosExchange(verb: .exchangeAppAttestAttestation, value: digest, challenge: first)
             add(partition, "t", attestation, key: key, counter: 0)
             add(partition, "t", attestation, key: key, counter: 0) { $0.isDuplicate = true }
-            var assertion = ChaosExchange(.exchangeAppAttestAssertion, value: SHA256.hash([7]), challenge: second)
+            var assertion = ChaosExchange(verb: .exchangeAppAttestAssertion, value: SHA256.hash([7]), challenge: second)
             add(partition, "s", assertion, key: key, counter: 1)
             assertion.value = SHA256.hash([6])
             add(partition, "r", assertion, key: key) {
                 $0.verdict = "refused"; $0.reason = "challenge-consumed"
             }
-            let check = ChaosExchange(.verifyAppCheckToken, value: SHA256.hash([5]), tokenID: "j\(partition)")
+            let check = ChaosExchange(verb: .verifyAppCheckToken, value: SHA256.hash([5]), tokenID: "j\(partition)")
             add(partition, "u", check) { $0.isAlreadyConsumed = false }
             add(partition, "u", check) { ($0.isAlreadyConsumed, $0.isDuplicate) = (false, true) }
             add(partition, "v", check) { $0.isAlreadyConsumed = true }
@@ -47,7 +52,8 @@ private struct ExchangeSample {
         counter: Int64? = nil,
         _ adjust: (inout ChaosOutcome) -> Void = { _ in }
     ) {
-        let place = ChaosPlace(partition, Int64(evidence.requests.count { $0.partition == partition }))
+        let offset = evidence.requests.count { $0.partition == partition }
+        let place = RecordPlace(partition: partition, offset: Int64(offset))
         var outcome = ChaosOutcome(source: place, written: place, verdict: "accepted")
         (outcome.keyID, outcome.counter, outcome.requestID) = (key, counter, "\(id)\(partition)")
         outcome.timestamp = 100_000
@@ -72,7 +78,7 @@ private struct ExchangeSample {
         evidence.replayed = evidence.outcomes
     }
 
-    var counts: [ChaosFindings.Kind: Int] {
+    var counts: Counts {
         var evidence = evidence
         (evidence.answers, evidence.events) = (answers, events)
         return ChaosChecker.check(evidence).counts
@@ -89,45 +95,67 @@ struct ChaosExchangeTests {
         )
     }
 
-    @Test func `a challenge that was accepted twice with one key is reported`() {
-        var sample = ExchangeSample()
-        sample.change(4) { ($0.verdict, $0.reason, $0.counter) = ("accepted", nil, 2) }
-        sample.evidence.ledger?["A=0"] = 2
-        #expect(sample.counts == [.challengeTwice: 1, .answerLost: 1, .eventsDiffer: 2])
-    }
+    /// What is right or wrong, and the checker's counts of it.
+    private static let changes: [(what: String, change: @Sendable (inout ExchangeSample) -> Void, counts: Counts)] = [
+        (
+            "a challenge that was accepted twice with one key",
+            { sample in
+                sample.change(4) { ($0.verdict, $0.reason, $0.counter) = ("accepted", nil, 2) }
+                sample.evidence.ledger?["A=0"] = 2
+            },
+            [.challengeTwice: 1, .answerLost: 1, .eventsDiffer: 2]
+        ),
+        (
+            "a challenge that serves two keys",
+            { sample in
+                for partition in 0..<2 as Range<Int32> {
+                    let place = RecordPlace(partition: partition, offset: 3)
+                    sample.evidence.exchanges[place]?.challenge = SHA256.hash([77])
+                }
+            },
+            [:]
+        ),
+        (
+            "a redelivered attestation that is not marked as a duplicate",
+            { $0.change(2) { $0.isDuplicate = false } },
+            [.challengeTwice: 1, .eventsDiffer: 1]
+        ),
+        (
+            "a token consumed by two requests",
+            { $0.change(7) { $0.isAlreadyConsumed = false } },
+            [.tokenUsedTwice: 1]
+        ),
+        (
+            "a second use that is marked as a duplicate, of another request",
+            { $0.change(7) { ($0.isAlreadyConsumed, $0.isDuplicate) = (false, true) } },
+            [.tokenUsedTwice: 1]
+        ),
+        (
+            "one id with two values, which is no redelivery",
+            { $0.evidence.exchanges[RecordPlace(partition: 0, offset: 6)]?.value = SHA256.hash([55]) },
+            [.tokenUsedTwice: 1]
+        ),
+        ("a forgotten use", { $0.change(6) { $0.isDuplicate = false } }, [.tokenUsedTwice: 1]),
+        ("an extra answer", { $0.answers.append($0.answers[3]) }, [.answerUnasked: 1]),
+        (
+            "the answer of a refused request",
+            { $0.answers.append(ChaosAnswer(written: RecordPlace(partition: 0, offset: 9), requestID: "r0")) },
+            [.answerUnasked: 1]
+        ),
+        ("a duplicate's token with a fresh life", { $0.answers[2].token?.expiresAt = 401 }, [.tokenDiffers: 1]),
+        ("a duplicate's token with another id", { $0.answers[2].token?.id = "another" }, [.tokenDiffers: 1]),
+        ("a token id shared by two requests", { $0.answers[3].token?.id = "token t0" }, [.tokenIDTwice: 1]),
+        ("a missing event", { $0.events.removeFirst() }, [.eventsDiffer: 1]),
+        ("an event too many", { $0.events.append($0.events[0]) }, [.eventsDiffer: 1]),
+        // One is missing, and one too many.
+        ("a wrong event", { $0.events[0].name = "AppAttestFailure nonce" }, [.eventsDiffer: 2]),
+    ]
 
-    @Test func `a challenge may serve two keys`() {
+    @Test(arguments: changes.indices)
+    func `what is wrong is reported`(index: Int) {
         var sample = ExchangeSample()
-        sample.evidence.exchanges[ChaosPlace(0, 3)]?.challenge = SHA256.hash([77])
-        sample.evidence.exchanges[ChaosPlace(1, 3)]?.challenge = SHA256.hash([77])
-        #expect(sample.counts == [:])
-    }
-
-    @Test func `a redelivered attestation that is not marked as a duplicate is reported`() {
-        var sample = ExchangeSample()
-        sample.change(2) { $0.isDuplicate = false }
-        #expect(sample.counts == [.challengeTwice: 1, .eventsDiffer: 1])
-    }
-
-    @Test func `a token consumed by two requests is reported`() {
-        var sample = ExchangeSample()
-        sample.change(7) { $0.isAlreadyConsumed = false }
-        #expect(sample.counts == [.tokenUsedTwice: 1])
-        // Even marked as a duplicate, it repeats another request.
-        sample.change(7) { $0.isDuplicate = true }
-        #expect(sample.counts == [.tokenUsedTwice: 1])
-    }
-
-    @Test func `one id with two values is not a redelivery`() {
-        var sample = ExchangeSample()
-        sample.evidence.exchanges[ChaosPlace(0, 6)]?.value = SHA256.hash([55])
-        #expect(sample.counts == [.tokenUsedTwice: 1])
-    }
-
-    @Test func `a forgotten use is reported`() {
-        var sample = ExchangeSample()
-        sample.change(6) { $0.isDuplicate = false }
-        #expect(sample.counts == [.tokenUsedTwice: 1])
+        Self.changes[index].change(&sample)
+        #expect(sample.counts == Self.changes[index].counts, "\(Self.changes[index].what)")
     }
 
     @Test(arguments: 0..<8)
@@ -135,42 +163,6 @@ struct ChaosExchangeTests {
         var sample = ExchangeSample()
         sample.answers.remove(at: index)
         #expect(sample.counts == [.answerLost: 1])
-    }
-
-    @Test func `an extra answer is reported`() {
-        var sample = ExchangeSample()
-        sample.answers.append(sample.answers[3])
-        #expect(sample.counts == [.answerUnasked: 1])
-        sample = ExchangeSample()
-        sample.answers.append(ChaosAnswer(written: ChaosPlace(0, 9), requestID: "r0"))
-        #expect(sample.counts == [.answerUnasked: 1], "of a refused request")
-    }
-
-    @Test func `a duplicate's token with a fresh life or another id is reported`() {
-        var sample = ExchangeSample()
-        sample.answers[2].token?.expiresAt = 401
-        #expect(sample.counts == [.tokenDiffers: 1])
-        sample = ExchangeSample()
-        sample.answers[2].token?.id = "another"
-        #expect(sample.counts == [.tokenDiffers: 1])
-    }
-
-    @Test func `a token id shared by two requests is reported`() {
-        var sample = ExchangeSample()
-        sample.answers[3].token?.id = "token t0"
-        #expect(sample.counts == [.tokenIDTwice: 1])
-    }
-
-    @Test func `missing, extra or wrong events are reported`() {
-        var sample = ExchangeSample()
-        sample.events.removeFirst()
-        #expect(sample.counts == [.eventsDiffer: 1])
-        sample = ExchangeSample()
-        sample.events.append(sample.events[0])
-        #expect(sample.counts == [.eventsDiffer: 1])
-        sample = ExchangeSample()
-        sample.events[0].name = "AppAttestFailure nonce"
-        #expect(sample.counts == [.eventsDiffer: 2], "one missing, one too many")
     }
 
     @Test func `a ledger that keeps expired entries is reported`() {

@@ -1,5 +1,6 @@
-import ChaosKit
 import Testing
+
+@testable import ChaosKit
 
 /// What a reader sees of a partition, by hand.
 @Suite("The longest silence by cause")

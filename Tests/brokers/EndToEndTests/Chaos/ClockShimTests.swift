@@ -1,30 +1,18 @@
 import BrokerKit
 import Foundation
+import TestKit
 import Testing
 
 /// The library that gives a process a wall clock of its own.
 @Suite("A clock of a process's own", .enabled(if: ClockShim.compiler != nil, Comment(rawValue: ClockShim.whyMissing)))
 struct ClockShimTests {
-    /// Runs a program with a clock to its end. - Returns: what it printed.
-    private static func run(_ program: String, _ arguments: [String], _ clock: ShimmedClock?) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(clock?.environment ?? [:]) { $1 }
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return text
-    }
-
     @Test(arguments: [0, 90_000, -90_000, -12_345, 1])
     func `it is off by what was set, and by nothing else`(milliseconds: Int) throws {
         let clock = try ClockShim(keep: nil).clock("one")
         try clock.set(milliseconds: milliseconds)
         let before = Date().timeIntervalSince1970 * 1000
-        let text = try Self.run("/usr/bin/env", ["date", "+%s%3N"], clock)
+        let run = PythonLab.run(clock.environment.map { "\($0.key)=\($0.value)" } + ["date", "+%s%3N"])
+        let text = String(decoding: run.output, as: UTF8.self)
         let after = Date().timeIntervalSince1970 * 1000
         let time = try #require(text.split(separator: "\n").first.flatMap { Double($0) })
         #expect(

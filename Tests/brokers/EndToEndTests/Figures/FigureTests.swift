@@ -62,7 +62,7 @@ struct FigureTests {
                 }
             }
             try producer.flush(timeoutMilliseconds: .noLimit)
-            let consumer = try LibraryConsumer(KafkaProperties(fixture.properties()), topic: MockFixture.topic)
+            let consumer = try Consumer(KafkaProperties(fixture.properties()), topic: MockFixture.topic)
             let places = partitions.map { PartitionOffset(partition: $0, offset: 5) }
             func expectRecords(after start: () -> Bool) {
                 // So that the thread falls asleep.

@@ -27,7 +27,7 @@ final class Crowd {
         process.standardOutput = answers
         try process.run()
         let said = line()
-        guard let number = Int(said) else { throw ProgramFault(description: "the crowd says \(said)") }
+        guard let number = Int(said) else { throw ClusterFault(description: "the crowd says \(said)") }
         self.count = number
     }
 

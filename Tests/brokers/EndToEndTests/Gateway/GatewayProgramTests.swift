@@ -1,7 +1,7 @@
 import BrokerKit
 import Foundation
 import JSON
-import Kafka
+import Streams
 import TestKit
 import Testing
 
@@ -17,18 +17,14 @@ struct GatewayProgramTests {
     func `stock clients get artifacts, tokens and verdicts of their own`(hasReplies: Bool) throws {
         let name = hasReplies ? "gatewayreplies" : "gateway"
         let site = try GatewaySite(name, topics: hasReplies ? #""replies": "\#(name).replies", "# : "")
-        let clients = try site.clients(devices: 20, records: 400)
-        let end = try #require(clients.waitForEnd(seconds: 120), "\(clients.error)")
-        #expect(end == .exit(0), "\(clients.output) \(clients.error)")
+        let clients = try site.serve(devices: 20, records: 400)
         #expect(clients.output.contains("answers: 400 with 200"), "\(clients.output)")
-        #expect(clients.output.contains(" no response went to another caller"), "\(clients.output)")
         // Challenges are made by the gateway: they are on no topic.
         let paths = try site.workplace.records(of: site.workplace.requests).compactMap { record in
             try? JSONDocument(parsing: record.value ?? []).root["path"]?.string
         }
         #expect(!paths.isEmpty && !paths.contains { $0.hasSuffix("generateAppAttestChallenge") })
-        site.gateway.signal(SIGTERM)
-        #expect(site.gateway.waitForEnd(seconds: 30) == .exit(0), "\(site.gateway.error)")
+        site.gateway.expectEnd()
         #expect(site.gateway.error.contains("0 of them too late"), "\(site.gateway.error)")
     }
 
@@ -48,8 +44,7 @@ struct GatewayProgramTests {
         let gateway = try workplace.start("gateway", "--instance", "g1")
         #expect(create.waitForEnd() == .exit(0), "\(create.error)")
         #expect(gateway.says("serves 127.0.0.1, port \(port): 3 partitions"), "\(gateway.error)")
-        gateway.signal(SIGTERM)
-        #expect(gateway.waitForEnd(seconds: 30) == .exit(0), "\(gateway.error)")
+        gateway.expectEnd()
         #expect(without.waitForEnd(seconds: 30) == .exit(1))
         #expect(without.error.contains("no such topic: gatewaynone.requests;"), "\(without.error)")
     }
@@ -57,20 +52,15 @@ struct GatewayProgramTests {
     @Test(.enabled(if: PythonLab.python != nil, Comment(rawValue: PythonLab.whyMissing)))
     func `firebase_admin verifies and uses a token up: false, then true`() throws {
         let site = try GatewaySite("gatewayadmin")
-        let clients = try site.clients(devices: 2, records: 6)
-        #expect(clients.waitForEnd(seconds: 60) == .exit(0), "\(clients.error)")
+        try site.serve(devices: 2, records: 6)
         // A session token, which no backend has used up.
-        let answers = try site.workplace.records(of: site.workplace.topic("tokens")).compactMap { record in
-            try? JSONDocument(parsing: record.value ?? []).root["appCheckToken"]?["token"]?.string
-        }
-        let token = try #require(answers.first)
+        let token = try #require(try site.sessionTokens().first)
         let script = URL(filePath: PythonLab.script).deletingLastPathComponent().appending(path: "consume_token.py")
         func uses(_ secret: String, _ count: Int) throws -> String {
-            let file = site.workplace.folder + "/token"
-            try Data(token.utf8).write(to: URL(filePath: file))
+            try site.workplace.write(token, to: "token")
             let run = PythonLab.run([
                 "sh", "-c", #""$0" "$1" "$2" lab-project "$3" "$4" < "$5""#, try #require(PythonLab.python),
-                script.path(), site.url, secret, String(count), file,
+                script.path(), site.url, secret, String(count), site.workplace.file("token"),
             ])
             try #require(run.code == 0, "\(run.error)")
             return String(decoding: run.output, as: UTF8.self)
@@ -79,5 +69,13 @@ struct GatewayProgramTests {
         #expect(try uses(GatewaySite.secret, 1) == "True\n")
         let refused = try uses("another secret", 1)
         #expect(refused.hasPrefix("UnauthenticatedError"), "\(refused)")
+    }
+}
+
+extension GatewaySite {
+    func sessionTokens() throws -> [String] {
+        try workplace.records(of: workplace.topic("tokens")).compactMap { record in
+            try? JSONDocument(parsing: record.value ?? []).root["appCheckToken"]?["token"]?.string
+        }
     }
 }

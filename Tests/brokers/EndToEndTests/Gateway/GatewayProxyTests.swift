@@ -1,7 +1,6 @@
 import BrokerKit
 import ChaosKit
 import Foundation
-import JSON
 import Kafka
 import Streams
 import TestKit
@@ -24,15 +23,6 @@ struct GatewayProxyTests {
     private static let haproxy = program("haproxy")
     private static let caddy = program("caddy")
 
-    /// The page's blocks in a language, in their order.
-    private static func blocks(_ language: String) throws -> [String] {
-        let page = PackageFolder.url.appending(path: "Sources/program/attest-worker/Documentation.docc/Gateway.md")
-        let text = try String(contentsOf: page, encoding: .utf8)
-        return text.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
-            $0.components(separatedBy: "\n```").first
-        }
-    }
-
     /// Challenge, exchange and identity through a proxy.
     private func check(_ site: GatewaySite, _ proxy: ProgramProcess, at url: String) throws {
         let path = "/v1/projects/lab-project/apps/1%3A123456789012%3Aios%3A0123456789abcdef:generateAppAttestChallenge"
@@ -40,41 +30,22 @@ struct GatewayProxyTests {
             Deadline.wait(20) { Curl.call("-X", "POST", url + path + "?key=abc").status == 200 },
             "\(proxy.output) \(proxy.error)"
         )
-        let clients = try site.clients(devices: 5, records: 60, via: url)
-        #expect(clients.waitForEnd(seconds: 90) == .exit(0), "\(clients.output) \(clients.error)")
-        #expect(clients.output.contains("no response went to another caller"), "\(clients.output)")
+        try site.serve(devices: 5, records: 60, via: url)
         // What a client says of its own id is overwritten, and of a verifier's name.
-        let body = #"{"app_check_token":"e30.eyJqdGkiOiJ4In0.e30"}"#
-        let answer = Curl.call(
-            "-H",
-            "X-Request-Id: mine",
-            "-H",
-            "Idempotency-Key: mine",
-            "-H",
-            "Authorization: Bearer \(GatewaySite.secret)",
-            "-H",
-            "Content-Type: application/json",
-            "-d",
-            body,
-            url + "/v1beta/projects/lab-project:verifyAppCheckToken"
-        )
-        #expect(answer.status == 403, "\(answer.body)")
-        let named = Curl.call(
-            "-H",
-            "X-Verifier-Name: billing",
-            "-d",
-            body,
-            url + "/v1beta/projects/lab-project:verifyAppCheckToken"
-        )
-        #expect(named.status == 401, "\(named.body)")
-        let ids = try site.workplace.records(of: site.workplace.requests).compactMap { record in
-            record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
+        let verify = ["-d", #"{"app_check_token":"e30.eyJqdGkiOiJ4In0.e30"}"#]
+        func status(_ headers: [String]) -> Int {
+            let url = url + "/v1beta/projects/lab-project:verifyAppCheckToken"
+            return Curl.call(headers.flatMap { ["-H", $0] } + verify + [url]).status
         }
+        let own = ["X-Request-Id: mine", "Idempotency-Key: mine", "Content-Type: application/json"]
+        #expect(status(own + ["Authorization: Bearer \(GatewaySite.secret)"]) == 403)
+        #expect(status(["X-Verifier-Name: billing"]) == 401)
+        let ids = try site.workplace.records(of: site.workplace.requests).compactMap { $0.text(of: "request-id") }
         #expect(ids.count >= 20 && Set(ids).count == ids.count)
-        #expect(!ids.contains { $0.elementsEqual("mine".utf8) })
+        #expect(!ids.contains("mine"))
         // The proxy's own: an UUID, or 32 hexadecimal digits.
         #expect(ids.allSatisfy { $0.count == 36 || $0.count == 32 })
-        #expect(ids.allSatisfy { id in id.allSatisfy { "0123456789abcdef-".utf8.contains($0) } })
+        #expect(ids.allSatisfy { id in id.allSatisfy { "0123456789abcdef-".contains($0) } })
     }
 
     /// As the page's blocks have it, so that a client's `X-Verifier-Name` reaches no gateway.
@@ -98,12 +69,6 @@ struct GatewayProxyTests {
         return try ProgramProcess(["-c", folder + "/nginx.conf", "-p", folder], in: folder, program: nginx)
     }
 
-    private static func tokens(_ site: GatewaySite) throws -> [String] {
-        try site.workplace.records(of: site.workplace.topic("tokens")).compactMap { record in
-            try? JSONDocument(parsing: record.value ?? []).root["appCheckToken"]?["token"]?.string
-        }
-    }
-
     private static func ports(_ count: Int) throws -> [Int] {
         try (0..<count).map { _ in try Int(BrokerPorts.freePort()) }
     }
@@ -111,7 +76,7 @@ struct GatewayProxyTests {
     @Test(.enabled(if: nginx != nil, "nginx is not installed"))
     func `nginx with the page's blocks serves stock clients, and guards a backend`() throws {
         let site = try GatewaySite("gatewaynginx", members: Self.members)
-        let blocks = try Self.blocks("nginx")
+        let blocks = try PageBlocks.read("Gateway", "nginx")
         try #require(blocks.count == 2)
         let ports = try Self.ports(6)
         let (front, guarded, once) = (ports[0], ports[1], ports[2])
@@ -136,7 +101,7 @@ struct GatewayProxyTests {
     ///
     /// - Parameter once: where a token passes once.
     private func checkGuard(_ site: GatewaySite, guarded: Int, once: Int) throws {
-        let token = try #require(try Self.tokens(site).first)
+        let token = try #require(try site.sessionTokens().first)
         let page = "http://127.0.0.1:\(guarded)/anything?app=x&consume=1"
         #expect(Curl.call(page).status == 401)
         #expect(Curl.call("-H", "X-Firebase-AppCheck: \(token.dropLast(8))AAAAAAAA", page).status == 401)
@@ -175,9 +140,8 @@ struct GatewayProxyTests {
     @Test(.enabled(if: caddy != nil, "caddy is not installed"))
     func `Caddy with the page's block guards a backend`() throws {
         let site = try GatewaySite("gatewaycaddy", members: Self.members)
-        let clients = try site.clients(devices: 2, records: 10)
-        #expect(clients.waitForEnd(seconds: 90) == .exit(0), "\(clients.output) \(clients.error)")
-        let block = try #require(try Self.blocks("caddyfile").first)
+        try site.serve(devices: 2, records: 10)
+        let block = try #require(try PageBlocks.read("Gateway", "caddyfile").first)
         let ports = try Self.ports(3)
         func server(_ port: Int, _ block: String) -> String {
             block.replacing(":8446", with: "http://127.0.0.1:\(port)")
@@ -210,7 +174,7 @@ struct GatewayProxyTests {
         let (front, metrics) = (try Int(BrokerPorts.freePort()), try Int(BrokerPorts.freePort()))
         let page = #""metrics": {"port": \#(metrics)}, "#
         let site = try GatewaySite("gatewayhaproxy", members: Self.members + page)
-        let block = try #require(try Self.blocks("haproxy").first)
+        let block = try #require(try PageBlocks.read("Gateway", "haproxy").first)
         #expect(block.contains("check port 9465"), "HAProxy asks whether the gateway is ready")
         let own = block.replacing("127.0.0.1:8080", with: "127.0.0.1:\(site.port)")
             .replacing("check port 9465", with: "check port \(metrics)")

@@ -1,4 +1,5 @@
 import BrokerKit
+import ChaosKit
 import Foundation
 import Streams
 import TestKit
@@ -15,16 +16,13 @@ struct MeasuredGateway {
     ///   - metrics: the port of the gateway's own metrics.
     init(beside workplace: ProgramWorkplace, metrics: Int) throws {
         port = try Int(BrokerPorts.freePort())
-        let config = workplace.folder + "/gateway"
-        try FileManager.default.copyItem(atPath: workplace.config, toPath: config)
-        let file = URL(filePath: config + "/worker.json")
+        let config = try workplace.copyConfig(as: "gateway")
         let settings = #""metrics": {"port": \#(metrics)}, "gateway": {"port": \#(port), "deadline": "3s"}"#
-        let text = try String(contentsOf: file, encoding: .utf8).replacing(/"metrics": \{[^}]*\}/, with: settings)
-        try Data(text.utf8).write(to: file)
+        try workplace.rewrite("worker.json", of: "gateway") { $0.replacing(/"metrics": \{[^}]*\}/, with: settings) }
         self.workplace = workplace
         process = try ProgramProcess(["gateway", "--config", config, "--instance", "g1"], in: workplace.folder)
         guard process.says("serves 127.0.0.1, port \(port)", seconds: 60) else {
-            throw ProgramFault(description: process.error)
+            throw ClusterFault(description: process.error)
         }
     }
 
@@ -32,9 +30,7 @@ struct MeasuredGateway {
     ///
     /// - Returns: its status.
     func late() throws -> Int {
-        let load = ["--devices", "1", "--records", "9", "--verbs", "exchangeAppAttestAssertion"]
-        try workplace.done("simulate", load + ["--output", workplace.file("late.ndjson")])
-        for record in try workplace.captured("late.ndjson") {
+        for record in try workplace.simulated(devices: 1, records: 9, verbs: "exchangeAppAttestAssertion") {
             let value = try JSONSerialization.jsonObject(with: Data(record.value ?? [])) as? [String: Any]
             guard let path = value?["path"] as? String, let body = value?["body"],
                 path.hasSuffix(":exchangeAppAttestAssertion")

@@ -1,13 +1,8 @@
-import AppAttest
-import AppCheck
 import BrokerKit
 import Foundation
-import Kafka
 import Settings
 import TestKit
-import Traffic
-
-@testable import Lab
+import Testing
 
 /// A SoftHSM2 of the tests' own behind the unsteady module, and a worker's configuration that signs inside its token.
 final class HSMSite {
@@ -65,6 +60,26 @@ final class HSMSite {
         worker?.signal(SIGHUP)
     }
 
+    /// A worker that has answered 60 exchanges.
+    func worker() throws -> ProgramProcess {
+        let worker = try workplace.start("run", "--instance", "one")
+        try publish(60, exchanges: true, seed: 1)
+        #expect(try workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        return worker
+    }
+
+    /// Publishes exchanges and as many requests that need no token, and harms the token before the worker sees them.
+    func expectDeferral(by worker: ProgramProcess, _ harm: () throws -> Void) throws {
+        // Published before: the program that makes load opens the token too.
+        worker.signal(SIGSTOP)
+        try publish(60, exchanges: true, seed: 2)
+        try publish(60, exchanges: false, seed: 3)
+        try harm()
+        worker.signal(SIGCONT)
+        #expect(try workplace.hasOutcomes(180, of: [worker]), "\(worker.error)")
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 120, "no-active-key": 60])
+    }
+
     func set(_ name: String) { _ = FileManager.default.createFile(atPath: folder + "/" + name, contents: nil) }
     func clear(_ name: String) throws { try FileManager.default.removeItem(atPath: folder + "/" + name) }
     func isSet(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + "/" + name) }
@@ -81,36 +96,11 @@ final class HSMSite {
     func publish(_ records: Int, exchanges: Bool, seed: Int) throws {
         let verbs =
             exchanges ? "exchangeAppAttestAttestation,exchangeAppAttestAssertion" : "verifyAttestation,verifyAssertion"
-        let load = [
-            "--verbs", verbs, "--devices", "10", "--records", String(records), "--seed", String(seed), "--publish",
-        ]
-        try workplace.done("simulate", load)
-    }
-
-    func fleet(devices: Int, wishes: [StockMember.Wish]) throws -> StockFleet {
-        let configuration = try Configuration.load(directory: workplace.config)
-        let members = StockFleet.members(
-            configuration.registry.apps.compactMap(SimulatedApp.init),
-            ca: try NewConfiguration.authority(of: workplace.config),
-            devices: devices,
-            seed: 7,
-            wishes: wishes
-        )
-        let link = try KafkaStockLink(
-            properties: workplace.properties.pairs.map { ($0.name, $0.value) },
-            topics: configuration.topics,
-            partitions: workplace.partitions
-        )
-        return StockFleet(members, link: link, prefix: "stock-" + UUID().uuidString)
+        try workplace.simulate(devices: 10, records: records, seed: seed, verbs: verbs)
     }
 
     private static func run(_ program: String, _ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ProgramFault(description: "\(program): \(arguments)") }
+        let run = PythonLab.run([program] + arguments)
+        guard run.code == 0 else { throw ClusterFault(description: "\(program) \(arguments): \(run.error)") }
     }
 }

@@ -19,33 +19,18 @@ import Traffic
     .serialized
 )
 struct HSMTests {
-    private func serve(_ fleet: StockFleet, until holds: () throws -> Bool) throws {
-        let isThere = try Deadline.wait(120) {
-            let now = EvaluationTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
-            try fleet.step(at: now, milliseconds: 10)
-            return try holds()
-        }
-        try #require(isThere, "the clients did not come so far: \(fleet.tally.calls) calls, \(fleet.tally.refused)")
-    }
-
-    private func end(_ worker: ProgramProcess) {
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-    }
-
     @Test func `a rotation from a file into the token and back under load refuses no request and no token`() throws {
         let site = try HSMSite("hsm-rotation")
         let fileKid = try #require(
             try JSONDocument(parsing: Array(site.workplace.done("jwks").output.utf8)).root["keys"]?.elements
                 .compactMap { $0["kid"]?.string }.first { $0 != site.kid }
         )
-        let rounds: [StockMember.Wish] = [.refresh, .limitedUse, .refresh, .limitedUse, .refresh, .limitedUse]
-        let fleet = try site.fleet(devices: 20, wishes: [.session] + rounds)
+        let fleet = try site.workplace.fleet()
         let worker = try site.workplace.start("run", "--instance", "one")
-        try serve(fleet) { fleet.tally.sessions >= 5 }
+        try fleet.serve { fleet.tally.sessions >= 5 }
         try site.activate(site.kid, worker)
         #expect(worker.says("signing key \(site.kid) is active"), "\(worker.error)")
-        try serve(fleet) { fleet.tally.consumed >= 25 }
+        try fleet.serve { fleet.tally.consumed >= 25 }
         try site.activate(fileKid, worker)
         // Nothing is said of the file's key, which is older than the other one.
         let isBack = Deadline.wait(30) {
@@ -53,17 +38,8 @@ struct HSMTests {
         }
         #expect(isBack, "\(worker.error)")
         #expect(!fleet.isDone, "the key of the file has something to do")
-        try serve(fleet) { fleet.isDone || !worker.isRunning }
-        try fleet.close()
-        end(worker)
-        let tally = fleet.tally
-        #expect(tally.refused == [:] && tally.faults == [] && tally.lost == 0, "\(tally.refused) \(tally.faults)")
-        #expect(tally.minted == 140 && tally.consumed == 60)
-        let keySet = Array(try site.workplace.done("jwks").output.utf8)
-        let tokens = try tally.tokens.map { try #require(ReadToken(Array($0.utf8))) }
-        #expect(tokens.allSatisfy { $0.isSigned(by: keySet) })
-        let kids = try Set(tokens.map { try JSONDocument(parsing: $0.header).root["kid"]?.string })
-        #expect(kids == [site.kid, fileKid])
+        try fleet.finish(with: worker)
+        #expect(try site.workplace.signers(of: fleet.tally.tokens) == [site.kid, fileKid])
     }
 
     @Test(arguments: ["away", "tokens"])
@@ -72,26 +48,16 @@ struct HSMTests {
     ) throws {
         let site = try HSMSite("hsm-\(how)")
         try site.activate(site.kid)
-        let worker = try site.workplace.start("run", "--instance", "one")
-        try site.publish(60, exchanges: true, seed: 1)
-        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
-        // Published before it is away: the program that makes load opens the token too.
-        worker.signal(SIGSTOP)
-        try site.publish(60, exchanges: true, seed: 2)
-        try site.publish(60, exchanges: false, seed: 3)
+        let worker = try site.worker()
         let moved = site.folder + "/moved"
-        if how == "away" {
-            site.set("away")
-        } else {
-            try FileManager.default.moveItem(atPath: site.folder + "/tokens", toPath: moved)
+        try site.expectDeferral(by: worker) {
+            if how == "away" {
+                site.set("away")
+            } else {
+                try FileManager.default.moveItem(atPath: site.folder + "/tokens", toPath: moved)
+            }
         }
-        worker.signal(SIGCONT)
-        #expect(try site.workplace.hasOutcomes(180, of: [worker]), "\(worker.error)")
-        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 120, "no-active-key": 60])
-        #expect(
-            worker.error.components(separatedBy: "exchanges that need it are deferred").count == 2,
-            "\(worker.error)"
-        )
+        #expect(worker.errors("exchanges that need it are deferred") == 1, "\(worker.error)")
         if how == "away" {
             try site.clear("away")
         } else {
@@ -100,32 +66,23 @@ struct HSMTests {
         #expect(worker.says("signing key \(site.kid) signs again"), "\(worker.error)")
         try site.publish(60, exchanges: true, seed: 4)
         #expect(try site.workplace.hasOutcomes(240, of: [worker]), "\(worker.error)")
-        end(worker)
+        worker.expectEnd()
         #expect(try Outcomes(of: site.workplace).counts == ["accepted": 180, "no-active-key": 60])
     }
 
     @Test func `a signature that never returns holds up no other request, no start and no end`() throws {
         let site = try HSMSite("hsm-hang")
         try site.activate(site.kid)
-        let worker = try site.workplace.start("run", "--instance", "one")
-        try site.publish(60, exchanges: true, seed: 1)
-        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
-        worker.signal(SIGSTOP)
-        try site.publish(60, exchanges: true, seed: 2)
-        try site.publish(60, exchanges: false, seed: 3)
-        site.set("hang")
-        worker.signal(SIGCONT)
-        #expect(try site.workplace.hasOutcomes(180, of: [worker]), "\(worker.error)")
-        #expect(try Outcomes(of: site.workplace).counts == ["accepted": 120, "no-active-key": 60])
+        let worker = try site.worker()
+        try site.expectDeferral(by: worker) { site.set("hang") }
         #expect(worker.says("signing key \(site.kid) does not answer in time: exchanges"), "\(worker.error)")
         for command in [["jwks"], ["run", "--check=config"]] {
-            let other = try site.workplace.start(command[0], Array(command.dropFirst()))
-            #expect(other.waitForEnd() == .exit(1), "\(other.error)")
+            let other = try site.workplace.refused(command[0], Array(command.dropFirst()))
             #expect(
                 other.error.contains("signing key \(site.kid): ") && other.error.contains("does not answer in time")
             )
         }
-        end(worker)
+        worker.expectEnd()
         let next = try site.workplace.start("run", "--instance", "one")
         #expect(next.says("signing key \(site.kid) does not answer in time: exchanges"), "\(next.error)")
         try site.workplace.rewrite("apps.json") { $0 + "\n" }
@@ -137,17 +94,16 @@ struct HSMTests {
         try site.publish(60, exchanges: true, seed: 4)
         #expect(try site.workplace.hasOutcomes(240, of: [next]), "\(next.error)")
         #expect(try Outcomes(of: site.workplace).counts == ["accepted": 180, "no-active-key": 60])
-        end(next)
+        next.expectEnd()
         #expect(!(worker.error + next.error).contains("key.young"), "\(next.error)")
         // Another key takes over without the token, which alone tells whether its own signs.
         site.set("hang")
         let fileKid = try Configuration.load(directory: site.workplace.config).signingKeys.first { $0.key == nil }?.kid
         try site.workplace.done("new-keys", "--activate", try #require(fileKid))
-        let refused = try site.workplace.start("new-keys", "--activate", site.kid)
-        #expect(refused.waitForEnd() == .exit(1) && refused.error.contains("is away: activate it when its token signs"))
+        func refused() throws -> String { try site.workplace.refused("new-keys", "--activate", site.kid).error }
+        #expect(try refused().contains("is away: activate it when its token signs"))
         try site.clear("hang")
-        let early = try site.workplace.start("new-keys", "--activate", site.kid)
-        #expect(early.waitForEnd() == .exit(1) && early.error.contains("signing key \(site.kid) is only "))
+        #expect(try refused().contains("signing key \(site.kid) is only "))
     }
 
     @Test func `a PIN that the token refuses is tried once, by however many threads, and not where it is the last try`()
@@ -155,9 +111,7 @@ struct HSMTests {
     {
         let site = try HSMSite("hsm-pin")
         try site.activate(site.kid)
-        let worker = try site.workplace.start("run", "--instance", "one")
-        try site.publish(60, exchanges: true, seed: 1)
-        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        let worker = try site.worker()
         worker.signal(SIGSTOP)
         try site.publish(100, exchanges: true, seed: 2)
         let before = site.logins
@@ -191,7 +145,7 @@ struct HSMTests {
         try site.clear("locked")
         worker.signal(SIGHUP)
         #expect(worker.says("signing key \(site.kid) signs again"), "\(worker.error)")
-        end(worker)
+        worker.expectEnd()
     }
 
     @Test(arguments: ["RS256", "ES256"])
@@ -202,9 +156,7 @@ struct HSMTests {
         } else {
             try site.activate(site.kid)
         }
-        let worker = try site.workplace.start("run", "--instance", "one")
-        try site.publish(60, exchanges: true, seed: 1)
-        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        let worker = try site.worker()
         for (round, fault) in ["robbed", "slow"].enumerated() {
             site.set(fault)
             try site.publish(100, exchanges: true, seed: 10 + round)
@@ -212,7 +164,7 @@ struct HSMTests {
             #expect(try site.workplace.hasOutcomes(260 + 200 * round, of: [worker]), "\(worker.error)")
         }
         #expect(!site.isSet("robbed"), "the sessions were taken")
-        end(worker)
+        worker.expectEnd()
         #expect(try Outcomes(of: site.workplace).counts == ["accepted": 460])
         #expect(!worker.error.contains("partitions.lost") && !worker.error.contains("key.away"), "\(worker.error)")
         #expect(site.isSet("parallel-16") && !site.isSet("parallel-17"), "\(worker.error)")
@@ -224,9 +176,7 @@ struct HSMTests {
         let site = try HSMSite("hsm-narrow")
         try site.activate(site.kid)
         ["narrow", "slow"].forEach(site.set)
-        let worker = try site.workplace.start("run", "--instance", "one")
-        try site.publish(60, exchanges: true, seed: 1)
-        #expect(try site.workplace.hasOutcomes(60, of: [worker]), "\(worker.error)")
+        let worker = try site.worker()
         #expect(try Outcomes(of: site.workplace).counts == ["accepted": 60])
         // The token goes away while three threads sign and the others wait for a session; no thread hangs.
         try site.clear("parallel-3")
@@ -238,7 +188,7 @@ struct HSMTests {
         #expect(counts["no-active-key"] ?? 0 > 0 && counts.values.reduce(0, +) == 120, "\(counts)")
         try site.clear("away")
         #expect(worker.says("signing key \(site.kid) signs again"), "\(worker.error)")
-        end(worker)
+        worker.expectEnd()
         #expect(site.isSet("parallel-3") && !site.isSet("parallel-4"), "\(worker.error)")
     }
 
@@ -246,8 +196,7 @@ struct HSMTests {
     {
         let site = try HSMSite("hsm-start")
         site.set("away")
-        let worker = try site.workplace.start("run", "--instance", "one")
-        #expect(worker.waitForEnd() == .exit(1))
+        let worker = try site.workplace.refused("run", "--instance", "one")
         #expect(
             worker.error.contains("cannot be reached: C_OpenSession ends with CKR_TOKEN_NOT_PRESENT"),
             "\(worker.error)"

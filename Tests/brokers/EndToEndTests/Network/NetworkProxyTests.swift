@@ -23,23 +23,17 @@ private struct Wire {
 
 @Suite("The network of the tests", .waiting)
 struct NetworkProxyTests {
-    @Test(arguments: [(0, false), (2, false), (3, true)] as [(Int16, Bool)])
-    func `a request header is read in every version`(version: Int16, isCommit: Bool) throws {
-        let frame = FakeRequest.frame(
-            .endTransaction,
-            version: version,
-            id: 7,
-            transactionalID: "worker-1",
-            isCommit: isCommit
-        )
+    @Test(arguments: [0, 2, 3] as [Int16])
+    func `a request header is read in every version`(version: Int16) throws {
+        let frame = FakeRequest.frame(.endTransaction, version: version, id: 7, transactionalID: "worker-1")
         let head = try #require(RequestHead(frame))
-        #expect(head.key == .endTransaction && head.correlationID == 7 && head.isCommit == isCommit)
+        #expect(head.key == .endTransaction && head.correlationID == 7)
         #expect(head.transactionalID == Array("worker-1".utf8))
         // Cut short anywhere it is read as far as it goes, and no further.
         for length in 0..<frame.count {
             let cut = RequestHead(Array(frame.prefix(length)))
             #expect((cut != nil) == (length >= 12))
-            #expect(cut?.isCommit == nil)
+            #expect(cut?.transactionalID == nil)
         }
     }
 
@@ -53,55 +47,39 @@ struct NetworkProxyTests {
             #expect(client.hasAnswers(100))
             #expect(client.answers == Array(0..<100))
         }
-        #expect(wire.network.events.requests == [.metadata: 300])
-        #expect(wire.network.events.answers == [.metadata: 300])
+        #expect(wire.broker.received.count == 300)
         #expect(wire.network.events.connections == 3)
     }
 
-    enum Fate: String, CaseIterable {
-        case cutBefore, cutBehind, cutBeforeAnswer, cutBehindAnswer, swallow, swallowAnswer, delay, delayAnswer
+    private static let cuts: [NetworkFault.Action] = [.cutBefore, .cutBeforeAnswer, .cutBehindAnswer]
+    private static let delays: [NetworkFault.Action] = [.delay(.milliseconds(200)), .delayAnswer(.milliseconds(200))]
 
-        var action: NetworkFault.Action {
-            switch self {
-            case .cutBefore: .cutBefore
-            case .cutBehind: .cutBehind
-            case .cutBeforeAnswer: .cutBeforeAnswer
-            case .cutBehindAnswer: .cutBehindAnswer
-            case .swallow: .swallow
-            case .swallowAnswer: .swallowAnswer
-            case .delay: .delay(.milliseconds(200))
-            case .delayAnswer: .delayAnswer(.milliseconds(200))
-            }
-        }
-
-        var isCut: Bool { rawValue.hasPrefix("cut") }
-        var arrives: Bool { self != .cutBefore && self != .swallow }
-        var isAnswered: Bool { [.cutBehindAnswer, .delay, .delayAnswer].contains(self) }
-    }
-
-    @Test(arguments: Fate.allCases)
-    func `a fault hits only the request that it is meant for`(fate: Fate) throws {
+    @Test(arguments: cuts + delays + [.swallow, .swallowAnswer])
+    func `a fault hits only the request that it is meant for`(fate: NetworkFault.Action) throws {
+        let (isCut, isDelayed) = (Self.cuts.contains(fate), Self.delays.contains(fate))
+        let isAnswered = isDelayed || fate == .cutBehindAnswer
         let wire = try Wire()
-        var fault = NetworkFault(fate.action, .endTransaction)
-        (fault.isCommit, fault.skips) = (true, 1)
+        var fault = NetworkFault(fate, .endTransaction)
+        fault.skips = 2
         let number = wire.network.plan(fault)
         let (client, other) = (try wire.client(), try wire.client())
         let start = ContinuousClock.now
-        client.send(FakeRequest.frame(.endTransaction, id: 1, transactionalID: "t", isCommit: false))
+        client.send(FakeRequest.frame(.endTransaction, id: 1, transactionalID: "t"))
         client.send(FakeRequest.frame(.endTransaction, id: 2, transactionalID: "t"))
         #expect(client.hasAnswers(2) && wire.network.events.done.isEmpty)
         client.send(FakeRequest.frame(.endTransaction, id: 3, transactionalID: "t"))
-        #expect(client.hasAnswers(3, seconds: fate.isAnswered ? 10 : 1) == fate.isAnswered)
-        #expect(client.ends(seconds: fate.isCut ? 10 : 0) == fate.isCut)
+        #expect(client.hasAnswers(3, seconds: isAnswered ? 10 : 1) == isAnswered)
+        #expect(client.ends(seconds: isCut ? 10 : 0) == isCut)
         #expect(wire.network.wait { $0.done == [number] })
-        if fate == .delay || fate == .delayAnswer { #expect(ContinuousClock.now - start >= .milliseconds(200)) }
+        if isDelayed { #expect(ContinuousClock.now - start >= .milliseconds(200)) }
         // Another connection, and the next request, go their way.
         other.send(FakeRequest.frame(.endTransaction, id: 4, transactionalID: "t"))
         #expect(other.hasAnswers(1))
-        #expect(wire.broker.received.map(\.correlationID) == (fate.arrives ? [1, 2, 3, 4] : [1, 2, 4]))
-        guard !fate.isCut else { return }
+        let arrives = fate != .cutBefore && fate != .swallow
+        #expect(wire.broker.received.map(\.correlationID) == (arrives ? [1, 2, 3, 4] : [1, 2, 4]))
+        guard !isCut else { return }
         client.send(FakeRequest.frame(.metadata, id: 5))
-        #expect(client.hasAnswers(fate.isAnswered ? 4 : 3))
+        #expect(client.hasAnswers(isAnswered ? 4 : 3))
     }
 
     @Test func `a held frame arrives late, on its own connection`() throws {
@@ -156,7 +134,6 @@ struct NetworkProxyTests {
         client.send(FakeRequest.frame(.metadata, id: 1))
         #expect(client.hasAnswers(1))
         wire.network.set(requestsPass ? .requestsOnly : .answersOnly, broker: 1)
-        wire.network.plan(NetworkFault(.cutBehind, .heartbeat))
         client.send(FakeRequest.frame(.metadata, id: 2))
         #expect(!client.hasAnswers(2, seconds: 1))
         #expect(wire.keys().count == (requestsPass ? 2 : 1))
@@ -174,18 +151,13 @@ struct NetworkProxyTests {
         #expect(ContinuousClock.now - start >= .milliseconds(350))
     }
 
-    @Test func `refused and cut connections are distinguished from open ones`() throws {
+    @Test func `every connection is cut, and a new one is open`() throws {
         let wire = try Wire()
         let client = try wire.client()
         client.send(FakeRequest.frame(.metadata, id: 1))
         #expect(client.hasAnswers(1))
-        wire.network.cutAll(broker: 1)
+        wire.network.cutAll()
         #expect(client.ends())
-        var closed = NetworkWeather.clear
-        closed.refusesConnections = true
-        wire.network.set(closed)
-        #expect(try wire.client().ends())
-        wire.network.set(.clear)
         let next = try wire.client()
         next.send(FakeRequest.frame(.metadata, id: 2))
         #expect(next.hasAnswers(1))

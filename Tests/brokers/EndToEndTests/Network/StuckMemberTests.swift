@@ -3,6 +3,7 @@ import BrokerKit
 import ChaosKit
 import Foundation
 import Kafka
+import TestKit
 import Testing
 
 /// A worker whose calls the broker does not answer, and another one that joins. `STUCK_SECONDS=180` watches threads and
@@ -47,11 +48,8 @@ struct StuckMemberTests {
         options.prefix = "stuck-\(call.rawValue)"
         options.kafka = [("bootstrap.servers", network.bootstrapServers)]
         let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
-        let direct = workplace.folder + "/direct"
-        try FileManager.default.copyItem(atPath: workplace.config, toPath: direct)
-        let kafka = try String(contentsOfFile: direct + "/kafka.properties", encoding: .utf8)
-            .replacingOccurrences(of: network.bootstrapServers, with: cluster.bootstrapServers)
-        try Data(kafka.utf8).write(to: URL(filePath: direct + "/kafka.properties"))
+        let direct = try workplace.copyConfig(as: "direct")
+        try workplace.edit("direct/kafka.properties", network.bootstrapServers, cluster.bootstrapServers)
         return (workplace, network, direct)
     }
 
@@ -91,7 +89,6 @@ struct StuckMemberTests {
         stuck.signal(SIGTERM)
         joining.signal(SIGTERM)
         #expect(stuck.waitForEnd() == .exit(0) && joining.waitForEnd() == .exit(0))
-        let findings = try workplace.reckon()
-        #expect(findings.isClean, "\(findings.lines)")
+        try workplace.expectClean()
     }
 }

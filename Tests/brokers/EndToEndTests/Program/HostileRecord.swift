@@ -1,16 +1,17 @@
 import AppAttest
 import AppCheck
+import Broker
 import Crypto
 import Streams
 import TestKit
 
 /// Records that no well-meaning gateway sends, each with the outcome that it must have.
 struct HostileRecord {
-    var record: PutRecord
+    var record: PublishRecord
     var expected: String
 
     private init(_ expected: String, key: [UInt8]?, _ value: [UInt8]?, _ headers: [RecordHeader] = []) {
-        record = PutRecord(key: key, value: value, headers: headers)
+        record = PublishRecord(key: key, value: value, headers: headers)
         self.expected = expected
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Settings
 import Streams
+import TestKit
 import Testing
 
 /// The live look at a running worker: bans with an end, results that are waited for, `bans`, `tail`, `top`.
@@ -37,13 +38,12 @@ extension LedgerProgramTests {
         #expect(installation.components(separatedBy: ": accepted\n").count == 4, "\(installation)")
         #expect(try workplace.done("bans", "--installation", "fid-1").output.contains("the installation"))
         #expect(try workplace.done("bans").output.split(separator: "\n").count >= 2)
-        let stranger = try workplace.start("bans", "--installation", "fid-2")
-        #expect(stranger.waitForEnd() == .exit(1) && stranger.output == "the installation is not banned\n")
+        let stranger = try workplace.refused("bans", "--installation", "fid-2").output
+        #expect(stranger == "the installation is not banned\n")
         // A fresh request after the end, whose time removes the ban.
         #expect(Deadline.wait(30) { Int64(Date.now.timeIntervalSince1970 * 1000) > end + 1_000 })
         try send(20..<30)
-        let free = try workplace.start("bans", "--key-id", keyID)
-        #expect(free.waitForEnd() == .exit(1) && free.output == "key \(keyID) is not banned\n", "\(free.output)")
+        #expect(try workplace.refused("bans", "--key-id", keyID).output == "key \(keyID) is not banned\n")
         try refusedWithAnotherKey(workplace, keyID)
         outcomes += 1
         #expect(try workplace.hasOutcomes(outcomes, of: [worker]))
@@ -52,8 +52,7 @@ extension LedgerProgramTests {
         #expect(tail.waitForEnd() == .exit(0) && tail.error.isEmpty, "\(tail.error)")
         let results = tail.output.split(separator: "\n")
         #expect(results.count == outcomes && results.contains { $0.contains("refused banned") })
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         let acts = worker.error.split(separator: "\n").filter { $0.contains(" audit: ") }
         #expect(acts.count == 4 && acts.count { $0.contains("ban of installation ") } == 3, "\(worker.error)")
         #expect(acts.first?.contains("ban of key \(keyID) until \(TimeText.rfc3339(end))") == true)
@@ -61,11 +60,10 @@ extension LedgerProgramTests {
 
     /// An operator whose sealing key is another one than the workers'.
     private func refusedWithAnotherKey(_ workplace: ProgramWorkplace, _ keyID: String) throws {
-        let other = workplace.folder + "/other"
-        try FileManager.default.copyItem(atPath: workplace.config, toPath: other)
-        let settings = try JSONDocument(parsing: Array(Data(contentsOf: URL(filePath: other + "/worker.json")))).root
+        let other = try workplace.copyConfig(as: "other")
+        let settings = try workplace.json("other/worker.json")
         let file = try #require(settings["sealingKeys"]?.elements.first?["file"]?.string)
-        try Data(Base64.encode([UInt8](repeating: 7, count: 32))).write(to: URL(filePath: "\(other)/\(file)"))
+        try workplace.write(Base64.encode([UInt8](repeating: 7, count: 32)), to: "other/\(file)")
         let refused = try ProgramProcess(
             ["unban", "--config", other, "--key-id", keyID, "--wait"],
             in: workplace.folder
@@ -89,9 +87,7 @@ extension LedgerProgramTests {
         #expect(Deadline.wait(30) { filtered.output.contains("refused ") }, "\(filtered.error)")
         filtered.signal(SIGTERM)
         #expect(filtered.waitForEnd() == .exit(0) && !filtered.output.contains("accepted"))
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-        let gone = try workplace.start("top", "--once")
-        #expect(gone.waitForEnd() == .exit(1) && gone.output.contains("does not answer"), "\(gone.output)")
+        worker.expectEnd()
+        #expect(try workplace.refused("top", "--once").output.contains("does not answer"))
     }
 }

@@ -24,7 +24,7 @@ extension ProgramWorkplace {
         let requests = try other.records(of: other.requests)
         try put(
             requests.enumerated().map { number, record in
-                PutRecord(
+                PublishRecord(
                     key: record.key,
                     value: record.value,
                     headers: [RecordHeader("request-id", "again-\(number)")]
@@ -36,18 +36,9 @@ extension ProgramWorkplace {
 }
 
 extension LedgerProgramTests {
-    private static let verbs =
-        "verifyAttestation,verifyAssertion,exchangeAppAttestAttestation,exchangeAppAttestAssertion"
-
-    private func refused(_ workplace: ProgramWorkplace, _ command: String, _ arguments: String...) throws -> String {
-        let process = try workplace.start(command, arguments)
-        #expect(process.waitForEnd() == .exit(1), "\(process.output) \(process.error)")
-        return process.error
-    }
-
     @Test func `partitions that were added hold all of them, and a move accepts nothing that was used`() throws {
         let old = try ProgramWorkplace("outgrown") { $0.membership = "dynamic" }
-        try old.done("simulate", "--devices", "20", "--records", "200", "--verbs", Self.verbs, "--publish")
+        try old.simulate(devices: 20, records: 200, verbs: ProgramWorkplace.verbsOfKeys)
         _ = try old.work(until: 200)
         let used = try Outcomes(of: old).counts
         #expect(try old.hasMembers(0))
@@ -58,14 +49,12 @@ extension LedgerProgramTests {
             ("run", ["--check"]), ("reset", ["--offsets-only", "--to-committed"]),
             ("ban", ["--installation", "fid-1"]), ("requeue", []),
         ] {
-            let process = try old.start(command, arguments)
-            #expect(process.waitForEnd() == .exit(1), "\(command): \(process.output)")
+            let process = try old.refused(command, arguments)
             #expect(process.error.contains("placed on 3 partitions and the topics have 4"), "\(process.error)")
         }
         let held = try old.start("run", "--instance", "one")
         #expect(held.says("placed on 3 partitions", times: 4), "\(held.error)")
-        held.signal(SIGTERM)
-        #expect(held.waitForEnd() == .exit(0))
+        held.expectEnd()
         #expect(try Outcomes(of: old).counts == used)
         #expect(try old.hasMembers(0))
         try move(old, used)
@@ -80,7 +69,7 @@ extension LedgerProgramTests {
         let done = try old.done("move", "--to", new.config, "--yes")
         #expect(done.output.contains("5 partitions: 20 keys"), "\(done.output)")
         #expect(try old.done("move", "--to", new.config, "--yes").output.contains("nothing to do"))
-        #expect(try refused(old, "run", "--check").contains("were moved to another one"))
+        #expect(try old.refused("run", "--check").error.contains("were moved to another one"))
         try new.done("run", "--check")
         let count = try new.again(old)
         _ = try new.work(until: count)
@@ -90,11 +79,11 @@ extension LedgerProgramTests {
         // Another target, and one that is in use, are refused.
         let third = try ProgramWorkplace("grown-twice") { ($0.membership, $0.partitions) = ("dynamic", 2) }
         try third.adopt(old)
-        #expect(try refused(old, "move", "--to", third.config, "--yes").contains("were moved to another one"))
-        #expect(try refused(old, "move", "--to", new.config, "--yes").contains("has records already"))
+        #expect(try old.refused("move", "--to", third.config, "--yes").error.contains("were moved to another one"))
+        #expect(try old.refused("move", "--to", new.config, "--yes").error.contains("has records already"))
         // One that another move had begun before: its keys would count twice.
-        try third.putLedger((0..<2).map { LedgerRecord(.mark(PartitionMark(partitions: 0, move: [1])), on: $0) })
-        #expect(try refused(old, "move", "--to", third.config, "--yes").contains("were moved to another one"))
+        try third.putLedger((0..<2).map { StoredRecord(.mark(PartitionMark(partitions: 0, move: [1])), on: $0) })
+        #expect(try old.refused("move", "--to", third.config, "--yes").error.contains("were moved to another one"))
     }
 
     @Test func `a move is refused while requests are unread, and an interrupted one holds both ledgers until it ends`()
@@ -107,21 +96,19 @@ extension LedgerProgramTests {
         try old.simulate(devices: 10, records: 12, seed: 2)
         let new = try ProgramWorkplace("left-behind") { ($0.membership, $0.partitions) = ("dynamic", 4) }
         try new.adopt(old)
-        #expect(
-            try refused(old, "move", "--to", new.config, "--yes").contains("12 requests of unread.requests are unread")
-        )
+        let unread = try old.refused("move", "--to", new.config, "--yes").error
+        #expect(unread.contains("12 requests of unread.requests are unread"))
         // As after a crash between the first marks and the last ones: a key of an earlier attempt is there.
         let key = KeySamples.key(9)
-        let stale = LedgerRecord(.key(key.keyID, KeyTable.record(of: key)), on: 1)
+        let stale = StoredRecord(.key(key.keyID, KeyTable.record(of: key)), on: 1)
         try new.putLedger(
-            (0..<4).map { LedgerRecord(.mark(PartitionMark(partitions: 0)), on: $0) }
+            (0..<4).map { StoredRecord(.mark(PartitionMark(partitions: 0)), on: $0) }
                 + [stale]
         )
-        #expect(try refused(new, "run", "--check").contains("not all of them are here"))
+        #expect(try new.refused("run", "--check").error.contains("not all of them are here"))
         let held = try new.start("run", "--instance", "one")
         #expect(held.says("not all of them are here", times: 4), "\(held.error)")
-        held.signal(SIGTERM)
-        #expect(held.waitForEnd() == .exit(0))
+        held.expectEnd()
         #expect(try new.hasMembers(0))
         try old.done("move", "--to", new.config, "--leave-requests", "--yes")
         #expect(try new.liveLedgerKeys().values.allSatisfy { !$0.contains(stale.key) })

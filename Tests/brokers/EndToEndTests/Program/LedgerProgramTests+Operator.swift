@@ -1,4 +1,5 @@
 import AppAttest
+import Broker
 import BrokerKit
 import Foundation
 import JSON
@@ -52,8 +53,7 @@ extension LedgerProgramTests {
         try send(40..<45, "banned")
         #expect(story.contains("banned"))
         #expect(try !workplace.exported().contains(keyID))
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         #expect(try workplace.start("export-keys").saidInTheEnd("the bans of 1 key"))
 
         worker = try workplace.start("run", "--instance", "one")
@@ -65,8 +65,7 @@ extension LedgerProgramTests {
         outcomes += 1
         #expect(try workplace.hasOutcomes(outcomes, of: [worker]))
         #expect(try workplace.story(of: key) == story + ["unknown-key"])
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
     }
 
     @Test func `an installation's ban reaches each partition; a key's ban survives export, reset and import`() throws {
@@ -110,10 +109,10 @@ extension LedgerProgramTests {
         try workplace.put(
             (0..<3).flatMap { number in
                 [
-                    PutRecord(key: key, value: Array("junk \(number)".utf8), headers: number == 0 ? header : []),
-                    PutRecord(key: key, value: nil), PutRecord(key: nil, value: nil, partition: 2),
+                    PublishRecord(key: key, value: Array("junk \(number)".utf8), headers: number == 0 ? header : []),
+                    PublishRecord(key: key, value: nil), PublishRecord(key: nil, value: nil, partition: 2),
                 ]
-            } + [PutRecord(key: key, value: [UInt8](repeating: 0xFF, count: 999_000))]
+            } + [PublishRecord(key: key, value: [UInt8](repeating: 0xFF, count: 999_000))]
         )
         _ = try workplace.work(until: 10)
         let sent = try workplace.records(of: workplace.requests)

@@ -5,15 +5,13 @@ import TestKit
 import Testing
 
 /// A Prometheus server that scrapes each second.
-private final class Prometheus {
-    static let isInstalled = ["/usr/bin", "/usr/local/bin"].contains {
-        FileManager.default.isExecutableFile(atPath: $0 + "/prometheus")
-    }
+private struct Prometheus {
+    static let program = KafkaInstallation.executable("prometheus")
 
     let address: String
-    private let process = Process()
+    private let process: ProgramProcess
 
-    init(scraping ports: [Int], on own: Int, in folder: String) throws {
+    init(scraping ports: [Int], on own: Int, in workplace: ProgramWorkplace) throws {
         address = "http://127.0.0.1:\(own)"
         let targets = ports.map { #""127.0.0.1:\#($0)""# }.joined(separator: ", ")
         let configuration = """
@@ -21,25 +19,15 @@ private final class Prometheus {
             rule_files: ["\(Self.observability)/rules.yml"]
             scrape_configs: [{job_name: attest-worker, static_configs: [{targets: [\(targets)]}]}]
             """
-        try Data(configuration.utf8).write(to: URL(filePath: folder + "/prometheus.yml"))
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "prometheus", "--config.file=\(folder)/prometheus.yml", "--storage.tsdb.path=\(folder)/prometheus",
+        try workplace.write(configuration, to: "prometheus.yml")
+        let arguments = [
+            "--config.file=" + workplace.file("prometheus.yml"), "--storage.tsdb.path=" + workplace.file("prometheus"),
             "--web.listen-address=127.0.0.1:\(own)", "--log.level=error",
         ]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        process = try ProgramProcess(arguments, streams: workplace.file("server"), program: Self.program)
     }
 
-    deinit {
-        process.terminate()
-        process.waitUntilExit()
-    }
-
-    static var observability: String {
-        return PackageFolder.url.appending(path: "Config/observability").path()
-    }
+    static var observability: String { PackageFolder.url.appending(path: "Config/observability").path() }
 
     /// Tries every query of the dashboard.
     ///
@@ -71,26 +59,21 @@ extension MetricsTests {
     ]
 
     @Test(
-        .enabled(if: Prometheus.isInstalled, "prometheus is not installed: Debian's package has that name")
+        .enabled(if: Prometheus.program != nil, "prometheus is not installed: Debian's package has that name")
     )
     func `a real Prometheus answers every query of the dashboard from a worker and a gateway under load`() throws {
         let ports = try (0..<3).map { _ in try Int(BrokerPorts.freePort()) }
         let workplace = try Self.workplace("dashboard", port: ports[0])
-        let prometheus = try Prometheus(scraping: Array(ports[0...1]), on: ports[2], in: workplace.folder)
+        let prometheus = try Prometheus(scraping: Array(ports[0...1]), on: ports[2], in: workplace)
         let gateway = try MeasuredGateway(beside: workplace, metrics: ports[1])
         #expect(try gateway.late() == 504)
         let worker = try workplace.start("run", "--instance", "one")
-        let verbs = [
-            "--verbs",
-            "generateAppAttestChallenge,exchangeAppAttestAttestation,exchangeAppAttestAssertion,verifyAppCheckToken",
-        ]
+        let verbs =
+            "generateAppAttestChallenge,exchangeAppAttestAttestation,exchangeAppAttestAssertion,verifyAppCheckToken"
         // Load over more scrapes than a rate needs.
         for seed in 1...5 as ClosedRange<UInt64> {
             try workplace.publish(300, seed: seed)
-            try workplace.done(
-                "simulate",
-                ["--devices", "10", "--records", "60", "--seed", "\(seed)", "--publish"] + verbs
-            )
+            try workplace.simulate(devices: 10, records: 60, seed: Int(seed), verbs: verbs)
             #expect(try gateway.load(seed: seed) == ["404", "400"], "\(gateway.process.error)")
             #expect(try workplace.drains(seconds: 60) { worker.isRunning }, "\(worker.error)")
             Thread.sleep(forTimeInterval: 1)
@@ -108,11 +91,8 @@ extension MetricsTests {
             "\(unanswered())"
         )
         #expect(answer.queries.count > 60)
-        let page = try Data(contentsOf: URL(filePath: workplace.folder + "/dashboard.html"))
-        #expect(page.count > 20_000)
-        gateway.process.signal(SIGTERM)
-        #expect(gateway.process.waitForEnd(seconds: 30) == .exit(0), "\(gateway.process.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        #expect(try workplace.bytes("dashboard.html").count > 20_000)
+        gateway.process.expectEnd()
+        worker.expectEnd()
     }
 }

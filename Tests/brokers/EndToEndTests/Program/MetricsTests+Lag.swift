@@ -1,3 +1,4 @@
+import Broker
 import BrokerKit
 import ChaosKit
 import Foundation
@@ -7,15 +8,12 @@ import Testing
 
 /// What a worker says of its requests topic and its brokers while something is wrong with them.
 extension MetricsTests {
-    private static func produce(_ producer: Producer, _ count: Int, to topic: String) throws {
-        for number in 0..<count {
-            try producer.produce(topic: topic, partition: 1, key: nil, value: Array("x\(number)".utf8), headers: [])
-        }
-        try producer.flush(timeoutMilliseconds: 30_000)
+    private static func put(_ count: Int, on workplace: ProgramWorkplace) throws {
+        try workplace.put((0..<count).map { PublishRecord(key: nil, value: Array("x\($0)".utf8), partition: 1) })
     }
 
     private static func has(_ port: Int, _ lines: [String]) -> Bool {
-        let page = get(port, "/metrics")?.body ?? ""
+        let page = Curl.page(port, "/metrics").body
         return lines.allSatisfy { page.contains($0 + "\n") }
     }
 
@@ -32,18 +30,18 @@ extension MetricsTests {
         let workplace = try Self.workplace("metrics-unstable", port: port)
         let topic = workplace.requests
         let worker = try workplace.start("run", "--instance", "one")
-        try Self.produce(Producer(workplace.properties), 3, to: topic)
+        try Self.put(3, on: workplace)
         #expect(Deadline.wait(60) { Self.has(port, Self.gauges(lag: 0, unstable: 0, committed: 3)) }, "\(worker.error)")
         let open = try TransactionClient(workplace.properties, transactionalID: "metrics-unstable-other")
         try open.initTransactions(limit: 30_000)
         try open.begin()
         try open.producer.produce(topic: topic, partition: 1, key: nil, value: Array("y".utf8))
         try open.flush(timeoutMilliseconds: 30_000)
-        try Self.produce(Producer(workplace.properties), 200, to: topic)
+        try Self.put(200, on: workplace)
         #expect(Deadline.wait(30) { Self.has(port, Self.gauges(lag: 201, unstable: 201, committed: 3)) })
         #expect(worker.says("partition.unstable: partition 1 stands still: for 1", seconds: 40), "\(worker.error)")
         #expect(worker.error.contains("last stable offset 3, records waiting: 201"))
-        #expect(Self.get(port, "/status")?.body.contains(#""lag":201,"unstable":201"#) == true)
+        #expect(Curl.page(port, "/status").body.contains(#""lag":201,"unstable":201"#))
         try open.commit(limit: 30_000)
         // The marker is the last offset of all, which no consumer sees.
         #expect(
@@ -52,12 +50,10 @@ extension MetricsTests {
         )
         #expect(worker.says("partition.stable: partition 1 goes on"), "\(worker.error)")
         // A restart finds the marker behind the committed offset.
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         let next = try workplace.start("run", "--instance", "one")
         #expect(Deadline.wait(60) { Self.has(port, Self.gauges(lag: 0, unstable: 0, committed: 204)) }, "\(next.error)")
-        next.signal(SIGTERM)
-        #expect(next.waitForEnd() == .exit(0), "\(next.error)")
+        next.expectEnd()
     }
 
     @Test func `an outage is logged in our own words, stays the last fault, and leaves no error for the stop`() throws {
@@ -65,8 +61,8 @@ extension MetricsTests {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let workplace = try Self.workplace("metrics-outage", port: port)
         let worker = try workplace.start("run", "--instance", "one")
-        #expect(Deadline.wait(60) { Self.get(port, "/readyz")?.status == "200" }, "\(worker.error)")
-        let first = Self.get(port, "/status")?.body ?? ""
+        #expect(Deadline.wait(60) { Curl.page(port, "/readyz").status == 200 }, "\(worker.error)")
+        let first = Curl.page(port, "/status").body
         // A leader that is not known yet may be the last fault of a start on new topics.
         #expect(
             first.contains(#""group":"metrics-outage""#) && !first.contains("no broker is connected"),
@@ -74,14 +70,13 @@ extension MetricsTests {
         )
         try cluster.kill()
         #expect(worker.says("broker.lost: no broker is connected (", seconds: 60), "\(worker.error)")
-        #expect(Deadline.wait(30) { Self.get(port, "/readyz")?.body.contains("no broker is connected") == true })
-        #expect(Self.get(port, "/status")?.body.contains(#","message":"no broker is connected ("#) == true)
+        #expect(Deadline.wait(30) { Curl.page(port, "/readyz").body.contains("no broker is connected") })
+        #expect(Curl.page(port, "/status").body.contains(#","message":"no broker is connected ("#))
         try cluster.start()
         #expect(worker.says("broker.back: broker 1 (", seconds: 60), "\(worker.error)")
-        #expect(Deadline.wait(60) { Self.get(port, "/readyz")?.status == "200" }, "\(worker.error)")
-        #expect(Self.get(port, "/status")?.body.contains(#""lastFault":{"at":""#) == true)
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        #expect(Deadline.wait(60) { Curl.page(port, "/readyz").status == 200 }, "\(worker.error)")
+        #expect(Curl.page(port, "/status").body.contains(#""lastFault":{"at":""#))
+        worker.expectEnd()
         #expect(worker.errors("broker.back: ") == 1, "\(worker.error)")
         let errors = worker.error.split(separator: "\n").filter { $0.contains(" error ") }
         #expect(errors.count == 1 && errors[0].contains(" broker.lost: "), "\(worker.error)")

@@ -1,8 +1,10 @@
+import Broker
 import BrokerKit
 import ChaosKit
 import Foundation
 import Kafka
 import Pipeline
+import Streams
 import TestKit
 import Testing
 
@@ -32,7 +34,7 @@ extension PositionProgramTests {
             #expect(last.error.contains("ended this program 3 times"), "\(last.error)")
             let outcomes = try Outcomes(of: workplace)
             #expect(outcomes.counts == ["accepted": 59, "[internal]": 1])
-            #expect(outcomes.summaries[Place(partition: guilty.partition, offset: guilty.offset)] == "[internal]")
+            #expect(outcomes.summaries[RecordPlace(guilty)] == "[internal]")
             #expect(
                 !(try workplace.work(until: 60)).error.contains("ended this program"),
                 "it is forgotten once it is done"
@@ -49,7 +51,7 @@ extension PositionProgramTests {
         let sound = all.count { $0.partition == 0 }
         try #require(sound > 10)
         // librdkafka goes on inside of a large damaged batch and takes a byte there for a version: 65.
-        try workplace.put([PutRecord(key: nil, value: [UInt8](repeating: 65, count: 500_000), partition: 2)])
+        try workplace.put([PublishRecord(key: nil, value: [UInt8](repeating: 65, count: 500_000), partition: 2)])
         try Self.damage(workplace.topic("ledger"), partition: 1)
         try Self.damage(workplace.requests, partition: 2)
         let worker = try workplace.start("run", "--instance", "one")
@@ -64,8 +66,7 @@ extension PositionProgramTests {
             try workplace.records(of: workplace.topic("results")).count { $0.partition == 0 } >= sound
         }
         #expect(answered && worker.isRunning, "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         let results = try workplace.records(of: workplace.topic("results"))
         #expect(results.count { $0.partition == 0 } == sound, "each once")
         try recover(workplace, partition: 1, requests: all.count { $0.partition == 1 })
@@ -74,8 +75,7 @@ extension PositionProgramTests {
     /// The other partitions' keys move into a new ledger, and the damaged one's requests are answered too.
     private func recover(_ workplace: ProgramWorkplace, partition: Int32, requests: Int) throws {
         try #require(try workplace.hasMembers(0))
-        let whole = try workplace.start("export-keys")
-        #expect(whole.waitForEnd() == .exit(1))
+        let whole = try workplace.refused("export-keys")
         #expect(whole.error.hasSuffix("; --partitions leaves partition \(partition) out.\n"), "\(whole.error)")
         let others = (0..<workplace.partitions).filter { $0 != partition }.map(String.init).joined(separator: ",")
         let rest = try workplace.done("export-keys", "--partitions", others, "--output", workplace.file("rest.ndjson"))
@@ -91,8 +91,7 @@ extension PositionProgramTests {
             try workplace.records(of: workplace.topic("results")).count { $0.partition == partition } >= requests
         }
         #expect(isAnswered && worker.isRunning, "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
     }
 
     /// Flips a bit in the newest batch of a partition, behind its header: the checksum is wrong from then on.

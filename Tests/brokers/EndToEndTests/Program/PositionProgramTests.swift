@@ -30,18 +30,13 @@ struct PositionProgramTests {
     @Test func `deleted offsets hold their partitions until a reset takes the ledger's`() throws {
         let workplace = try worked("deleted")
         let broker = try #require(RealClusterTrait.cluster)
-        try broker.tool(
-            "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-            ["--bootstrap-server", broker.bootstrapServers, "--group", workplace.group]
-                + ["--delete-offsets", "--topic", workplace.requests]
-        )
+        try broker.tool(.groups, "--group", workplace.group, "--delete-offsets", "--topic", workplace.requests)
         try workplace.simulate(devices: 6, records: 10, seed: 9)
         let worker = try workplace.start("run", "--instance", "one")
         let count = Int(workplace.partitions)
         #expect(worker.says("and the group has no offset: ", times: count, seconds: 60), "\(worker.error)")
         #expect(worker.errors(" is held, the others go on: ") == count && worker.isRunning, "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         #expect(worker.requests == 0, "\(worker.error)")
         #expect(try workplace.hasMembers(0))
         let plan = try workplace.done("reset", "--offsets-only", "--to-applied")
@@ -63,10 +58,7 @@ struct PositionProgramTests {
         let places = try TopicDump.ends(of: workplace.requests, workplace.properties, partitions: partitions)
             .map { #"{"topic": "\#(workplace.requests)", "partition": \#($0), "offset": \#($1.committed - 1)}"# }
         try workplace.write(#"{"partitions": [\#(places.joined(separator: ","))], "version": 1}"#, to: "taken.json")
-        try broker.tool(
-            "org.apache.kafka.tools.DeleteRecordsCommand",
-            ["--bootstrap-server", broker.bootstrapServers, "--offset-json-file", workplace.file("taken.json")]
-        )
+        try broker.tool(.records, "--offset-json-file", workplace.file("taken.json"))
         let worker = try workplace.work(until: 43)
         let lines = worker.error.split(separator: "\n").filter { $0.contains("retention deleted up to ") }
         #expect(lines.count == 3 && !worker.error.contains("is held"), "\(worker.error)")

@@ -1,3 +1,4 @@
+import Broker
 import BrokerKit
 import ChaosKit
 import Foundation
@@ -9,11 +10,39 @@ import Testing
 // MARK: - Work
 
 extension ProgramWorkplace {
+    static let verbsOfKeys =
+        "verifyAttestation,verifyAssertion,exchangeAppAttestAttestation,exchangeAppAttestAssertion"
+
     /// The same traffic unpublished, in the order in which it was made. Its capture stays in `simulated.ndjson`.
-    func simulated(devices: Int, records: Int, faults: Double = 0) throws -> [InboundRecord] {
-        let load = ["--devices", String(devices), "--records", String(records), "--faults", String(faults)]
-        try done("simulate", load + ["--output", file("simulated.ndjson")])
+    func simulated(
+        devices: Int,
+        records: Int,
+        faults: Double = 0,
+        verbs: String? = nil
+    ) throws -> [InboundRecord] {
+        try done("simulate", Self.load(devices, records, faults, verbs) + ["--output", file("simulated.ndjson")])
         return try captured("simulated.ndjson")
+    }
+
+    /// Runs a command to its end, which must be exit code 1. - Returns: the process, for what it said.
+    @discardableResult
+    func refused(
+        _ command: String,
+        _ arguments: String...,
+        location: SourceLocation = #_sourceLocation
+    ) throws -> ProgramProcess {
+        try refused(command, arguments, location: location)
+    }
+
+    @discardableResult
+    func refused(
+        _ command: String,
+        _ arguments: [String],
+        location: SourceLocation = #_sourceLocation
+    ) throws -> ProgramProcess {
+        let process = try start(command, arguments)
+        #expect(process.waitForEnd() == .exit(1), "\(process.output) \(process.error)", sourceLocation: location)
+        return process
     }
 
     /// Waits until the group has so many members and is at rest.
@@ -29,26 +58,8 @@ extension ProgramWorkplace {
 // MARK: - Topics
 
 extension ProgramWorkplace {
-    /// Puts records onto a topic, each on the partition of its key unless another one is given.
-    ///
-    /// - Parameter topic: nil = the requests.
-    func put(_ records: [PutRecord], to topic: String? = nil) throws {
-        let producer = try Producer(properties)
-        for record in records {
-            let own = record.key.map { Partitioner.murmur2.partition(of: $0, count: partitions) } ?? 0
-            try producer.produce(
-                topic: topic ?? requests,
-                partition: record.partition ?? own,
-                key: record.key,
-                value: record.value,
-                headers: record.headers
-            )
-        }
-        try producer.flush(timeoutMilliseconds: 30_000)
-    }
-
     func put(_ records: some Sequence<InboundRecord>) throws {
-        try put(records.map { PutRecord(key: $0.key, value: $0.value, headers: $0.headers) })
+        try put(records.map { PublishRecord(key: $0.key, value: $0.value, headers: $0.headers) })
     }
 
     /// Runs kcat on the requests topic. - Returns: what it printed.
@@ -56,13 +67,4 @@ extension ProgramWorkplace {
     func kcat(_ arguments: String...) throws -> Data {
         try Kcat.run(properties["bootstrap.servers"] ?? "", topic: requests, arguments)
     }
-}
-
-/// A record for a topic.
-struct PutRecord {
-    var key: [UInt8]?
-    var value: [UInt8]?
-    var headers: [RecordHeader] = []
-    /// nil = where its key belongs.
-    var partition: Int32?
 }

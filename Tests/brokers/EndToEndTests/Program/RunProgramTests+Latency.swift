@@ -17,8 +17,7 @@ extension RunProgramTests {
         try workplace.put([all[0]])
         #expect(try workplace.hasOutcomes(1, of: [worker]), "\(worker.error)")
         let times = try RoundTrips(workplace).measure(Array(all.dropFirst()), pause: 30_000)
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
         let best = try #require(times.first)
         print("produce to result: best \(best), median \(times[times.count / 2])")
         #expect(best < .milliseconds(Self.window / 10), "\(times)")
@@ -61,8 +60,8 @@ private struct RoundTrips {
     }
 
     private func expectResult() throws {
-        let isThere = try Deadline.wait(30) {
-            guard case .message? = try results.poll(timeoutMilliseconds: 5_000) else { return false }
+        let isThere = Deadline.wait(30) {
+            guard case .record? = results.poll(waiting: 5_000) else { return false }
             return true
         }
         #expect(isThere, "no result came")

@@ -1,6 +1,5 @@
 import BrokerKit
 import Foundation
-import Kafka
 import Streams
 import Testing
 
@@ -22,8 +21,7 @@ extension RunProgramTests {
             #expect(try workplace.hasMembers(loops), "\(worker.error)")
             try workplace.put(Array(all[(number * 300 + 150)..<(number * 300 + 300)]))
             #expect(try workplace.hasOutcomes((number + 1) * 300, of: [worker]), "\(worker.error)")
-            worker.signal(SIGTERM)
-            #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+            worker.expectEnd()
             #expect(worker.requests == 300, "\(worker.error)")
             let line = "\(loops) loops: instances one-0 to one-\(loops - 1)"
             #expect(worker.error.contains(line) == (loops > 1), "\(worker.error)")
@@ -35,19 +33,5 @@ extension RunProgramTests {
     private static func withLoops(_ count: Int, _ text: String) -> String {
         let bare = text.replacing(/"loops": \d+,/, with: "")
         return bare.replacing("\"anchors\"", with: "\"loops\": \(count),\"anchors\"", maxReplacements: 1)
-    }
-
-    @Test func `the fault of one loop ends the process in order, with one line`() throws {
-        let workplace = try ProgramWorkplace("unequal") { $0.members = #""loops": 2,"# }
-        try workplace.rewrite("kafka.properties") { $0 + "topic.metadata.refresh.interval.ms=1000\n" }
-        let broker = try #require(RealClusterTrait.cluster)
-        try workplace.simulate(devices: 5, records: 50)
-        let worker = try workplace.start("run", "--instance", "one")
-        #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error)")
-        try broker.addPartitions(5, to: [workplace.requests])
-        #expect(worker.waitForEnd() == .exit(1))
-        let said = "has 5 partitions, but the worker was started with 3: "
-        #expect(worker.error.split(separator: "\n").count { $0.contains(said) } == 1, "\(worker.error)")
-        #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 }

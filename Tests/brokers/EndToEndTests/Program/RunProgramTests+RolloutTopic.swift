@@ -13,8 +13,7 @@ extension RunProgramTests {
         try workplace.rewrite("apps.json") {
             $0.replacing(#"{"mode": "off"}"#, with: #"{"mode": "on", "percent": 10}"#)
         }
-        let empty = try workplace.start("rollout", "--json")
-        #expect(empty.waitForEnd() == .exit(0), "\(empty.error)")
+        let empty = try workplace.done("rollout", "--json")
         #expect(try Self.tally(empty)["successes"]?.integer == 0)
         let app = "projects/lab-project/apps/1:123456789012:ios:0123456789abcdef"
         let producer = try TransactionClient(workplace.properties, transactionalID: "rollout-test")
@@ -40,13 +39,11 @@ extension RunProgramTests {
                 try producer.abort(limit: 30_000)
             }
         }
-        let full = try workplace.start("rollout", "--json")
-        #expect(full.waitForEnd() == .exit(0), "\(full.error)")
+        let full = try workplace.done("rollout", "--json")
         let tally = try Self.tally(full)
         #expect(tally["successes"]?.integer == 594 && tally["failures"]?.integer == 6)
         #expect(tally["mayGrow"]?.bool == true)
-        let strict = try workplace.start("rollout", "--max-failure-rate", "0.99")
-        #expect(strict.waitForEnd() == .exit(0))
+        let strict = try workplace.done("rollout", "--max-failure-rate", "0.99")
         #expect(strict.output.contains("no: 1.00 % of 600 attestations failed, over 0.99 %"), "\(strict.output)")
     }
 

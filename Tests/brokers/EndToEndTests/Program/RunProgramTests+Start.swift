@@ -21,8 +21,7 @@ extension RunProgramTests {
             #expect(check.saysOneLine("attest-worker: cannot query the broker: "), "\(check.error)")
         }
         #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
-        worker.signal(SIGINT)
-        #expect(worker.waitForEnd() == .exit(0))
+        worker.expectEnd(on: SIGINT)
         #expect(worker.error.components(separatedBy: "waiting for the broker").count == 2, "\(worker.error)")
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
@@ -44,27 +43,23 @@ extension RunProgramTests {
         #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error) \(worker.output)")
         #expect(network.events.done.contains(number))
         #expect(worker.error.contains("waiting for the broker"), "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
+        worker.expectEnd()
     }
 
     @Test func `missing or unequal topics end run and check with one line`() throws {
         let workplace = try ProgramWorkplace("missing", topics: .nobody)
         for arguments in [[], ["--check"]] {
-            let missing = try workplace.start("run", arguments)
-            #expect(missing.waitForEnd() == .exit(1))
+            let missing = try workplace.refused("run", arguments)
             #expect(missing.saysOneLine("attest-worker: no such topic: missing.requests, "))
             #expect(missing.error.contains("attest-worker create-topics --config DIR --partitions N"))
         }
         let short = [(name: "retention.ms", value: "3600000")]
         let odd = NewTopic(name: workplace.topic("tokens"), partitions: 2, settings: short)
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.created])
-        let create = try workplace.start("create-topics", "--partitions", "3")
-        #expect(create.waitForEnd() == .exit(1))
+        let create = try workplace.refused("create-topics", "--partitions", "3")
         #expect(create.output.contains("exists missing.tokens, but with 2 partitions, not 3"))
         for arguments in [[], ["--check"]] {
-            let unequal = try workplace.start("run", arguments)
-            #expect(unequal.waitForEnd() == .exit(1))
+            let unequal = try workplace.refused("run", arguments)
             #expect(unequal.saysOneLine("attest-worker: the topics' partition counts differ ("))
             #expect(unequal.error.contains("missing.tokens has 2"))
             #expect(unequal.error.contains("keys do not move with added partitions"))
@@ -72,20 +67,13 @@ extension RunProgramTests {
         #expect(try Admin(workplace.properties).createTopics([odd]) == [.exists], "nothing was changed")
     }
 
-    @Test func `a run that starts a moment before its topics are there works`() throws {
+    @Test func `a run that starts a moment before its topics are there works, and run --check passes them`() throws {
         let workplace = try ProgramWorkplace("early", topics: .nobody)
         let worker = try workplace.start("run")
-        let create = try workplace.start("create-topics", "--partitions", "3", "--replication", "1")
-        #expect(create.waitForEnd() == .exit(0), "\(create.error)")
+        try workplace.done("create-topics", "--partitions", "3", "--replication", "1")
         #expect(worker.says("topics are in order: 3 partitions"), "\(worker.error)")
-        worker.signal(SIGTERM)
-        #expect(worker.waitForEnd() == .exit(0), "\(worker.error)")
-    }
-
-    @Test func `run --check passes a correct setup and exits`() throws {
-        let workplace = try ProgramWorkplace("checked")
-        let check = try workplace.start("run", "--check")
-        #expect(check.waitForEnd() == .exit(0))
+        worker.expectEnd()
+        let check = try workplace.done("run", "--check")
         #expect(check.output == "configuration, anchors and topics are in order: 3 partitions\n")
         #expect(check.errorBesideLab.isEmpty, "\(check.error)")
     }
@@ -94,17 +82,12 @@ extension RunProgramTests {
         let workplace = try ProgramWorkplace("endangered")
         let broker = try #require(RealClusterTrait.cluster)
         let verification = "transaction.partition.verification.enable"
-        func configure(_ change: String...) throws {
-            let all = ["--bootstrap-server", broker.bootstrapServers, "--entity-type", "brokers", "--entity-default"]
-            try broker.tool("kafka.admin.ConfigCommand", all + ["--alter"] + change)
-        }
-        try configure("--add-config", verification + "=false")
-        defer { try? configure("--delete-config", verification) }
+        try broker.configure("brokers", nil, "--add-config", verification + "=false")
+        defer { try? broker.configure("brokers", nil, "--delete-config", verification) }
         try workplace.rewrite("kafka.properties") {
             $0.replacing("transaction.timeout.ms=10000", with: "transaction.timeout.ms=1000000")
         }
-        let check = try workplace.start("run", "--check")
-        #expect(check.waitForEnd() == .exit(1))
+        let check = try workplace.refused("run", "--check")
         #expect(check.error.contains("the broker has \(verification)=false"), "\(check.error)")
         let most = "transaction.timeout.ms=1000000 is above the broker's transaction.max.timeout.ms=900000"
         #expect(check.error.contains(most), "\(check.error)")

@@ -1,3 +1,4 @@
+import Broker
 import BrokerKit
 import Foundation
 import Kafka
@@ -5,9 +6,12 @@ import Pipeline
 import Testing
 
 extension RunProgramTests {
-    @Test(arguments: [false, true])
-    func `added partitions end a run with one line, and nothing is judged by the old count`(ofAllTopics: Bool) throws {
-        let workplace = try ProgramWorkplace("grown-\(ofAllTopics)")
+    @Test(arguments: [(false, 1), (true, 1), (false, 2)])
+    func `added partitions end a run in order, with one line, and nothing is judged by the old count`(
+        ofAllTopics: Bool,
+        loops: Int
+    ) throws {
+        let workplace = try ProgramWorkplace("grown-\(ofAllTopics)-\(loops)") { $0.members = #""loops": \#(loops),"# }
         try workplace.rewrite("kafka.properties") { $0 + "topic.metadata.refresh.interval.ms=1000\n" }
         let broker = try #require(RealClusterTrait.cluster)
         try workplace.simulate(devices: 5, records: 50)
@@ -15,7 +19,7 @@ extension RunProgramTests {
         #expect(try workplace.hasOutcomes(50, of: [worker]), "\(worker.error)")
         let outputs = ProgramWorkplace.streams.dropFirst().map(workplace.topic)
         try broker.addPartitions(5, to: (ofAllTopics ? outputs : []) + [workplace.requests])
-        try workplace.put((3..<5 as Range<Int32>).map { PutRecord(key: [], value: [], partition: $0) })
+        try workplace.put((3..<5 as Range<Int32>).map { PublishRecord(key: [], value: [], partition: $0) })
         #expect(worker.waitForEnd() == .exit(1))
         // Beside faults of a loaded machine that were ridden out before.
         let lines = worker.error.split(separator: "\n")

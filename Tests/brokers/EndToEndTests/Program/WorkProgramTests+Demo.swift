@@ -1,4 +1,5 @@
 import BrokerKit
+import ChaosKit
 import Foundation
 import Kafka
 import KafkaPorts
@@ -15,10 +16,7 @@ extension WorkProgramTests {
     /// Topics and groups of demos.
     private static func leftOver(_ broker: RealCluster) throws -> [String] {
         let admin = try Admin(KafkaProperties([("bootstrap.servers", broker.bootstrapServers)]))
-        let groups = try broker.tool(
-            "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-            ["--bootstrap-server", broker.bootstrapServers, "--list"]
-        )
+        let groups = try broker.tool(.groups, "--list")
         let names = try admin.topics().map(\.name) + groups.split(separator: "\n").map(String.init)
         return names.filter { $0.hasPrefix("attest-demo-") }
     }
@@ -37,13 +35,13 @@ extension WorkProgramTests {
         let address = try #require(demo.output.firstMatch(of: /http:\/\/127\.0\.0\.1:(\d+)\/metrics/)?.output.1)
         let port = try #require(Int(address))
         func requests() -> Int? {
-            MetricsTests.get(port, "/metrics").map { MetricsTests.sum("attest_requests_total", $0.body) }
+            let page = Curl.page(port, "/metrics")
+            return page.status == 200 ? Curl.sum("attest_requests_total", page.body) : nil
         }
         let first = try #require(requests())
         #expect(first > 600)
         #expect(eventually({ requests() ?? 0 }, until: { $0 > first }))
-        demo.signal(SIGINT)
-        #expect(demo.waitForEnd() == .exit(0), "\(demo.error)")
+        demo.expectEnd(on: SIGINT)
         #expect(demo.error.isEmpty, "\(demo.error)")
         #expect(try Self.leftOver(broker) == [])
     }

@@ -94,9 +94,7 @@ extension WorkProgramTests {
         _ = try workplace.work(until: total)
 
         let rest = try workplace.records(of: workplace.requests).filter { $0.offset >= middle[Int($0.partition)] }
-        var capture: [UInt8] = []
-        for record in rest { CaptureCodec.encode(InboundRecord(record, topic: workplace.requests), into: &capture) }
-        try Data(capture).write(to: URL(filePath: workplace.file("rest.ndjson")))
+        try workplace.write(CaptureCodec.capture(rest), to: "rest.ndjson")
         let input = ["--input", workplace.file("rest.ndjson")]
         try workplace.done(
             "replay",
@@ -107,7 +105,7 @@ extension WorkProgramTests {
         #expect(replayed.count == rest.count)
         var duplicates = 0
         for result in replayed {
-            let live = outcomes.results[Place(partition: result.partition, offset: result.offset)]
+            let live = outcomes.results[RecordPlace(result)]
             #expect(live?.value == result.value, "\(result.partition)/\(result.offset)")
             if String(decoding: result.value ?? [], as: UTF8.self).contains(#""duplicate":true"#) { duplicates += 1 }
         }

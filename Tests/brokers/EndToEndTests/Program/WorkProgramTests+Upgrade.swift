@@ -24,16 +24,11 @@ extension ProgramWorkplace {
 }
 
 extension WorkProgramTests {
-    private static let verbs =
-        "verifyAttestation,verifyAssertion,exchangeAppAttestAttestation,exchangeAppAttestAssertion"
-
     /// The workers of a rolling upgrade and of the way back: each step replaces one of two.
     @Test(.enabled(if: OtherVersion.program != nil, "\(OtherVersion.whyMissing)"))
     func `two versions share a group, forward and back, and each request has one outcome`() throws {
         let workplace = try ProgramWorkplace("upgrade") { $0.members = #""batch": {"records": 40},"# }
-        let load = ["--devices", "30", "--records", "1000", "--verbs", Self.verbs]
-        try workplace.done("simulate", load + ["--output", workplace.file("load.ndjson")])
-        let all = try workplace.captured("load.ndjson")
+        let all = try workplace.simulated(devices: 30, records: 1_000, verbs: ProgramWorkplace.verbsOfKeys)
         let steps: [(name: String, version: URL?)] = [
             ("one", OtherVersion.program), ("two", OtherVersion.program), ("one", nil), ("two", nil),
             ("one", OtherVersion.program), ("two", OtherVersion.program),
@@ -41,8 +36,7 @@ extension WorkProgramTests {
         var (workers, sent): ([String: ProgramProcess], Int) = ([:], 0)
         for (index, step) in steps.enumerated() {
             if let before = workers[step.name] {
-                before.signal(SIGTERM)
-                #expect(before.waitForEnd() == .exit(0), "\(before.error)")
+                before.expectEnd()
             }
             // Load while the group has a member less.
             let part = all[sent..<min(all.count, sent + all.count / (steps.count * 2))]
@@ -74,14 +68,11 @@ extension WorkProgramTests {
     func `keys that one version exports the other imports, and their assertions are accepted`(isForward: Bool) throws {
         let (from, to): (URL?, URL?) = isForward ? (OtherVersion.program, nil) : (nil, OtherVersion.program)
         let workplace = try ProgramWorkplace("moved-\(isForward)")
-        let load = ["--devices", "10", "--records", "100", "--verbs", Self.verbs]
-        try workplace.done("simulate", load + ["--output", workplace.file("load.ndjson")])
-        let all = try workplace.captured("load.ndjson")
+        let all = try workplace.simulated(devices: 10, records: 100, verbs: ProgramWorkplace.verbsOfKeys)
         try workplace.put(Array(all[..<60]))
         let first = try workplace.start("run", ["--instance", "one"], of: from)
         #expect(try workplace.hasOutcomes(60, of: [first]), "\(first.error)")
-        first.signal(SIGTERM)
-        #expect(first.waitForEnd() == .exit(0), "\(first.error)")
+        first.expectEnd()
         #expect(try workplace.hasMembers(0))
         let keys = workplace.file("keys.ndjson")
         _ = try workplace.printed("export-keys", ["--output", keys], of: from)

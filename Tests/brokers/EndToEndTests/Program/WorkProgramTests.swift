@@ -1,3 +1,4 @@
+import Broker
 import BrokerKit
 import ChaosKit
 import Crypto
@@ -60,7 +61,7 @@ struct WorkProgramTests {
         #expect(outcomes.deadLetters.values.count { $0.value == nil } == 3, "two null values and one too large")
     }
 
-    private static func isSame(_ record: KafkaRecord, _ put: PutRecord) -> Bool {
+    private static func isSame(_ record: InboundRecord, _ put: PublishRecord) -> Bool {
         record.key == put.key && record.value == put.value
             && record.headers.map { RecordHeader(name: $0.name, value: $0.value) } == put.headers
     }
@@ -74,7 +75,7 @@ struct WorkProgramTests {
             let lines = try workplace.captured("out/\(stream).ndjson")
             #expect(lines.count == live.count)
             for line in lines {
-                let written = try #require(live[Place(partition: line.partition, offset: line.offset)])
+                let written = try #require(live[RecordPlace(line)])
                 #expect(written.key == line.key)
                 if stream == "results" || written.value != nil { #expect(written.value == line.value) }
             }
@@ -92,7 +93,7 @@ struct WorkProgramTests {
     }
 
     /// Keys, values and headers, in an order that does not depend on the partitions of records without a key.
-    private static func contents(_ records: [KafkaRecord]) -> [String] {
+    private static func contents(_ records: [InboundRecord]) -> [String] {
         records.map { "\($0.key as Any) \(SHA256.hash($0.value ?? []).bytes) \($0.value?.count as Any) \($0.headers)" }
             .sorted()
     }
@@ -103,7 +104,7 @@ struct WorkProgramTests {
         try workplace.put(
             records.map { record in
                 let own = Partitioner.murmur2.partition(of: record.key ?? [], count: workplace.partitions)
-                var put = PutRecord(key: record.key, value: record.value, headers: record.headers)
+                var put = PublishRecord(key: record.key, value: record.value, headers: record.headers)
                 // Every third record lies one partition too far.
                 if record.offset % 3 == 0 { put.partition = (own + 1) % workplace.partitions }
                 return put
@@ -155,8 +156,7 @@ struct WorkProgramTests {
         try workplace.put(Array(all.suffix(rest)))
         let other = try #require(workers.first { $0.isRunning }, "\(workers.map(\.error))")
         #expect(try workplace.hasOutcomes(600, of: [other]), "\(other.error)")
-        other.signal(SIGTERM)
-        #expect(other.waitForEnd() == .exit(0), "\(other.error)")
+        other.expectEnd()
         #expect(try Outcomes(of: workplace).counts == ["accepted": 600])
     }
 }

@@ -1,5 +1,6 @@
-import ChaosKit
 import Testing
+
+@testable import ChaosKit
 
 @Suite("The audit of the fraud metric")
 struct RefreshAuditTests {
@@ -8,7 +9,7 @@ struct RefreshAuditTests {
     private static var sample: RefreshEvidence {
         var evidence = RefreshEvidence()
         var key = RefreshEvidence.Key()
-        (key.isKnown, key.metric, key.held) = (true, RefreshEvidence.Metric(3, createdAt: 100), .receipt([1]))
+        (key.isKnown, key.metric, key.held) = (true, RefreshEvidence.Metric(value: 3, createdAt: 100), .receipt([1]))
         (evidence.due, evidence.found) = (["A": key, "B": RefreshEvidence.Key()], ["A": key])
         evidence.receipts = ["A": [[1], [2], [3]], "B": [[4]]]
         (evidence.accepted, evidence.events) = (["1"], ["1"])

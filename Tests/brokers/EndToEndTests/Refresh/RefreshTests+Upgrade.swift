@@ -1,19 +1,16 @@
 import BrokerKit
 import ChaosKit
 import Foundation
-import Kafka
+import Streams
 import Testing
 
 /// A worker of an earlier version beside workers that keep receipts, as in a rolling upgrade and on the way back.
 extension RefreshTests {
     /// The site's configuration as a version without the fraud metric takes it.
     private static func earlierConfiguration(_ site: RefreshSite) throws -> String {
-        let folder = site.workplace.folder + "/earlier"
-        try FileManager.default.copyItem(atPath: site.workplace.config, toPath: folder)
+        let folder = try site.workplace.copyConfig(as: "earlier")
         for name in ["worker.json", "apps.json"] {
-            let file = URL(filePath: "\(folder)/\(name)")
-            let text = try String(contentsOf: file, encoding: .utf8)
-            try Data(site.additions.reduce(text) { $0.replacing($1, with: "") }.utf8).write(to: file)
+            try site.workplace.rewrite(name, of: "earlier") { site.additions.reduce($0) { $0.replacing($1, with: "") } }
         }
         return folder
     }
@@ -27,7 +24,7 @@ extension RefreshTests {
         try site.apple.serve()
         var (refresher, workers) = (try site.refresher("r1"), [String: ProgramProcess]())
         func replace(_ name: String, isEarlier: Bool) throws {
-            if let before = workers[name] { Self.end(before) }
+            if let before = workers[name] { before.expectEnd(seconds: 60) }
             let arguments = ["run", "--config", earlier, "--instance", name]
             workers[name] =
                 isEarlier
@@ -47,7 +44,7 @@ extension RefreshTests {
             try settle()
         }
         // The way back comes before the exchanges of the last receipts.
-        Self.end(refresher)
+        refresher.expectEnd(seconds: 60)
         try traffic.attest(6)
         try traffic.flush()
         #expect(try site.workplace.drains())
@@ -56,7 +53,7 @@ extension RefreshTests {
         try settle()
         try traffic.assert(traffic.devices.indices)
         try settle()
-        for process in [refresher] + workers.values { Self.end(process) }
+        for process in [refresher] + workers.values { process.expectEnd(seconds: 60) }
         #expect(workers.values.allSatisfy { !$0.error.contains("is held") })
 
         // What an earlier version takes is an exchange lost, and nothing else.

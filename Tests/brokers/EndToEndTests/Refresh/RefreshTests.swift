@@ -24,11 +24,6 @@ struct RefreshTests {
         }
     }
 
-    static func end(_ process: ProgramProcess) {
-        process.signal(SIGTERM)
-        #expect(process.waitForEnd(seconds: 60) == .exit(0), "\(process.error)")
-    }
-
     /// Stands still until the broker has given its partitions up.
     private static func pause(_ refresher: ProgramProcess, of site: RefreshSite) throws {
         let admin = try Admin(site.workplace.properties)
@@ -69,19 +64,19 @@ struct RefreshTests {
         try settle()
         let before = site.apple.calls
         #expect(before.count >= 9 && before.allSatisfy { $0.answer != nil })
-        var page: String { MetricsTests.get(port, "/metrics")?.body ?? "" }
-        #expect(Deadline.wait(30) { MetricsTests.sum("attest_risk_calls_total", page) == before.count }, "\(page)")
-        #expect(MetricsTests.get(port, "/readyz")?.status == "200")
+        var page: String { Curl.page(port, "/metrics").body }
+        #expect(Deadline.wait(30) { Curl.sum("attest_risk_calls_total", page) == before.count }, "\(page)")
+        #expect(Curl.page(port, "/readyz").status == 200)
 
         try Self.pause(refresher, of: site)
         try attestOne()
-        Self.end(refresher)
+        refresher.expectEnd(seconds: 60)
         #expect(refresher.error.contains("receipts exchanged"), "\(refresher.error)")
         refresher = try site.refresher("r1")
         #expect(refresher.says("line late reads"), "\(refresher.error)")
         try attestOne()
         #expect(!refresher.error.contains("has no committed offsets"), "\(refresher.error)")
-        for process in [refresher, worker] { Self.end(process) }
+        for process in [refresher, worker] { process.expectEnd(seconds: 60) }
         let later = Set(site.apple.calls.dropFirst(before.count).map(\.receipt))
         #expect(later.count == 2 && before.allSatisfy { !later.contains($0.receipt) })
         try expectMetrics(RefreshEvidence(site), of: traffic)

@@ -1,31 +1,18 @@
 internal import KafkaPorts
 
-package enum CloseWithUnansweredChange: ContractScript {
-    package enum Outcome: Hashable, Sendable { case left, timedOut }
-
-    package static let number = "D1"
-    package static let title = "close with an unanswered change returns"
-    package static let worlds: Set<WorldKind> = [.model, .mock]
-    package static let allowed: Set<Outcome> = [.left]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+extension ContractScript {
+    static let d1 = onMock("D1: close with an unanswered change returns", ends: ["left"]) { world in
         let member = try world.member("one", .silent)
         try world.poll([member], until: "it is assigned") { member.assignments == 1 }
-        do throws(KafkaFault) { try member.consumer.close(limit: 30_000) } catch { return .timedOut }
-        return .left
+        do throws(KafkaFault) { try member.consumer.close(limit: 30_000) } catch { return "timedOut" }
+        return "left"
     }
-}
 
-package enum DiscardedConsumer: ContractScript {
-    package enum Outcome: Hashable, Sendable { case partitionsMove, stillAnswers }
-
-    package static let number = "D2"
-    package static let title = "discard never waits; no effect of the client's later"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let allowed: Set<Outcome> = [.partitionsMove]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
-        for partition in 0..<world.partitions { try world.publish(1, to: partition, of: .requests) }
+    static let d2 = everywhere(
+        "D2: discard never waits; no effect of the client's later",
+        ends: ["partitionsMove"]
+    ) { world in
+        try world.publishToAll(1)
         let first = try world.loneMember()
         try world.poll([first], until: "records come") { first.records.count == Int(world.partitions) }
         // An answer that is outstanding never comes.
@@ -36,6 +23,6 @@ package enum DiscardedConsumer: ContractScript {
         try world.poll([first, second], until: "the partitions move") {
             second.assigned?.count == Int(world.partitions)
         }
-        return first.progress == seen ? .partitionsMove : .stillAnswers
+        return first.progress == seen ? "partitionsMove" : "stillAnswers"
     }
 }

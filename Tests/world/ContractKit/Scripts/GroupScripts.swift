@@ -1,97 +1,59 @@
 internal import KafkaPorts
 internal import Streams
 
-package enum LoneMemberGetsAll: ContractScript {
-    package enum Outcome: Hashable, Sendable { case allOnce, repeated }
-
-    package static let number = "G1"
-    package static let title = "a lone member gets all partitions, once"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let allowed: Set<Outcome> = [.allOnce]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
-        for partition in 0..<world.partitions { try world.publish(3, to: partition, of: .requests) }
+extension ContractScript {
+    static let g1 = everywhere("G1: a lone member gets all partitions, once", ends: ["allOnce"]) { world in
+        try world.publishToAll(3)
         let member = try world.loneMember()
         try world.poll([member], until: "all records are read") { member.records.count >= 3 * Int(world.partitions) }
         try world.poll([member], milliseconds: 1_000)
         let isOnce = member.events == 1 && Set(member.records).count == member.records.count
-        return isOnce ? .allOnce : .repeated
+        return isOnce ? "allOnce" : "repeated"
     }
-}
 
-package enum SecondMemberJoins: ContractScript {
-    package enum Outcome: Hashable, Sendable { case revokedThenShared, lostThenShared }
-
-    package static let number = "G2"
-    package static let title = "a second member joins: revoked, released, shared"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let allowed: Set<Outcome> = [.revokedThenShared]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let g2 = everywhere(
+        "G2: a second member joins: revoked, released, shared",
+        ends: ["revokedThenShared"]
+    ) { world in
         let first = try world.loneMember()
         let second = try world.member("two")
         try world.poll([first, second], until: "the partitions are shared") {
             guard let one = first.assigned, let two = second.assigned else { return false }
             return one.isDisjoint(with: two) && one.count + two.count == Int(world.partitions) && !two.isEmpty
         }
-        return first.losses == 0 && first.revocations > 0 ? .revokedThenShared : .lostThenShared
+        return first.losses == 0 && first.revocations > 0 ? "revokedThenShared" : "lostThenShared"
     }
-}
 
-package enum UnansweredAssignment: ContractScript {
-    package enum Outcome: Hashable, Sendable { case allWait, toldMeanwhile, othersGoOn }
-
-    package static let number = "G3"
-    package static let title = "an unanswered assignment: no revocation, all wait"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let allowed: Set<Outcome> = [.allWait]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    package static let g3 = everywhere(
+        "G3: an unanswered assignment: no revocation, all wait",
+        ends: ["allWait"]
+    ) { world in
         let first = try world.member("one", .silent)
         try world.poll([first], until: "it is assigned") { first.assignments == 1 }
         let second = try world.member("two")
         try world.poll([first, second], milliseconds: 2_000)
-        guard first.events == 1 else { return .toldMeanwhile }
-        guard second.events == 0 else { return .othersGoOn }
+        guard first.events == 1 else { return "toldMeanwhile" }
+        guard second.events == 0 else { return "othersGoOn" }
         first.manner = .reading
         try first.answerGroup()
         try world.poll([first, second], until: "the partitions are shared") {
             first.events > 1 && (first.assigned?.count ?? 0) + (second.assigned?.count ?? 0) == Int(world.partitions)
                 && second.assigned?.isEmpty == false
         }
-        return .allWait
+        return "allWait"
     }
-}
 
-package enum SessionExpires: ContractScript {
-    package enum Outcome: Hashable, Sendable { case lostAndKnownBefore, revoked }
-
-    package static let number = "G4"
-    package static let title = "session expires: lost, known before the event"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let allowed: Set<Outcome> = [.lostAndKnownBefore]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let g4 = onReal("G4: session expires: lost, known before the event", ends: ["lostAndKnownBefore"]) { world in
         let member = try world.loneMember()
         try world.cause(.away)
         // Nobody polls, so no event has come.
         try world.until("the loss is known", progress: { 0 }) { member.consumer.isAssignmentLost }
         try world.cause(.back)
         try world.poll([member], until: "it is assigned again") { member.assignments == 2 }
-        return member.losses == 1 && member.revocations == 0 ? .lostAndKnownBefore : .revoked
+        return member.losses == 1 && member.revocations == 0 ? "lostAndKnownBefore" : "revoked"
     }
-}
 
-package enum StaticMemberReturns: ContractScript {
-    package enum Outcome: Hashable, Sendable { case samePartitions, others, othersToldOfIt }
-
-    package static let number = "G5"
-    package static let title = "a static member returns within its session"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.fencing]
-    package static let allowed: Set<Outcome> = [.samePartitions]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let g5 = onReal("G5: a static member returns within its session", ends: ["samePartitions"]) { world in
         let first = try world.member("one", isStatic: true)
         let second = try world.member("two", isStatic: true)
         try world.poll([first, second], until: "the partitions are shared") {
@@ -102,21 +64,11 @@ package enum StaticMemberReturns: ContractScript {
         let again = try world.member("one", isStatic: true)
         try world.poll([again, second], until: "it is assigned again") { again.assigned != nil }
         try world.poll([again, second], milliseconds: 1_000)
-        guard second.events == events else { return .othersToldOfIt }
-        return again.assigned == before ? .samePartitions : .others
+        guard second.events == events else { return "othersToldOfIt" }
+        return again.assigned == before ? "samePartitions" : "others"
     }
-}
 
-package enum NameUsedTwice: ContractScript {
-    package enum Outcome: Hashable, Sendable { case olderIsFenced, olderGoesOn }
-
-    package static let number = "G6"
-    package static let title = "two of one name: the older is fenced at a poll"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.fencing]
-    package static let allowed: Set<Outcome> = [.olderIsFenced]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let g6 = onReal("G6: two of one name: the older is fenced at a poll", ends: ["olderIsFenced"]) { world in
         let first = try world.member("one", isStatic: true)
         try world.poll([first], until: "it is assigned") { first.assigned?.count == Int(world.partitions) }
         let second = try world.member("one", isStatic: true)
@@ -126,20 +78,10 @@ package enum NameUsedTwice: ContractScript {
         let seen = second.events
         first.consumer.discard()
         try world.poll([second], milliseconds: 1_000)
-        return second.events == seen ? .olderIsFenced : .olderGoesOn
+        return second.events == seen ? "olderIsFenced" : "olderGoesOn"
     }
-}
 
-package enum RemovedMember: ContractScript {
-    package enum Outcome: Hashable, Sendable { case refusedThenJoins, committed }
-
-    package static let number = "G7"
-    package static let title = "a removed member commits nothing, joins again"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.transactions, .fencing]
-    package static let allowed: Set<Outcome> = [.refusedThenJoins]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let g7 = onReal("G7: a removed member commits nothing, joins again", ends: ["refusedThenJoins"]) { world in
         try world.publish(5, to: 0, of: .requests)
         let member = try world.loneMember()
         try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
@@ -149,19 +91,19 @@ package enum RemovedMember: ContractScript {
         try producer.open(1)
         do {
             try producer.sendOffset(5, token)
-            return .committed
+            return "committed"
         } catch let fault as KafkaFault {
-            guard fault.requiresAbort, !fault.isFatal else { return .committed }
+            guard fault.requiresAbort, !fault.isFatal else { return "committed" }
         }
         try producer.abort()
         // Neither with a transaction nor without one.
         if let id = try? member.consumer.commit([PartitionOffset(partition: 0, offset: 5)]) {
             try world.poll([member], until: "it is assigned again") { member.assignments == 2 }
-            if case .some(nil) = member.commits[id] { return .committed }
+            if case .some(nil) = member.commits[id] { return "committed" }
         }
         try world.poll([member], until: "it is assigned again") { member.assignments == 2 }
-        guard try world.committedOffsets()[0].offset == nil else { return .committed }
+        guard try world.committedOffsets()[0].offset == nil else { return "committed" }
         try producer.transact(1, offset: 5, member.consumer.token())
-        return try world.committedOffsets()[0].offset == 5 ? .refusedThenJoins : .committed
+        return try world.committedOffsets()[0].offset == 5 ? "refusedThenJoins" : "committed"
     }
 }

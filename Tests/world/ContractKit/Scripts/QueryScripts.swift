@@ -1,16 +1,12 @@
 internal import KafkaPorts
 internal import Pipeline
 
-package enum TopicsAreListed: ContractScript {
-    package enum Outcome: Hashable, Sendable { case missingThenNew, wrong }
-
-    package static let number = "Q4"
-    package static let title = "topics: missing, new, grown"
-    package static let worlds: Set<WorldKind> = [.mock, .real]
-    package static let needs: Set<Ability> = [.topics]
-    package static let allowed: Set<Outcome> = [.missingThenNew]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+extension ContractScript {
+    static let q4 = ContractScript(
+        "Q4: topics: missing, new, grown",
+        in: [.mock, .real],
+        ends: ["missingThenNew"]
+    ) { world in
         let ports = try world.process("one", isStatic: false)
         let consumer = try ports.makeConsumer()
         func counts() throws -> [String: Int] {
@@ -18,24 +14,15 @@ package enum TopicsAreListed: ContractScript {
             return Dictionary(uniqueKeysWithValues: topics.map { ($0.name, $0.partitions) })
         }
         let before = try counts()
-        guard before["made-later"] == nil, before.values.contains(Int(world.partitions)) else { return .wrong }
+        guard before["made-later"] == nil, before.values.contains(Int(world.partitions)) else { return "wrong" }
         try world.cause(.topicMade("made-later", partitions: 7))
         // Each broker hears of it after a while.
         try world.until("the topic is known", progress: { 0 }) { try counts()["made-later"] == 7 }
         consumer.discard()
-        return .missingThenNew
+        return "missingThenNew"
     }
-}
 
-package enum QueryWithoutAnswer: ContractScript {
-    package enum Outcome: Hashable, Sendable { case faultThenAnswer, wrong }
-
-    package static let number = "Q5"
-    package static let title = "no answer: 5 s, then the next query"
-    package static let worlds: Set<WorldKind> = [.model, .mock]
-    package static let allowed: Set<Outcome> = [.faultThenAnswer]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let q5 = onMock("Q5: no answer: 5 s, then the next query", ends: ["faultThenAnswer"]) { world in
         let ports = try world.process("one", isStatic: false)
         let consumer = try ports.makeConsumer()
         _ = try world.answer(ports.queries, .topics).get()
@@ -43,26 +30,16 @@ package enum QueryWithoutAnswer: ContractScript {
         let begin = world.now
         guard case .failure(let fault) = try world.answer(ports.queries, .topics), fault.isRetriable,
             !fault.isFatal, world.now - begin >= 4_000
-        else { return .wrong }
+        else { return "wrong" }
         try world.cause(.back)
         try world.until("the broker answers", progress: { 0 }) {
             (try? world.answer(ports.queries, .topics).get()) != nil
         }
         consumer.discard()
-        return .faultThenAnswer
+        return "faultThenAnswer"
     }
-}
 
-package enum PendingOffsets: ContractScript {
-    package enum Outcome: Hashable, Sendable { case waitsThenNew, early, old, otherWaits }
-
-    package static let number = "Q2"
-    package static let title = "offsets wait for a pending transaction"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.transactions]
-    package static let allowed: Set<Outcome> = [.waitsThenNew]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let q2 = onReal("Q2: offsets wait for a pending transaction", ends: ["waitsThenNew"]) { world in
         try world.publish(5, to: 0, of: .requests)
         let ports = try world.process("one", isStatic: false)
         let member = try ScriptedMember(ports.makeConsumer())
@@ -77,32 +54,22 @@ package enum PendingOffsets: ContractScript {
         // Alone, the offset of another partition is known.
         guard case .success(.offsets(let other, _)) = try world.answer(ports.queries, .offsets([1], limit: 5_000)),
             other.first?.offset == 1
-        else { return .otherWaits }
+        else { return "otherWaits" }
         let id = ports.queries.ask(.offsets([0, 1], limit: 20_000))
         var answer: Result<BrokerAnswer, KafkaFault>?
         func poll() { if let next = ports.queries.nextAnswer(), next.id == id { answer = next.answer } }
         try world.during(milliseconds: 1_000, poll)
-        guard answer == nil else { return .early }
+        guard answer == nil else { return "early" }
         try producer.commit()
         try world.until("the query is answered", progress: { 0 }) {
             poll()
             return answer != nil
         }
-        guard case .success(.offsets(let offsets, _))? = answer, offsets.first?.offset == 4 else { return .old }
-        return .waitsThenNew
+        guard case .success(.offsets(let offsets, _))? = answer, offsets.first?.offset == 4 else { return "old" }
+        return "waitsThenNew"
     }
-}
 
-package enum HeirAborts: ContractScript {
-    package enum Outcome: Hashable, Sendable { case abortedAndFenced, unstable, committed, notFenced }
-
-    package static let number = "Q6"
-    package static let title = "an heir ends what another id has left open"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.transactions, .fencing]
-    package static let allowed: Set<Outcome> = [.abortedAndFenced]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let q6 = onReal("Q6: an heir ends what another id has left open", ends: ["abortedAndFenced"]) { world in
         try world.publish(5, to: 0, of: .requests)
         let heir = try world.process("heir", isStatic: false)
         let member = try ScriptedMember(heir.makeConsumer())
@@ -117,25 +84,15 @@ package enum HeirAborts: ContractScript {
         let dead = try Array(world.transactionalID("dead").utf8)
         guard case .success(.aborted) = try world.answer(heir.queries, .abortTransaction(of: dead)),
             case .success(.offsets(let offsets, _)) = try world.answer(heir.queries, .offsets([0], limit: 5_000))
-        else { return .unstable }
-        guard offsets.first?.offset == 2 else { return .committed }
+        else { return "unstable" }
+        guard offsets.first?.offset == 2 else { return "committed" }
         do { try producer.commit() } catch let fault as KafkaFault {
-            return fault.isFatal ? .abortedAndFenced : .notFenced
+            return fault.isFatal ? "abortedAndFenced" : "notFenced"
         }
-        return .notFenced
+        return "notFenced"
     }
-}
 
-package enum MetadataOfOffsets: ContractScript {
-    package enum Outcome: Hashable, Sendable { case returnsThenWiped, lost, kept }
-
-    package static let number = "Q3"
-    package static let title = "offsets' metadata returns; stock tools wipe it"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.transactions, .tools]
-    package static let allowed: Set<Outcome> = [.returnsThenWiped]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let q3 = onReal("Q3: offsets' metadata returns; stock tools wipe it", ends: ["returnsThenWiped"]) { world in
         try world.publish(5, to: 0, of: .requests)
         let member = try world.loneMember()
         try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
@@ -145,11 +102,11 @@ package enum MetadataOfOffsets: ContractScript {
             try producer.sendOffset(offset, member.consumer.token(), metadata: text)
             try producer.commit()
             let own = try world.committedOffsets()[0]
-            guard own.offset == offset, own.metadata == text else { return .lost }
+            guard own.offset == offset, own.metadata == text else { return "lost" }
         }
         try member.consumer.close(limit: 30_000)
         try world.cause(.offsetSet(1))
         let set = try world.committedOffsets()[0]
-        return set.offset == 1 && set.metadata.isEmpty ? .returnsThenWiped : .kept
+        return set.offset == 1 && set.metadata.isEmpty ? "returnsThenWiped" : "kept"
     }
 }

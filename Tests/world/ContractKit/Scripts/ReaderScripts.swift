@@ -5,7 +5,7 @@ internal import Streams
 private final class ScriptedReader {
     let reader: any TopicReading
     private(set) var offsets: [Int32: [Int64]] = [:]
-    private(set) var faults: [(fault: KafkaFault, after: Int)] = []
+    private(set) var faults: [KafkaFault] = []
 
     init(_ reader: any TopicReading) { self.reader = reader }
 
@@ -17,84 +17,27 @@ private final class ScriptedReader {
             for (place, offset) in zip(chunk.records.places, chunk.offsets) {
                 offsets[place.partition, default: []].append(offset)
             }
-        } catch { faults.append((error, count)) }
+        } catch { faults.append(error) }
     }
 }
 
 extension ContractWorld {
-    private func poll(_ reader: ScriptedReader, until what: String, _ condition: () -> Bool) throws {
+    fileprivate func read(_ reader: ScriptedReader, until what: String, _ condition: () -> Bool) throws {
         try until(what, progress: { reader.count + reader.faults.count }) {
             reader.poll()
             return condition()
         }
     }
 
-    fileprivate func read(_ reader: ScriptedReader, until what: String, _ condition: () -> Bool) throws {
-        try poll(reader, until: what, condition)
-    }
-
     fileprivate func newReader() throws -> ScriptedReader {
         ScriptedReader(try process("one", isStatic: false).makeReader())
     }
-}
 
-package enum StoppedPartition: ContractScript {
-    package enum Outcome: Hashable, Sendable { case silentThenAll, notSilent, wrong }
-
-    package static let number = "R3"
-    package static let title = "a stopped partition is silent, and starts again"
-    package static let worlds: Set<WorldKind> = [.model, .mock]
-    package static let allowed: Set<Outcome> = [.silentThenAll]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
-        for partition in 0..<2 as Range<Int32> { try world.publish(200, to: partition, of: .ledger) }
-        let reader = try world.newReader()
-        try reader.reader.start(Array(world.starts.prefix(2)))
-        try world.until("records come", progress: { reader.count }) {
-            reader.poll(most: 1)
-            return reader.count > 0
-        }
-        try reader.reader.stop([1])
-        let before = reader.offsets[1]?.count ?? 0
-        try world.read(reader, until: "the other partition is read") { reader.reader.position(of: 0) == 200 }
-        try world.during(milliseconds: 300) { reader.poll() }
-        guard reader.offsets[1]?.count ?? 0 == before else { return .notSilent }
-        try reader.reader.start([PartitionOffset(partition: 1, offset: PartitionOffset.beginning)])
-        try world.read(reader, until: "it is read again") { reader.reader.position(of: 1) == 200 }
-        let again = Array((reader.offsets[1] ?? []).dropFirst(before))
-        reader.reader.discard()
-        return again == Array(0..<200) && reader.offsets[0] == Array(0..<200) ? .silentThenAll : .wrong
-    }
-}
-
-package enum MissingOffset: ContractScript {
-    package enum Outcome: Hashable, Sendable { case faultOfPartition, otherFault }
-
-    package static let number = "R4"
-    package static let title = "a missing offset shows after the records before it"
-    package static let worlds: Set<WorldKind> = [.model, .mock]
-    package static let allowed: Set<Outcome> = [.faultOfPartition]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
-        for partition in 0..<2 as Range<Int32> { try world.publish(10, to: partition, of: .ledger) }
-        let reader = try world.newReader()
-        try reader.reader.start([
-            PartitionOffset(partition: 0, offset: 0), PartitionOffset(partition: 1, offset: 5_000),
-        ])
-        // Records that were read before the fault have come by then, the others come behind it.
-        try world.read(reader, until: "fault and records come") { !reader.faults.isEmpty && reader.count == 10 }
-        reader.reader.discard()
-        let isRight = reader.faults.allSatisfy { $0.fault.partition == 1 && $0.fault.isOffsetGone }
-        return isRight && reader.offsets[0] == Array(0..<10) ? .faultOfPartition : .otherFault
-    }
-}
-
-extension ContractWorld {
     /// What a reader sees of the first partition of ledgers up to an offset, as `key=value`.
     fileprivate func ledger(upTo end: Int64) throws -> [String] {
         let reader = try process("reader", isStatic: false).makeReader()
         defer { reader.discard() }
-        try reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
+        try reader.start([starts[0]])
         var texts: [String] = []
         try until("the ledger is read", progress: { texts.count }) {
             texts += try reader.poll(most: 100, waiting: 20).records.records.map { record in
@@ -107,20 +50,51 @@ extension ContractWorld {
     }
 }
 
-package enum CompactedLedger: ContractScript {
-    package enum Outcome: Hashable, Sendable { case allThenLastOfEachKey, wrong }
+extension ContractScript {
+    static let r3 = onMock("R3: a stopped partition is silent, and starts again", ends: ["silentThenAll"]) { world in
+        for partition in 0..<2 as Range<Int32> { try world.publish(200, to: partition, of: .ledger) }
+        let reader = try world.newReader()
+        try reader.reader.start(Array(world.starts.prefix(2)))
+        try world.until("records come", progress: { reader.count }) {
+            reader.poll(most: 1)
+            return reader.count > 0
+        }
+        try reader.reader.stop([1])
+        let before = reader.offsets[1]?.count ?? 0
+        try world.read(reader, until: "the other partition is read") { reader.reader.position(of: 0) == 200 }
+        try world.during(milliseconds: 300) { reader.poll() }
+        guard reader.offsets[1]?.count ?? 0 == before else { return "notSilent" }
+        try reader.reader.start([PartitionOffset(partition: 1, offset: PartitionOffset.beginning)])
+        try world.read(reader, until: "it is read again") { reader.reader.position(of: 1) == 200 }
+        let again = Array((reader.offsets[1] ?? []).dropFirst(before))
+        reader.reader.discard()
+        return again == Array(0..<200) && reader.offsets[0] == Array(0..<200) ? "silentThenAll" : "wrong"
+    }
 
-    package static let number = "R2"
-    package static let title = "tombstones, empty values, compacted gaps, markers"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.transactions, .compaction]
-    package static let allowed: Set<Outcome> = [.allThenLastOfEachKey]
+    static let r4 = onMock(
+        "R4: a missing offset shows after the records before it",
+        ends: ["faultOfPartition"]
+    ) { world in
+        for partition in 0..<2 as Range<Int32> { try world.publish(10, to: partition, of: .ledger) }
+        let reader = try world.newReader()
+        try reader.reader.start([
+            PartitionOffset(partition: 0, offset: 0), PartitionOffset(partition: 1, offset: 5_000),
+        ])
+        // Records that were read before the fault have come by then, the others come behind it.
+        try world.read(reader, until: "fault and records come") { !reader.faults.isEmpty && reader.count == 10 }
+        reader.reader.discard()
+        let isRight = reader.faults.allSatisfy { $0.partition == 1 && $0.isOffsetGone }
+        return isRight && reader.offsets[0] == Array(0..<10) ? "faultOfPartition" : "otherFault"
+    }
 
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let r2 = onReal(
+        "R2: tombstones, empty values, compacted gaps, markers",
+        ends: ["allThenLastOfEachKey"]
+    ) { world in
         let (producer, record) = (try ScriptedProducer(world, "one"), ScriptedProducer.record(_:_:partition:))
         try producer.transact([record("k", "1", 0), record("k", "2", 0), record("e", "", 0)])
         try producer.transact([record("k", nil, 0), record("m", "3", 0)])
-        guard try world.ledger(upTo: 7) == ["k=1", "k=2", "e=", "k=none", "m=3"] else { return .wrong }
+        guard try world.ledger(upTo: 7) == ["k=1", "k=2", "e=", "k=none", "m=3"] else { return "wrong" }
         try world.cause(.compaction)
         var (end, texts): (Int64, [String]) = (7, [])
         try world.until("the ledger is compacted", progress: { Int(min(end, 100)) }) {
@@ -129,25 +103,20 @@ package enum CompactedLedger: ContractScript {
             texts = try world.ledger(upTo: end)
             return !texts.contains("k=1")
         }
-        return texts.filter { $0 != "z=4" } == ["e=", "k=none", "m=3"] ? .allThenLastOfEachKey : .wrong
+        return texts.filter { $0 != "z=4" } == ["e=", "k=none", "m=3"] ? "allThenLastOfEachKey" : "wrong"
     }
-}
 
-package enum ReaderWithoutTrace: ContractScript {
-    package enum Outcome: Hashable, Sendable { case noGroup, group }
-
-    package static let number = "R5"
-    package static let title = "a reader leaves no trace in any group"
-    package static let worlds: Set<WorldKind> = [.real]
-    package static let allowed: Set<Outcome> = [.noGroup]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let r5 = ContractScript(
+        "R5: a reader leaves no trace in any group",
+        in: [.real],
+        ends: ["noGroup"]
+    ) { world in
         try world.publish(3, to: 0, of: .ledger)
         let reader = try world.newReader()
-        try reader.reader.start([PartitionOffset(partition: 0, offset: PartitionOffset.beginning)])
+        try reader.reader.start([world.starts[0]])
         try world.read(reader, until: "the records are read") { reader.count == 3 }
-        guard try !world.hasGroup() else { return .group }
+        guard try !world.hasGroup() else { return "group" }
         reader.reader.discard()
-        return try world.hasGroup() ? .group : .noGroup
+        return try world.hasGroup() ? "group" : "noGroup"
     }
 }

@@ -2,15 +2,11 @@ internal import BrokerKit
 internal import KafkaPorts
 internal import Streams
 
-package enum MemberResumes: ContractScript {
-    package enum Outcome: Hashable, Sendable { case restOnly, otherRecords, wrongOutputs }
-
-    package static let number = "L1"
-    package static let title = "member: an aborted transaction is read again, and a restart resumes"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let allowed: Set<Outcome> = [.restOnly]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+extension ContractScript {
+    static let l1 = everywhere(
+        "L1: member: an aborted transaction is read again, and a restart resumes",
+        ends: ["restOnly"]
+    ) { world in
         try world.publishToAll(5)
         let first = try world.member("one", .exactlyOnce)
         let all = try world.records(20, first)
@@ -19,28 +15,22 @@ package enum MemberResumes: ContractScript {
         for _ in 0..<2 {
             first.fail(rest, rest.outputs(.ledger) + first.marks(rest))
             try first.abort()
-            guard try world.records(10, first).places == rest.places else { return .otherRecords }
+            guard try world.records(10, first).places == rest.places else { return "otherRecords" }
         }
         try first.member.close()
         let second = try world.member("one", .exactlyOnce)
         let resumed = try world.records(10, second)
-        guard resumed.places == rest.places else { return .otherRecords }
+        guard resumed.places == rest.places else { return "otherRecords" }
         try second.commit(resumed, resumed.outputs(.ledger) + second.marks(resumed))
         try second.member.close()
-        guard try world.committedOffsets().allSatisfy({ $0.offset == 5 }) else { return .wrongOutputs }
-        return try world.sees(all, times: 1) ? .restOnly : .wrongOutputs
+        guard try world.committedOffsets().allSatisfy({ $0.offset == 5 }) else { return "wrongOutputs" }
+        return try world.sees(all, times: 1) ? "restOnly" : "wrongOutputs"
     }
-}
 
-package enum OrderAtLeastOnce: ContractScript {
-    package enum Outcome: Hashable, Sendable { case outputsLedgerOffsets, early, wrongOrder }
-
-    package static let number = "L2"
-    package static let title = "member: at least once the ledger follows the outputs, and the offsets follow the ledger"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let allowed: Set<Outcome> = [.outputsLedgerOffsets]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let l2 = everywhere(
+        "L2: member: at least once the ledger follows the outputs, and the offsets follow the ledger",
+        ends: ["outputsLedgerOffsets"]
+    ) { world in
         try world.publishToAll(5)
         let driver = try world.member("one", .atLeastOnce)
         var batch = try world.records(20, driver)
@@ -50,38 +40,33 @@ package enum OrderAtLeastOnce: ContractScript {
             try driver.abort()
             guard try world.visibleRecords(awaiting: 0).isEmpty,
                 try world.committedOffsets().allSatisfy({ $0.offset == nil })
-            else { return .early }
+            else { return "early" }
             let places = batch.places
             batch = try world.records(20, driver)
-            guard batch.places == places else { return .wrongOrder }
+            guard batch.places == places else { return "wrongOrder" }
         }
         try driver.commit(batch, batch.outputs(.ledger, .results) + driver.marks(batch))
         try driver.member.close()
-        guard try world.committedOffsets().allSatisfy({ $0.offset == 5 }) else { return .wrongOrder }
+        guard try world.committedOffsets().allSatisfy({ $0.offset == 5 }) else { return "wrongOrder" }
         let values = try world.visibleRecords(awaiting: 20).map { $0.value ?? [] }
         let inOrder = batch.records.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }
         return values == inOrder.map { MemberDriver.output(.ledger, for: $0).value }
-            ? .outputsLedgerOffsets : .wrongOrder
+            ? "outputsLedgerOffsets" : "wrongOrder"
     }
-}
 
-package enum InterruptedRestore: ContractScript {
-    package enum Outcome: Hashable, Sendable { case wholeLedgersThenRecords, early, otherLedgers, otherRecords }
-
-    package static let number = "L3"
-    package static let title = "member: an interrupted restore begins again, and waits for open transactions"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let allowed: Set<Outcome> = [.wholeLedgersThenRecords]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    package static let l3 = everywhere(
+        "L3: member: an interrupted restore begins again, waits for open transactions, ends its predecessor's",
+        ends: ["wholeLedgersThenRecords"]
+    ) { world in
         try world.publishToAll(5)
         let before = try world.member("zero", .exactlyOnce)
         let all = try world.records(20, before)
         try before.commit(all, all.outputs(.ledger) + before.marks(all))
         try before.member.close()
         try world.publishToAll(3)
-        let owner = world.abilities.contains(.transactions) ? try ScriptedProducer(world, "other") : nil
-        try owner?.open(1)
+        // One has the id of a member that comes, which ends its transaction.
+        let owners = world.hasTransactions ? try ["other", "one"].map { try ScriptedProducer(world, $0) } : []
+        for owner in owners { try owner.open(1) }
         let first = try world.member("one", .exactlyOnce)
         var batches = [MemberBatch(), MemberBatch()]
         try world.until("it is assigned", progress: { first.progress }) {
@@ -100,94 +85,41 @@ package enum InterruptedRestore: ContractScript {
         try step(until: "the partitions are shared") {
             first.assigned.count + second.assigned.count == Int(world.partitions) && !second.assigned.isEmpty
         }
-        if owner != nil {
+        if !owners.isEmpty {
             try world.during(milliseconds: 1_000) {
                 for (index, driver) in [first, second].enumerated() {
                     batches[index].add(try driver.step(waitMilliseconds: 20))
                 }
             }
             let isEarly = batches.contains { $0.records.contains { $0.partition == 0 } }
-            guard !first.isRestored || !second.isRestored, !isEarly else { return .early }
+            guard !first.isRestored || !second.isRestored, !isEarly else { return "early" }
         }
-        try owner?.commit()
+        try owners.first?.commit()
         try step(until: "all is read") {
             first.isRestored && second.isRestored && batches.reduce(0) { $0 + $1.records.count } >= 12
         }
         let restored = (first.restored.last ?? []) + (second.restored.last ?? [])
         // With the marks.
-        guard restored.count == 20 + Int(world.partitions) + (owner == nil ? 0 : 1) else { return .otherLedgers }
-        for driver in [first, second] { try driver.member.close() }
+        guard restored.count == 20 + Int(world.partitions) + (owners.isEmpty ? 0 : 1) else { return "otherLedgers" }
         let records = batches.flatMap(\.records)
-        return records.count == 12 && records.allSatisfy { $0.offset >= 5 } ? .wholeLedgersThenRecords : .otherRecords
-    }
-}
-
-package enum RecreatedLedger: ContractScript {
-    package enum Outcome: Hashable, Sendable { case held, committed, otherOffsets, reads }
-
-    package static let number = "L4"
-    package static let title = "member: a ledger made again under a worker holds its partitions, no commit"
-    package static let worlds: Set<WorldKind> = [.model, .real]
-    package static let needs: Set<Ability> = [.transactions, .recreation]
-    package static let allowed: Set<Outcome> = [.held]
-
-    package static func run(in world: any ContractWorld) throws -> Outcome { try run(in: world, .exactlyOnce) }
-
-    fileprivate static func run(in world: any ContractWorld, _ delivery: MemberDelivery) throws -> Outcome {
-        try world.publishToAll(5)
-        let driver = try world.member("one", delivery)
-        let batch = try world.records(20, driver)
-        try driver.commit(batch, batch.outputs(.results, .ledger) + driver.marks(batch))
-        driver.kept = Set(0..<world.partitions)
-        try world.publishToAll(3)
-        let next = try world.records(12, driver)
-        try world.cause(.ledgerRecreated)
-        do {
-            try driver.commit(next, next.outputs(.results, .ledger) + driver.marks(next))
-            return .committed
-        } catch is KafkaFault {}
-        try driver.abort()
-        var later = MemberBatch()
-        try world.until("the partitions are held", progress: { driver.progress }) {
-            later.add(try driver.step(waitMilliseconds: 20))
-            return driver.held.count == Int(world.partitions)
+        guard records.count == 12, records.allSatisfy({ $0.offset >= 5 }) else { return "otherRecords" }
+        for (driver, batch) in zip([first, second], batches) {
+            try driver.commit(batch, batch.outputs(.ledger) + driver.marks(batch))
         }
-        try world.during(milliseconds: 500) { later.add(try driver.step(waitMilliseconds: 20)) }
-        try driver.member.close()
-        guard later.records.isEmpty else { return .reads }
-        guard try world.committedOffsets().allSatisfy({ $0.offset == 5 }) else { return .otherOffsets }
-        return driver.held.values.allSatisfy { $0.contains("the ledger has no state for it") } ? .held : .reads
+        for driver in [first, second] { try driver.member.close() }
+        guard try world.committedOffsets().allSatisfy({ $0.offset == 8 }) else { return "otherOffsets" }
+        // With the other owner's.
+        let seen = owners.isEmpty ? [] : try world.visibleRecords(awaiting: 33).map(\.value)
+        let isOnce = owners.isEmpty || seen.count == 33 && Set(seen).count == 33
+        return isOnce ? "wholeLedgersThenRecords" : "otherOutputs"
     }
-}
 
-package enum RecreatedLedgerAtLeastOnce: ContractScript {
-    package static let number = "L4a"
-    package static let title = RecreatedLedger.title + ", at least once"
-    package static let worlds = RecreatedLedger.worlds
-    package static let needs = RecreatedLedger.needs
-    package static let allowed = RecreatedLedger.allowed
-
-    package static func run(in world: any ContractWorld) throws -> RecreatedLedger.Outcome {
-        try RecreatedLedger.run(in: world, .atLeastOnce)
-    }
-}
-
-package enum UnknownOutcome: ContractScript {
-    package enum End: Hashable, Sendable { case happened, didNot, isKnown }
-
-    package enum Outcome: Hashable, Sendable { case onceEach(End, End), wrong }
-
-    package static let number = "L5"
-    package static let title = "member: after a transaction whose outcome is unknown, all is asked for again"
-    package static let worlds: Set<WorldKind> = [.model, .mock, .real]
-    package static let needs: Set<Ability> = [.silence]
-    package static let allowed: Set<Outcome> = Set(
-        [End.happened, .didNot].flatMap { first in [End.happened, .didNot].map { Outcome.onceEach(first, $0) } }
-    )
-
-    package static func run(in world: any ContractWorld) throws -> Outcome {
+    static let l5 = everywhere(
+        "L5: member: after a transaction whose outcome is unknown, all is asked for again",
+        ends: pairs(["happened", "didNot"]) { "onceEach(\($0), \($1))" }
+    ) { world in
         let driver = try world.member("one", .exactlyOnce, outputMilliseconds: 8_000)
-        var (all, ends) = (MemberBatch(), [End]())
+        var (all, ends) = (MemberBatch(), [String]())
         for number in 0..<2 as Range<Int64> {
             try world.publishToAll(1)
             // It knows its coordinator.
@@ -197,19 +129,23 @@ package enum UnknownOutcome: ContractScript {
             let batch = try world.records(4, driver)
             all.records += batch.records
             ends.append(try end(batch, driver, in: world))
-            if ends.last == .didNot { _ = try world.commit(4, driver) }
-            guard try world.committedOffsets().allSatisfy({ $0.offset == 2 * (number + 1) }) else { return .wrong }
+            if ends.last == "didNot" { _ = try world.commit(4, driver) }
+            guard try world.committedOffsets().allSatisfy({ $0.offset == 2 * (number + 1) }) else { return "wrong" }
         }
         try driver.member.close()
-        return try world.sees(all, times: 1) ? .onceEach(ends[0], ends[1]) : .wrong
+        return try world.sees(all, times: 1) ? "onceEach(\(ends[0]), \(ends[1]))" : "wrong"
     }
 
-    private static func end(_ batch: MemberBatch, _ driver: MemberDriver, in world: any ContractWorld) throws -> End {
+    private static func end(
+        _ batch: MemberBatch,
+        _ driver: MemberDriver,
+        in world: any ContractWorld
+    ) throws -> String {
         let (changes, restores) = (driver.changes.count, driver.restored.count)
         try world.cause(.unanswered(api: .endTransaction, times: 0))
         do {
             try driver.commit(batch, batch.outputs(.ledger) + driver.marks(batch))
-            return .isKnown
+            return "isKnown"
         } catch let fault as KafkaFault { guard fault.isRecoverable else { throw fault } }
         try world.cause(.calm)
         try driver.abort()
@@ -220,13 +156,54 @@ package enum UnknownOutcome: ContractScript {
             return driver.changes.count > changes
         }
         let isAfter = try world.committedOffsets().allSatisfy { $0.offset == batch.records[0].offset + 1 }
-        guard isAfter else { return .didNot }
+        guard isAfter else { return "didNot" }
         try world.until("it is restored", progress: { driver.progress }) {
             guard try driver.step(waitMilliseconds: 20).records.isEmpty else {
                 throw Standstill("a record comes again")
             }
             return driver.restored.count > restores
         }
-        return .happened
+        return "happened"
+    }
+
+    static let l6 = onReal("L6: member: a late commit ends no later transaction", ends: ["onceEach"]) { world in
+        try late(.commit, in: world)
+    }
+
+    static let l6a = onReal("L6a: member: a late abort drops no later transaction", ends: ["onceEach"]) { world in
+        try late(.abort, in: world)
+    }
+
+    static let l6b = onReal("L6b: member: late offsets move no group back", ends: ["onceEach"]) { world in
+        try late(.offsets, in: world)
+    }
+
+    private enum LateRequest { case commit, abort, offsets }
+
+    /// KAFKA-17754: a request of the first transaction is repeated inside a call that succeeds, and its first copy arrives in
+    /// the middle of the second one.
+    private static func late(_ request: LateRequest, in world: any ContractWorld) throws -> String {
+        try world.publish(30, to: 0, of: .requests)
+        let driver = try world.member("one", .exactlyOnce)
+        let all = try world.records(30, driver)
+        let (first, rest) = (all.filter { $0.offset < 10 }, all.filter { $0.offset >= 10 })
+        let outputs = first.outputs(.ledger) + driver.marks(first)
+        if request == .abort { driver.fail(first, outputs) }
+        try world.cause(.late(api: request == .offsets ? .transactionOffsetCommit : .endTransaction))
+        if request == .abort { try driver.abort() } else { try driver.commit(first, outputs) }
+        try world.cause(.calm)
+        switch request {
+        case .commit:
+            // A late commit would show this one's records, which nobody commits.
+            driver.fail(rest, rest.outputs(.ledger) + driver.marks(rest))
+            try world.during(milliseconds: 1_000) {}
+            try driver.abort()
+            _ = try world.commit(20, driver)
+        case .abort: _ = try world.commit(30, driver)
+        case .offsets: try driver.commit(rest, rest.outputs(.ledger) + driver.marks(rest))
+        }
+        try driver.member.close()
+        guard try world.committedOffsets()[0].offset == 30 else { return "otherOffsets" }
+        return try world.sees(all, times: 1) ? "onceEach" : "otherOutputs"
     }
 }

@@ -5,7 +5,8 @@ package import KafkaPorts
 ///
 /// It has a topic of requests and one of ledgers, each with ``partitions``, and one group.
 package protocol ContractWorld: AnyObject {
-    var abilities: Set<Ability> { get }
+    /// Whether readers and groups see what transactions do: aborted records are hidden, open ones hold readers back.
+    var hasTransactions: Bool { get }
     var partitions: Int32 { get }
     /// What a process of that name has: each consumer that it makes is the one that its queries ask.
     func process(_ name: String, isStatic: Bool) throws -> MemberPorts
@@ -40,26 +41,6 @@ package struct ProducerSettings: Sendable {
 
 package enum ContractTopic: Sendable { case requests, ledger }
 
-/// What not every world can do.
-package enum Ability: Sendable {
-    /// Aborted records are hidden, open ones hold readers back, offsets of transactions are kept.
-    case transactions
-    /// A newer owner of a name fences the older one.
-    case fencing
-    /// Ledgers are compacted, or can be made again.
-    case compaction, recreation
-    /// Stock tools can set the group's offsets.
-    case tools
-    /// Requests can stay without an answer.
-    case silence
-    /// A request can be held, and arrive late.
-    case frames
-    /// Any answer can be replaced by an error.
-    case refusals
-    /// Topics can be made.
-    case topics
-}
-
 package enum WorldFault: Sendable {
     /// Another broker leads the partition of both topics.
     case leaderMoves(Int32)
@@ -72,8 +53,8 @@ package enum WorldFault: Sendable {
     /// So many requests of a kind are refused with a code.
     case refused(api: APIKey, code: KafkaErrorCode, times: Int)
     case topicMade(String, partitions: Int)
-    /// The next request of a kind is repeated inside its call; its first copy comes behind the first record of a later
-    /// transaction of the same id.
+    /// The next request of a kind is repeated inside its call; its first copy comes in the middle of a later transaction of
+    /// the same id: behind the first record, one with offsets behind that transaction's own.
     case late(api: APIKey)
     /// The topic of ledgers is compacted, as soon as another record lies behind what is.
     case compaction
@@ -82,20 +63,6 @@ package enum WorldFault: Sendable {
     case offsetSet(Int64)
     /// Answers are as usual again.
     case calm
-}
-
-/// Kinds of requests by their number in Kafka's protocol.
-package enum APIKey: Int16, Sendable, CaseIterable {
-    case produce = 0
-    case fetch = 1
-    case listOffsets = 2
-    case offsetCommit = 8
-    case offsetFetch = 9
-    case initProducerID = 22
-    case addPartitionsToTransaction = 24
-    case addOffsetsToTransaction = 25
-    case endTransaction = 26
-    case transactionalOffsetCommit = 28
 }
 
 /// Nothing moved any more before a condition held.

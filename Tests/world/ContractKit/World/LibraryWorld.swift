@@ -7,54 +7,53 @@ internal import Settings
 internal import Streams
 internal import TestKit
 
-/// Brokers that a script's world has and harms.
-package protocol ContractBrokers: AnyObject {
-    var abilities: Set<Ability> { get }
-    func cause(_ fault: WorldFault) throws
-}
-
 /// librdkafka on brokers.
 package final class LibraryWorld: ContractWorld {
-    private let brokers: any ContractBrokers
-    package let settings: BrokerSettings
+    private let settings: BrokerSettings
     package let partitions: Int32
+    package let hasTransactions: Bool
+    private let harm: (WorldFault) throws -> Void
     private let stopwatch = Stopwatch()
     private var publisher: Producer?
 
-    package init(_ brokers: any ContractBrokers, _ settings: BrokerSettings, partitions: Int32) {
-        (self.brokers, self.settings, self.partitions) = (brokers, settings, partitions)
+    /// - Parameter harm: causes a fault at the brokers.
+    package init(
+        _ settings: BrokerSettings,
+        partitions: Int32,
+        hasTransactions: Bool = true,
+        _ harm: @escaping (WorldFault) throws -> Void
+    ) {
+        (self.settings, self.partitions) = (settings, partitions)
+        (self.hasTransactions, self.harm) = (hasTransactions, harm)
     }
 
-    package var abilities: Set<Ability> { brokers.abilities }
+    package func cause(_ fault: WorldFault) throws { try harm(fault) }
 
-    package func cause(_ fault: WorldFault) throws { try brokers.cause(fault) }
-
-    package func process(_ name: String, isStatic: Bool) throws -> MemberPorts {
+    private func named(_ name: String) -> BrokerSettings {
         var settings = settings
         settings.instanceName = name
+        return settings
+    }
+
+    package func process(_ name: String, isStatic: Bool) throws -> MemberPorts {
+        var settings = named(name)
         settings.membership = isStatic ? .static : .dynamic
         return try MemberAssembly(settings, wake: {}).ports(writer: NoWriter())
     }
 
-    package func transactionalID(_ name: String) throws -> String {
-        var settings = settings
-        settings.instanceName = name
-        return try settings.stableID()
-    }
+    package func transactionalID(_ name: String) throws -> String { try named(name).stableID() }
 
     package func producer(_ name: String, _ more: ProducerSettings) throws -> any TransactionProducer {
-        var settings = settings
-        settings.instanceName = name
+        var settings = named(name)
         if let queue = more.queue { settings.properties.append(("queue.buffering.max.messages", String(queue))) }
         if more.isHasty { settings.properties.append(("transaction.timeout.ms", "1000")) }
         return try OutputProducers(settings, { [stopwatch] in stopwatch.moment }).transactional()
     }
 
     package func member(_ name: String, _ delivery: MemberDelivery, outputMilliseconds: Int) throws -> MemberDriver {
-        var settings = settings
-        (settings.instanceName, settings.commitMilliseconds) = (name, outputMilliseconds)
-        let isWhole = abilities.contains(.transactions)
-        (settings.guardsPositions, settings.commitsOffsetsAside) = (isWhole, !isWhole)
+        var settings = named(name)
+        settings.commitMilliseconds = outputMilliseconds
+        (settings.guardsPositions, settings.commitsOffsetsAside) = (hasTransactions, !hasTransactions)
         return try MemberDriver(delivery, settings)
     }
 

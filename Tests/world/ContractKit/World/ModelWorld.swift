@@ -33,11 +33,7 @@ package final class ModelWorld: ContractWorld {
         return chances
     }()
 
-    package static let all: Set<Ability> = [
-        .transactions, .fencing, .refusals, .compaction, .recreation, .tools, .silence, .frames,
-    ]
-
-    package var abilities: Set<Ability> { Self.all }
+    package var hasTransactions: Bool { true }
 
     package var now: Moment { Moment(milliseconds: broker.now) }
 
@@ -100,15 +96,7 @@ package final class ModelWorld: ContractWorld {
                 published[partition] = offset + 1
                 broker.add([RequestRecords.record([1], key: nil, partition: partition, offset: offset)])
             case .ledger:
-                let record = OutboundRecord(
-                    stream: .ledger,
-                    partition: partition,
-                    sourceOffset: 0,
-                    sourceTimestamp: 0,
-                    key: [1],
-                    value: [1]
-                )
-                try broker.produce("publisher", epoch: nil, record)
+                try broker.produce("publisher", epoch: nil, ScriptedProducer.record(1, partition: partition))
             }
         }
         broker.offerAll()
@@ -122,10 +110,10 @@ package final class ModelWorld: ContractWorld {
         case .back, .calm: (isAway, chances) = (false, Self.calm)
         case .unanswered(.addPartitionsToTransaction, times: 0): chances.client.bytesPerSecond = 1
         case .unanswered(.endTransaction, times: 0): chances.client.endUnanswered = 1
-        case .unanswered(.transactionalOffsetCommit, times: 0): chances.client.offsetsUnanswered = 1
+        case .unanswered(.transactionOffsetCommit, times: 0): chances.client.offsetsUnanswered = 1
         case .unanswered, .late: chances.hiddenRepeat = 1
         case .refused(.addOffsetsToTransaction, _, _): chances.retriable = 1
-        case .refused(.transactionalOffsetCommit, _, _): chances.abortable = 1
+        case .refused(.transactionOffsetCommit, _, _): chances.abortable = 1
         case .refused(.produce, _, _): chances.client.ackWithoutOffset = 1
         case .compaction: return broker.compact(0)
         case .ledgerRecreated: return broker.recreateLedgers()

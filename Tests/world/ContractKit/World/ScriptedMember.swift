@@ -1,5 +1,5 @@
 package import KafkaPorts
-internal import Streams
+package import Streams
 
 /// A member that answers its group as told, and notes what it sees.
 package final class ScriptedMember {
@@ -13,11 +13,6 @@ package final class ScriptedMember {
         case silent
     }
 
-    package struct Place: Hashable, Sendable {
-        package let partition: Int32
-        package let offset: Int64
-    }
-
     package let consumer: any GroupConsumer
     package var manner: Manner
     /// nil = none, or it was taken away.
@@ -25,7 +20,7 @@ package final class ScriptedMember {
     package private(set) var assignments = 0
     package private(set) var revocations = 0
     package private(set) var losses = 0
-    package private(set) var records: [Place] = []
+    package private(set) var records: [RecordPlace] = []
     package private(set) var faults: [KafkaFault] = []
     package private(set) var commits: [CommitID: KafkaFault?] = [:]
     /// A change that it has not answered.
@@ -55,7 +50,7 @@ package final class ScriptedMember {
         switch consumer.poll(waiting: milliseconds) {
         case nil, .end?: break
         case .record(let record, _)?:
-            records.append(Place(partition: record.stamp.place.partition, offset: record.stamp.place.offset))
+            records.append(record.stamp.place)
         case .assigned(let partitions)?:
             assignments += 1
             try owe { member in

@@ -40,7 +40,7 @@ extension ContractWorld {
 
     /// Whether the ledgers show each of the records so often; true where aborted records are visible, too.
     func sees(_ batch: MemberBatch, times: Int) throws -> Bool {
-        guard abilities.contains(.transactions) else { return true }
+        guard hasTransactions else { return true }
         let expected = batch.records.map { MemberDriver.output(.ledger, for: $0).value }
         let seen = try visibleRecords(awaiting: expected.count * times).map(\.value)
         return seen.count == expected.count * times && Set(seen) == Set(expected)

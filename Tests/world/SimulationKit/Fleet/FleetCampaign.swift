@@ -15,14 +15,8 @@ package final class FleetCampaign {
         let calm: FleetReading
     }
 
-    /// How many commands have read a ledger whole.
-    package private(set) var scans = 0
-    /// How many commands have written every key's record once more.
-    package private(set) var rewrites = 0
-    /// How many commands have requeued all dead letters.
-    package private(set) var requeues = 0
-    /// How many letters they have requeued.
-    package private(set) var requeued = 0
+    /// What commands beside the fleets have done.
+    package private(set) var done: [CommandWork: Int] = [:]
     /// How many assertions of ``runReplaced(_:change:)`` were accepted after the replacement.
     package internal(set) var acceptedAfterReplacement = 0
     private static let streamCount: UInt64 = 24
@@ -70,13 +64,13 @@ package final class FleetCampaign {
         guard fleet.run() else {
             return Report(seed: seed, complaints: fleet.broker.violations + ["not drained in a calm world"])
         }
-        let complaints = try FleetCheck(fleet, calm: stream.calm).complaints
-        fleet.readers?.finish()
-        scans += fleet.readers?.scans ?? 0
-        rewrites += fleet.readers?.rewrites ?? 0
-        requeues += fleet.readers?.requeues ?? 0
-        requeued += fleet.readers?.requeued ?? 0
-        return Report(seed: seed, complaints: complaints + (fleet.readers?.complaints ?? []))
+        var complaints = try FleetCheck(fleet, calm: stream.calm).complaints
+        if let readers = fleet.readers {
+            readers.finish()
+            done.merge(readers.done, uniquingKeysWith: +)
+            complaints += readers.complaints
+        }
+        return Report(seed: seed, complaints: complaints)
     }
 
     func fleet(_ plan: SimulationPlan, _ records: [InboundRecord]) -> SimulatedFleet {

@@ -52,10 +52,7 @@ extension FleetCheck {
     mutating func checkPartitionCounts() {
         guard fleet.plan.delivery == .exactlyOnce else { return }
         let marks = fleet.broker.visible(.ledger).values.joined().filter { $0.key == [4] }
-        let counts = marks.compactMap { record -> Int32? in
-            guard case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: record.value) else { return nil }
-            return mark.position.partitions
-        }
+        let counts = marks.compactMap { SimulatedBroker.mark(of: $0)?.position.partitions }
         guard Set(counts).count > 1 else { return }
         complaints.append("marks name several numbers of partitions: \(Set(counts).sorted())")
     }

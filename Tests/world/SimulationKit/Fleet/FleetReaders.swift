@@ -3,6 +3,10 @@ internal import KafkaPorts
 internal import Settings
 internal import Streams
 
+/// What commands beside a fleet do: read a ledger whole, write every key's record once more, requeue all dead letters; and
+/// each letter that is requeued.
+package enum CommandWork: Sendable { case scan, rewrite, requeue, letter }
+
 /// Processes beside a fleet's group: a gateway's reader, which follows results from their ends, and commands, which read
 /// ledgers to theirs, write them while no worker does, or requeue dead letters.
 final class FleetReaders {
@@ -10,15 +14,9 @@ final class FleetReaders {
     private var follower: Follower?
     private var isBusy = false
     private var commands = 0
-    /// Commands that have read a ledger whole.
-    private(set) var scans = 0
-    /// Commands that have written every key's record once more.
-    private(set) var rewrites = 0
+    private(set) var done: [CommandWork: Int] = [:]
     private(set) var complaints: [String] = []
     private let requeue: FleetRequeue
-    /// Commands that have requeued all dead letters.
-    var requeues: Int { requeue.runs }
-    var requeued: Int { requeue.written }
 
     init(_ fleet: SimulatedFleet) {
         self.fleet = fleet
@@ -29,7 +27,7 @@ final class FleetReaders {
 
     /// A moment of the world.
     func move() {
-        let follower = self.follower ?? Follower(process("gateway"), broker.partitions)
+        let follower = self.follower ?? Follower(fleet.process("gateway", of: broker), broker.partitions)
         self.follower = follower
         if fleet.chance(0.004) { follower.process.renewFiles() }
         if fleet.chance(0.3) { follower.move() }
@@ -39,7 +37,7 @@ final class FleetReaders {
         }
         requeue.move()
         // A second one may come while the first one waits.
-        if commands < 2, fleet.chance(0.004) { requeueLetters() }
+        if commands < 2, fleet.chance(0.004) { _ = requeueLetters() }
         guard !isBusy else { return }
         isBusy = true
         if fleet.chance(0.004) { scan(command()) }
@@ -60,32 +58,22 @@ final class FleetReaders {
     }
 
     private func finishRequeue() {
-        let before = requeue.runs
-        for _ in 0..<20 where requeue.runs == before {
+        var isDone = false
+        for _ in 0..<20 where !isDone {
             requeue.calm()
-            requeueLetters()
+            isDone = requeueLetters()
             broker.advance(by: 60_000)
             requeue.move()
         }
-        if requeue.runs == before { complaints.append("no requeue comes to its end: \(requeue.lastFault)") }
+        if !isDone { complaints.append("no requeue comes to its end: \(requeue.lastFault)") }
         requeue.check()
         complaints += requeue.complaints
-    }
-
-    private func process(_ name: String) -> SimulatedProcess {
-        SimulatedProcess(
-            name: name,
-            isStatic: false,
-            broker: broker,
-            seed: fleet.random.next(),
-            chances: fleet.isChaotic ? fleet.plan.call : .none
-        )
     }
 
     // MARK: Commands
 
     private func command() -> SimulatedProcess {
-        let process = process("command")
+        let process = fleet.process("command", of: broker)
         process.wait = { [unowned fleet] in fleet.wait($0) }
         process.interlude = { [unowned fleet] _ in fleet.wait(50) }
         return process
@@ -128,13 +116,13 @@ final class FleetReaders {
             }
             var records = keys.sorted { $0.key < $1.key }.flatMap { partition, keys in
                 keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { key, value in
-                    LedgerRecord(partition: partition, key: key, value: value)
+                    StoredRecord(partition: partition, key: key, value: value)
                 }
             }[...]
             // The operator reads the plan, and sometimes asks a colleague.
             fleet.wait(fleet.chance(0.3) ? 60_000 : Int.random(in: 0...5_000, using: &fleet.random))
             try writer.write(from: ends) { records.popFirst() }
-            rewrites += 1
+            done[.rewrite, default: 0] += 1
         } catch {
             // A command may fail, and is run again.
             guard !(error is KafkaFault || error is CommandFault || error is Refusal) else { return }
@@ -144,10 +132,13 @@ final class FleetReaders {
 
     private enum Refusal: Error { case hasMembers }
 
-    private func requeueLetters() {
+    /// - Returns: whether the command comes to its end.
+    private func requeueLetters() -> Bool {
         commands += 1
-        requeue.run(fleet.isChaotic ? fleet.plan.call : .none, waitingTime())
-        commands -= 1
+        defer { commands -= 1 }
+        guard let letters = requeue.run(waitingTime()) else { return false }
+        done.merge([.requeue: 1, .letter: letters], uniquingKeysWith: +)
+        return true
     }
 
     private func scan(_ process: SimulatedProcess) {
@@ -165,7 +156,7 @@ final class FleetReaders {
             let ends = try scan.ends()
             try scan.read(upTo: ends) { given[$0.partition, default: []].append($0.offset) }
             for partition in broker.partitions { check(given[partition] ?? [], partition, ends[Int(partition)].high) }
-            scans += 1
+            done[.scan, default: 0] += 1
         } catch let standstill as TopicScan.Standstill {
             // No transaction is open for so long.
             let isSlow = process.reader?.isSlow(standstill.partition) ?? false
@@ -184,9 +175,7 @@ final class FleetReaders {
             complaints.append("a command is given offset \(aborted) of partition \(partition), which was not committed")
         }
         let known = Set(given)
-        guard let lacking = (0..<end).first(where: { log.visible(at: Int($0)) != nil && !known.contains($0) }) else {
-            return
-        }
+        guard let lacking = log.visibleOffsets(to: end).first(where: { !known.contains($0) }) else { return }
         complaints.append("a command lacks offset \(lacking) of partition \(partition) of the ledger")
     }
 }
@@ -233,7 +222,7 @@ private final class Follower {
             let log = process.broker.log(.results, partition)
             let given = given[partition] ?? []
             let end = isAtEnd ? Int64(log.lastStable) : (given.last ?? -1) + 1
-            let expected = (min(start, end)..<end).filter { log.visible(at: Int($0)) != nil }
+            let expected = log.visibleOffsets(from: start, to: end)
             guard given != expected else { return nil }
             let known = Set(given)
             let lacking = expected.filter { !known.contains($0) }

@@ -4,6 +4,7 @@ internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 internal import Streams
+internal import TestKit
 
 /// `requeue` commands beside a fleet, one after the other and two at a time, on a cluster of their own where workers
 /// write dead letters meanwhile: each letter is requeued once. There results stand for dead letters, and dead letters
@@ -16,28 +17,13 @@ final class FleetRequeue {
     private let broker: SimulatedBroker
     /// Letters that a worker has begun to write.
     private var letters = 0
-    /// Commands that came to their end.
-    private(set) var runs = 0
-    /// Letters that commands have written, as they say.
-    private(set) var written = 0
     private(set) var lastFault = ""
     private(set) var complaints: [String] = []
 
     init(_ fleet: SimulatedFleet) {
         self.fleet = fleet
-        let records = fleet.broker.partitions.map {
-            InboundRecord(
-                topic: Self.topic,
-                partition: $0,
-                offset: 0,
-                timestamp: 0,
-                key: nil,
-                value: nil,
-                headers: []
-            )
-        }
         broker = SimulatedBroker(
-            records: records,
+            records: fleet.broker.partitions.map { RequestRecords.record([], key: nil, partition: $0, offset: 0) },
             seed: fleet.random.next(),
             limits: fleet.plan.limits,
             counts: fleet.counts
@@ -86,15 +72,9 @@ final class FleetRequeue {
         )
     }
 
-    /// Runs the command once.
-    func run(_ chances: FaultChances, _ time: WaitingTime) {
-        let process = SimulatedProcess(
-            name: "requeue",
-            isStatic: false,
-            broker: broker,
-            seed: fleet.random.next(),
-            chances: chances
-        )
+    /// Runs the command once. - Returns: how many letters it has written, as it says; nil where it fails.
+    func run(_ time: WaitingTime) -> Int? {
+        let process = fleet.process("requeue", of: broker)
         process.wait = { [unowned self] in
             fleet.wait($0)
             move()
@@ -133,15 +113,15 @@ final class FleetRequeue {
                 transactionRecords: 2,
                 writes: true
             )
-            written += try requeue.perform { _ in }
-            runs += 1
+            let written = try requeue.perform { _ in }
             fleet.counts.note("\(broker.now) requeue is done")
+            return written
         } catch {
             // A command may fail, and is run again.
             lastFault = "\(error)"
             fleet.counts.note("\(broker.now) requeue ends: \(error)")
-            guard !(error is KafkaFault || error is CommandFault) else { return }
-            complaints.append("requeue ends with \(error)")
+            if !(error is KafkaFault || error is CommandFault) { complaints.append("requeue ends with \(error)") }
+            return nil
         }
     }
 

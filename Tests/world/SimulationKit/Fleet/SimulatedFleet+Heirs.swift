@@ -114,9 +114,7 @@ extension SimulatedBroker {
 
     /// The transactional id in the newest mark that can be read.
     fileprivate func lastWriter(of partition: Int32) -> String? {
-        let mark = log(.ledger, partition).visible.last { $0.key == [4] }
-        guard let mark, case .mark(let read)? = try? LedgerCodec.decode(key: [4], value: mark.value) else { return nil }
-        return read.position.writer.map { String(decoding: $0, as: UTF8.self) }
+        lastMark(partition)?.position.writer.map { String(decoding: $0, as: UTF8.self) }
     }
 
     fileprivate func isHarmed(_ partition: Int32) -> Bool {

@@ -111,6 +111,6 @@ extension SimulatedBroker {
     func isWrittenOn(_ partition: Int32) -> Bool {
         guard let cut = cutLedgers[partition], cut.isSure else { return false }
         let log = log(.ledger, partition)
-        return (min(cut.end, log.lastStable)..<log.lastStable).contains { log.visible(at: $0) != nil }
+        return !log.visibleOffsets(from: Int64(cut.end), to: Int64(log.lastStable)).isEmpty
     }
 }

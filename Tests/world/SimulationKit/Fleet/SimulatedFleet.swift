@@ -252,13 +252,7 @@ package final class SimulatedFleet {
     private final class Weak<Object: AnyObject> { weak var object: Object? }
 
     private func member(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> FleetMember? {
-        let process = SimulatedProcess(
-            name: name,
-            isStatic: plan.isStatic,
-            broker: broker,
-            seed: random.next(),
-            chances: isChaotic ? plan.call : .none
-        )
+        let process = process(name, of: broker, isStatic: plan.isStatic)
         process.later = { [unowned lanes] in lanes.later($0) }
         process.interlude = { [unowned self] kind in
             if let worker = worker.object { hold(worker, kind) }
@@ -272,6 +266,12 @@ package final class SimulatedFleet {
             restarts.append((name, broker.now + 1_000))
             return nil
         }
+    }
+
+    /// A process whose clients have faults while the world is rough.
+    func process(_ name: String, of broker: SimulatedBroker, isStatic: Bool = false) -> SimulatedProcess {
+        let chances = isChaotic ? plan.call : .none
+        return SimulatedProcess(name: name, isStatic: isStatic, broker: broker, seed: random.next(), chances: chances)
     }
 
     /// A loss is reported once.

@@ -106,7 +106,7 @@ extension SimulatedBroker {
     /// then answers the same requests.
     private func noteMark(_ record: OutboundRecord, of name: String) {
         guard record.stream == .ledger, record.key == [4], group.owns(record.partition, name),
-            case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: record.value)
+            let mark = Self.mark(of: record)
         else { return }
         appliedByOwner[record.partition] = mark.position.skipsBefore
     }

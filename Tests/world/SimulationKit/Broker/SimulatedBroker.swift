@@ -183,9 +183,8 @@ package final class SimulatedBroker: @unchecked Sendable {
 
     /// The replies that a read_committed reader sees, of every partition.
     package var visibleReplies: [OutboundRecord] {
-        logs.filter { $0.key.stream == .replies }.sorted { $0.key.partition < $1.key.partition }.flatMap(
-            \.value.visible
-        )
+        logs.filter { $0.key.stream == .replies }.sorted { $0.key.partition < $1.key.partition }
+            .flatMap(\.value.visible)
     }
 
     /// Compacts the ledger of a partition.
@@ -197,9 +196,7 @@ package final class SimulatedBroker: @unchecked Sendable {
 
     /// The offset up to which at-least-once delivery has applied a partition, as its ledger says.
     func appliedOffset(_ partition: Int32) -> Int64 {
-        let mark = log(.ledger, partition).visible.last { $0.key == [4] }
-        guard let mark, case .mark(let read) = try? LedgerCodec.decode(key: [4], value: mark.value) else { return 0 }
-        return read.position.skipsBefore
+        lastMark(partition)?.position.skipsBefore ?? 0
     }
 
     func log(_ stream: OutputTopic, _ partition: Int32) -> PartitionLog {

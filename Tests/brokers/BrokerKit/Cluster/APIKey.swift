@@ -11,8 +11,6 @@ package struct APIKey: RawRepresentable, Hashable, Sendable, CustomStringConvert
     package static let listOffsets = APIKey(2)
     package static let metadata = APIKey(3)
     package static let offsetFetch = APIKey(9)
-    package static let findCoordinator = APIKey(10)
-    package static let joinGroup = APIKey(11)
     package static let heartbeat = APIKey(12)
     package static let initProducerID = APIKey(22)
     package static let addPartitionsToTransaction = APIKey(24)
@@ -27,7 +25,7 @@ package struct APIKey: RawRepresentable, Hashable, Sendable, CustomStringConvert
     ]
 
     /// The first version with compact strings and tagged fields; nil = its body is not read here.
-    var firstFlexibleVersion: Int16? {
+    package var firstFlexibleVersion: Int16? {
         switch self {
         case .produce: 9
         case .initProducerID: 2

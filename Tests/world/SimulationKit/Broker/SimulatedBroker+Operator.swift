@@ -77,11 +77,12 @@ extension SimulatedBroker {
     /// All topics get one more partition; no request comes there.
     package func addPartition() { shownPartitions += 1 }
 
-    private func lastMark(_ partition: Int32) -> PartitionMark? {
+    /// The newest mark that a read_committed reader of a ledger sees.
+    func lastMark(_ partition: Int32) -> PartitionMark? {
         Self.mark(of: log(.ledger, partition).visible.last { $0.key == [4] })
     }
 
-    private static func mark(of record: OutboundRecord?) -> PartitionMark? {
+    static func mark(of record: OutboundRecord?) -> PartitionMark? {
         guard let record, case .mark(let mark)? = try? LedgerCodec.decode(key: [4], value: record.value) else {
             return nil
         }

@@ -51,9 +51,9 @@ package struct PartitionLog: Sendable {
     /// Everything that a read_committed reader sees.
     package var visible: [OutboundRecord] { (0..<lastStable).compactMap { visible(at: $0) } }
 
-    /// Records that some transaction took back.
-    package var abortedCount: Int {
-        entries.count { $0.record != nil && $0.transaction.map(aborted.contains) == true }
+    /// The offsets from `start` to `end` at which such a reader sees a record.
+    func visibleOffsets(from start: Int64 = 0, to end: Int64) -> [Int64] {
+        (min(start, end)..<end).filter { visible(at: Int($0)) != nil }
     }
 
     /// Takes away the last record that `stays` does not hold for, and all that follows. No transaction may be open.
