@@ -93,7 +93,7 @@ struct ChaosCheckerTests {
         (
             "a result and a dead letter of one request",
             { sample in
-                sample.outcomes.append(sample.outcomes[33])
+                sample.outcomes.append(sample.outcomes[32])
                 sample.outcomes[34].source = sample.outcomes[15].source
             },
             [.doubled: 1]
