@@ -15,7 +15,8 @@ package final class Consumer: GroupConsumer {
     private var owner = Owner("Consumer", every: 1)
     package let topic: String
     /// nil once it was closed or given up.
-    private var handle: ClientHandle?
+    private var lease: ConsumerLease?
+    private var handle: ClientHandle? { lease?.handle }
     private var commits: OffsetCommits?
     /// The block that takes the next message.
     private var block: MessageBlock?
@@ -42,7 +43,7 @@ package final class Consumer: GroupConsumer {
         }
         let handle = try ClientHandle(.consumer, complete, context: CallbackContext(topic: topic))
         handle.serveWithMessages()
-        (self.topic, self.handle) = (topic, handle)
+        (self.topic, lease) = (topic, ConsumerLease(handle))
         commits = OffsetCommits(handle, topic: topic)
     }
 
@@ -67,7 +68,7 @@ package final class Consumer: GroupConsumer {
     }
 
     /// The inquiries that others may make of this client while its own thread polls.
-    package var inquiry: GroupInquiry? { handle.map { GroupInquiry($0, topic: topic) } }
+    package var inquiry: GroupInquiry? { lease.map { GroupInquiry($0, topic: topic) } }
 
     /// See ``GroupInquiry/committed(_:timeoutMilliseconds:)``.
     package func committed(_ partitions: [Int32], timeoutMilliseconds: Int) throws(KafkaFault) -> [CommittedOffset] {
@@ -180,7 +181,7 @@ package final class Consumer: GroupConsumer {
     private func release() -> ClientHandle? {
         guard let handle = current else { return nil }
         lastObservations = handle.context.observations
-        (self.handle, commits, block, last) = (nil, nil, nil, nil)
+        (lease, commits, block, last) = (nil, nil, nil, nil)
         return handle
     }
 
@@ -188,7 +189,12 @@ package final class Consumer: GroupConsumer {
 
     /// Leaves on a separate thread, and nobody waits.
     private static func leaveAside(_ handle: ClientHandle, _ isDue: Bool) {
-        ClientCloser.shared.end(handle.name) { try? handle.leaveGroup(answering: isDue) }
+        var held: ClientHandle? = handle
+        ClientCloser.shared.end(handle.name) {
+            try? held?.leaveGroup(answering: isDue)
+            // Where it was the last reference, the client's end is counted before this one is over.
+            held = nil
+        }
     }
 }
 
@@ -210,17 +216,21 @@ extension ClientHandle {
     }
 }
 
+/// The client while its consumer is open: records that are held keep the client itself longer.
+final class ConsumerLease: @unchecked Sendable {
+    fileprivate let handle: ClientHandle
+
+    init(_ handle: ClientHandle) { self.handle = handle }
+}
+
 /// Asks a group's client on any thread while its consumer's thread polls.
 ///
 /// It keeps no client alive but for the time of a question, which goes on where the consumer is closed meanwhile.
 package final class GroupInquiry: @unchecked Sendable {
-    private weak let handle: ClientHandle?
+    private weak let lease: ConsumerLease?
     private let topic: String
 
-    init(_ handle: ClientHandle, topic: String) {
-        self.handle = handle
-        self.topic = topic
-    }
+    init(_ lease: ConsumerLease, topic: String) { (self.lease, self.topic) = (lease, topic) }
 
     /// Every topic that the client may see.
     package func topics(timeoutMilliseconds: Int) throws(KafkaFault) -> [TopicDescription] {
@@ -237,7 +247,7 @@ package final class GroupInquiry: @unchecked Sendable {
     }
 
     private func open() throws(KafkaFault) -> ClientHandle {
-        guard let handle else { throw KafkaFault(.state, "the consumer is gone") }
+        guard let handle = lease?.handle else { throw KafkaFault(.state, "the consumer is gone") }
         return handle
     }
 }
