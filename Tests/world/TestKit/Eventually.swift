@@ -50,7 +50,11 @@ package func pause(microseconds: Int) { usleep(UInt32(microseconds)) }
 
 /// Does something on another thread after a while, at the earliest.
 package func later(milliseconds: Int, _ work: @escaping @Sendable () -> Void) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds), execute: work)
+    // Those of the queues may all wait in other tests.
+    Thread.detachNewThread {
+        pause(microseconds: milliseconds * 1_000)
+        work()
+    }
 }
 
 /// The system's time of day in milliseconds, beside which the program's own is held.
