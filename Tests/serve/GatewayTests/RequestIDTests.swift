@@ -49,7 +49,7 @@ import Testing
         #expect(one == again)
         #expect(one != other)
         #expect(one.hasPrefix("verifier-"))
-        // A device has none, whoever's secret stands beside its key.
+        // A device's call gets no verifier's ID, even with a verifier's secret beside the key.
         for secret in [[], GatewayRig.bearer] {
             #expect(try !id(secret + [("idempotency-key", "k1")], from: GatewayRig.stranger).hasPrefix("verifier-"))
         }

@@ -75,7 +75,7 @@ import Testing
         (.malformed, { $0.payload = DER.element([0x30], Array($0.content.dropFirst(4))) }),
         (.malformed, { $0.fields.append((2, Array("TEAM.app".utf8))) }),
         (.malformed, { $0.payload = DER.element([0x31], MadeReceipt.field([0x00, 0x02], [1])) }),
-        // A negative type, a version whose meaning nobody knows, and one field more than 64.
+        // A negative type, an unknown version, and 65 fields.
         (.malformed, { $0.addField([0x82]) }),
         (.malformed, { $0.addField([99], version: [2]) }),
         (.malformed, { $0.fields += (30...86).map { ($0, [1]) } }),

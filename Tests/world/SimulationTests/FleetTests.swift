@@ -47,6 +47,9 @@ struct FleetTests {
         number("SIM_SEEDS").map { max(shards, many * $0 / 1_000) } ?? few
     }
 
+    /// So many seeds, from `SIM_FIRST` on.
+    private static func range(_ count: UInt64) -> ClosedRange<UInt64> { first...(first + count - 1) }
+
     @Test func `exactly once: every request has one answer, the calm run's, and the ledger is what they say`()
         async throws
     {
@@ -101,7 +104,7 @@ struct FleetTests {
     @Test func `a ledger that an earlier export replaces opens nothing that was used before`() throws {
         let campaign = try FleetCampaign(try Self.windows.get())
         let seeds = Self.seeds(48, per: 200)
-        try Self.expectClean(1...seeds) { try campaign.runReplaced($0) }
+        try Self.expectClean(Self.range(seeds)) { try campaign.runReplaced($0) }
         #expect(campaign.acceptedAfterReplacement > 4 * Int(seeds))
     }
 
@@ -124,7 +127,7 @@ struct FleetTests {
     ) throws {
         let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
         let seeds = Self.seeds(20, per: 80)
-        try Self.expectClean(1...seeds) { try campaign.run($0) { $0.movesToRenewal = 40 } }
+        try Self.expectClean(Self.range(seeds)) { try campaign.run($0) { $0.movesToRenewal = 40 } }
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
     }
 
@@ -134,7 +137,7 @@ struct FleetTests {
     ) throws {
         let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
         let seeds = Self.seeds(40, per: 200)
-        try Self.expectClean(1...seeds) { try campaign.run($0) { $0.hasReaders = true } }
+        try Self.expectClean(Self.range(seeds)) { try campaign.run($0) { $0.hasReaders = true } }
         let done = campaign.done
         #expect(done[.scan] ?? 0 > seeds && done[.rewrite] ?? 0 > seeds / 4)
         #expect(done[.requeue] ?? 0 > seeds && done[.letter] ?? 0 > 4 * seeds)
@@ -147,14 +150,14 @@ struct FleetTests {
     {
         let campaign = try FleetCampaign(try Self.imitated.get())
         let seeds = Self.seeds(30, per: 100)
-        try Self.expectClean(1...seeds) { try campaign.run($0, change: SimulationPlan.orphaned) }
+        try Self.expectClean(Self.range(seeds)) { try campaign.run($0, change: SimulationPlan.orphaned) }
         for kind in [FaultKind.leftOpen, .orphanAborted] { #expect(campaign.counts.counts[kind] ?? 0 > seeds / 3) }
     }
 
     /// Writers that sleep past their session are fenced by their heirs, and come back.
     @Test func `a living process rides out that its heirs have ended its transaction`() throws {
         let campaign = try FleetCampaign(try Self.imitated.get())
-        try Self.expectClean(1...Self.seeds(30, per: 100)) { seed in
+        try Self.expectClean(Self.range(Self.seeds(30, per: 100))) { seed in
             try campaign.run(seed) {
                 SimulationPlan.orphaned(&$0)
                 ($0.endsInTransaction, $0.sleepInOutput, $0.workers, $0.chaosSteps) = (false, 0.05, 3, 2_000)
@@ -171,7 +174,7 @@ struct FleetTests {
     {
         let campaign = try FleetCampaign(try Self.tokens.get(), delivery: delivery)
         // 977 is the one of a process that read, slept for minutes, and then minted by its own clock.
-        try Self.expectClean(Array(1...Self.seeds(60, per: 200)) + [977]) { seed in
+        try Self.expectClean(Array(Self.range(Self.seeds(60, per: 200))) + [977]) { seed in
             try campaign.run(seed) { plan in
                 // One by one.
                 (plan.clocks, plan.world) = (0.02, plan.world == .clockStep ? nil : plan.world)

@@ -21,7 +21,7 @@ extension IncomingCall {
         return call
     }
 
-    /// Whether its caller is told why it is refused.
+    /// Whether a refusal names its reason to the caller.
     var tellsReason: Bool { if case .exchange(let named) = verb { named.tellsReason } else { false } }
 
     func hasMethod(of verb: GatewayVerb) -> Bool { verb.methods.contains { http.method.elementsEqual($0.utf8) } }

@@ -44,7 +44,7 @@ extension Gateway {
 
     /// Counts and sends a refusal that leaves no request on a topic.
     ///
-    /// - Parameter reason: for callers that are told.
+    /// - Parameter reason: left out unless the verb names reasons to its callers.
     func reject(_ cause: GatewayCounts.Rejection, _ status: Status, _ call: IncomingCall, reason: Reason? = nil) {
         reject(cause, GatewayReply.error(status, reason: call.tellsReason ? reason?.code : nil), call)
     }

@@ -54,7 +54,7 @@ struct MintedTokens {
     }
 }
 
-/// A token, and what other libraries are told of its app.
+/// A token, with the projects, issuer and subject that other libraries expect of it.
 struct JudgedToken: Encodable {
     var name: String
     var token: String

@@ -69,8 +69,15 @@ extension SimulatedBroker {
         }
     }
 
-    /// - Parameter epoch: nil = an idempotent producer without transactions.
-    package func produce(_ name: String, epoch: Int?, _ record: OutboundRecord) throws(BrokerRefusal) {
+    /// - Parameters:
+    ///   - epoch: nil = an idempotent producer without transactions.
+    ///   - member: of the group, at this moment; nil = none.
+    package func produce(
+        _ name: String,
+        epoch: Int?,
+        _ record: OutboundRecord,
+        of member: Int? = nil
+    ) throws(BrokerRefusal) {
         guard !isRefused(record) else { throw .refusedRecord }
         let applied = min(appliedOffset(record.partition), appliedByOwner[record.partition] ?? 0)
         if epoch == nil, record.stream.isOfSource, record.sourceOffset < applied {
@@ -87,7 +94,7 @@ extension SimulatedBroker {
             counts.note("\(now) \(name) writes \(offset) of ledger \(topic.partition), key \(record.key?.first ?? 0)")
         }
         logs[topic, default: PartitionLog()].append(record, transaction: transaction)
-        if epoch == nil { noteMark(record, of: name) }
+        if epoch == nil { noteMark(record, of: member) }
         deliverLate(of: name, ends: true)
     }
 
@@ -103,9 +110,9 @@ extension SimulatedBroker {
     }
 
     /// Without transactions nothing fences a slow process: its mark may come after the next owner has read the ledger, which
-    /// then answers the same requests.
-    private func noteMark(_ record: OutboundRecord, of name: String) {
-        guard record.stream == .ledger, record.key == [4], group.owns(record.partition, name),
+    /// then answers the same requests. Two processes may have one name, and a discarded producer's mark comes late.
+    private func noteMark(_ record: OutboundRecord, of member: Int?) {
+        guard record.stream == .ledger, record.key == [4], let member, group.owns(record.partition, member),
             let mark = Self.mark(of: record)
         else { return }
         appliedByOwner[record.partition] = mark.position.skipsBefore

@@ -103,9 +103,9 @@ package struct SimulatedGroup: Sendable {
         return .stable(generation: generation, partitions: assignment[id] ?? [])
     }
 
-    /// Whether a member of this name has the partition; one whose session is over has none, whatever it believes.
-    package func owns(_ partition: Int32, _ name: String) -> Bool {
-        assignment.contains { members[$0.key]?.name == name && $0.value.contains(partition) }
+    /// Whether the member has the partition; one whose session is over has none, whatever it believes.
+    package func owns(_ partition: Int32, _ id: Int) -> Bool {
+        members[id] != nil && assignment[id]?.contains(partition) == true
     }
 
     /// Of the members that there are.

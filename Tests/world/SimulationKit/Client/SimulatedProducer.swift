@@ -103,12 +103,12 @@ class SimulatedProducer: RecordProducer {
     }
 
     /// What a discarded producer had under way. Without transactions a repeated answer is allowed, and the check of answers
-    /// counts them: only the ledger's records come late. A mark is none of the owner's, even if its process is.
+    /// counts them: only the ledger's records come late.
     func arriveLate(_ records: [OutboundRecord]) {
         broker.arriveLater(after: 1 + Int64(process.random.below(15_000))) { [broker, name] in
             for record in records where record.stream == .ledger {
                 broker.lateFacts[record.key ?? [], default: []].append(record.value)
-                try? broker.produce("\(name), discarded", epoch: nil, record)
+                try? broker.produce(name, epoch: nil, record)
             }
         }
     }
@@ -147,7 +147,7 @@ class SimulatedProducer: RecordProducer {
         }
         let offset = Int64(broker.log(record.stream, record.partition).highWatermark)
         do throws(BrokerRefusal) {
-            try broker.produce(name, epoch: epoch, record)
+            try broker.produce(name, epoch: epoch, record, of: process.groupID)
             deliveries.acknowledged += 1
             guard record.stream == .ledger, broker.wrong != .ledgerOffsetsAreHidden else { return }
             deliveries.firstLedgerOffsets[record.partition] =
