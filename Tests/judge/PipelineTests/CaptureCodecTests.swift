@@ -168,12 +168,10 @@ private func record(
     }
 
     /// Kafka UI writes −1 as the millisecond before 1970, and Go the year 1 for a time that is not set.
-    @Test(
-        arguments: [
-            #""1969-12-31T23:59:59.999Z""#, #""0001-01-01T00:00:00Z""#, #""1969-12-31T00:00:00Z""#, "-1", "-2",
-            "-62135596800000",
-        ]
-    )
+    @Test(arguments: [
+        #""1969-12-31T23:59:59.999Z""#, #""0001-01-01T00:00:00Z""#, #""1969-12-31T00:00:00Z""#, "-1", "-2",
+        "-62135596800000",
+    ])
     func `another tool's time before 1970 is none`(_ time: String) throws {
         for name in ["timestamp", "Timestamp"] {
             #expect(try decode(#"{"partition":0,"offset":1,"\#(name)":\#(time)}"#).timestamp == -1)
@@ -189,84 +187,63 @@ private func record(
         #expect(record.headers == [RecordHeader(name: [0xFE], value: [])])
     }
 
-    @Test(
-        arguments: [(0 as Int32, 0 as Int64), (Int32.max, Int64.max)]
-    )
+    @Test(arguments: [(0 as Int32, 0 as Int64), (Int32.max, Int64.max)])
     func `the largest numbers fit`(_ partition: Int32, _ offset: Int64) throws {
         let record = try decode(#"{"partition":\#(partition),"offset":\#(offset),"ts":\#(offset)}"#)
         #expect(record.partition == partition && record.offset == offset && record.timestamp == offset)
     }
 
-    @Test(
-        arguments: [
-            ("", "invalid JSON at byte 0: empty line"), ("{", "invalid JSON at byte 1: syntax error"),
-            ("[]", "not a JSON object"),
-            (#"{"partition":0,"offset":1}x"#, "invalid JSON at byte 26: text after the object"),
-            (#"{"offset":1}"#, "partition is not an integer from 0 to 2147483647"),
-            (#"{"partition":"0","offset":1}"#, "partition is not an integer from 0 to 2147483647"),
-            (#"{"partition":2147483648,"offset":1}"#, "partition is not an integer from 0 to 2147483647"),
-            (#"{"partition":-1,"offset":1}"#, "partition is not an integer from 0 to 2147483647"),
-            (#"{"partition":0}"#, "offset is not an integer >= 0"),
-            (#"{"partition":0,"offset":1.0}"#, "offset is not an integer >= 0"),
-            (#"{"partition":0,"offset":-1}"#, "offset is not an integer >= 0"),
-            (#"{"partition":0,"offset":9223372036854775808}"#, "offset is not an integer >= 0"),
-            (#"{"partition":0,"offset":1,"ts":"5"}"#, "ts is not an integer >= -1"),
-            (#"{"partition":0,"offset":1,"ts":-2}"#, "ts is not an integer >= -1"),
-            (
-                #"{"partition":0,"offset":1,"ts":1795850187}"#,
-                "ts 1795850187 is in seconds: a capture has milliseconds"
-            ),
-            (
-                #"{"partition":0,"offset":1,"timestamp":1795850187}"#,
-                "timestamp 1795850187 is in seconds: a capture has milliseconds"
-            ),
-            (#"{"partition":0,"offset":1,"topic":1}"#, "topic is not a UTF-8 string"),
-            (#"{"partition":0,"offset":1,"key":1}"#, "key is neither a string nor null"),
-            (#"{"partition":0,"offset":1,"payload":1}"#, "payload is neither a string nor null"),
-            (#"{"partition":0,"offset":1,"value":true}"#, "payload is neither a string nor null"),
-            (#"{"partition":0,"offset":1,"payload":{},"payloadBase64":""}"#, "both payload and payloadBase64"),
-            (
-                #"{"partition":0,"offset":1,"timestamp":"5"}"#,
-                "timestamp is neither an integer nor a time such as 2026-11-20T12:00:00Z"
-            ),
-            (#"{"partition":0,"offset":1,"headers":[{"key":"a","value":"b"},"c"]}"#, "a header has no key"),
-            (#"{"partition":0,"offset":1,"headers":[{"key":null,"value":"b"}]}"#, "a header's name is null"),
-            (#"{"partition":0,"offset":1,"headers":{"a":1}}"#, "a header is not a string"),
-            (#"{"partition":0,"offset":1,"payload":"","payloadBase64":""}"#, "both payload and payloadBase64"),
-            (#"{"partition":0,"offset":1,"payload":null,"payloadBase64":""}"#, "both payload and payloadBase64"),
-            (#"{"partition":0,"offset":1,"key":"","keyBase64":""}"#, "both key and keyBase64"),
-            (#"{"partition":0,"offset":1,"payloadBase64":"*"}"#, "payloadBase64 is not base64"),
-            (#"{"partition":0,"offset":1,"keyBase64":null}"#, "keyBase64 is not base64"),
-            (#"{"partition":0,"offset":1,"headers":1}"#, "headers is neither an array nor an object"),
-            (#"{"partition":0,"offset":1,"headers":["a"]}"#, "headers has a name without a value"),
-            (#"{"partition":0,"offset":1,"headers":[null,"b"]}"#, "a header's name is null"),
-            (#"{"partition":0,"offset":1,"headers":["a",1]}"#, "a header is not a string"),
-            (#"{"partition":0,"offset":1,"headers":["a",{"base64":"*"}]}"#, "a header's object is not {\"base64\": …}"),
-            (
-                #"{"partition":0,"offset":1,"headers":["a",{"base64":"","b":1}]}"#,
-                "a header's object is not {\"base64\": …}"
-            ),
-            (#"{"partition":0,"offset":1,"offset":2}"#, "two members with the same name"),
-            (#"{"partition":0,"offset":1,"off\u0073et":2}"#, "two members with the same name"),
-        ]
-    )
+    private static let lines = [
+        ("", "invalid JSON at byte 0: empty line"), ("{", "invalid JSON at byte 1: syntax error"),
+        ("[]", "not a JSON object"),
+        (#"{"partition":0,"offset":1}x"#, "invalid JSON at byte 26: text after the object"),
+        (#"{"offset":1}"#, "partition is not an integer from 0 to 2147483647"),
+        (#"{"partition":"0","offset":1}"#, "partition is not an integer from 0 to 2147483647"),
+        (#"{"partition":2147483648,"offset":1}"#, "partition is not an integer from 0 to 2147483647"),
+        (#"{"partition":-1,"offset":1}"#, "partition is not an integer from 0 to 2147483647"),
+        (#"{"partition":0}"#, "offset is not an integer >= 0"),
+        (#"{"partition":0,"offset":1.0}"#, "offset is not an integer >= 0"),
+        (#"{"partition":0,"offset":-1}"#, "offset is not an integer >= 0"),
+        (#"{"partition":0,"offset":9223372036854775808}"#, "offset is not an integer >= 0"),
+    ]
+
+    /// Members that stand beside a partition and an offset.
+    private static let members = [
+        (#""ts":"5""#, "ts is not an integer >= -1"), (#""ts":-2"#, "ts is not an integer >= -1"),
+        (#""ts":1795850187"#, "ts 1795850187 is in seconds: a capture has milliseconds"),
+        (#""timestamp":1795850187"#, "timestamp 1795850187 is in seconds: a capture has milliseconds"),
+        (#""timestamp":"5""#, "timestamp is neither an integer nor a time such as 2026-11-20T12:00:00Z"),
+        (#""topic":1"#, "topic is not a UTF-8 string"), (#""key":1"#, "key is neither a string nor null"),
+        (#""payload":1"#, "payload is neither a string nor null"),
+        (#""value":true"#, "payload is neither a string nor null"),
+        (#""payload":{},"payloadBase64":"""#, "both payload and payloadBase64"),
+        (#""payload":"","payloadBase64":"""#, "both payload and payloadBase64"),
+        (#""payload":null,"payloadBase64":"""#, "both payload and payloadBase64"),
+        (#""key":"","keyBase64":"""#, "both key and keyBase64"),
+        (#""payloadBase64":"*""#, "payloadBase64 is not base64"), (#""keyBase64":null"#, "keyBase64 is not base64"),
+        (#""headers":[{"key":"a","value":"b"},"c"]"#, "a header has no key"),
+        (#""headers":[{"key":null,"value":"b"}]"#, "a header's name is null"),
+        (#""headers":{"a":1}"#, "a header is not a string"), (#""headers":["a",1]"#, "a header is not a string"),
+        (#""headers":1"#, "headers is neither an array nor an object"),
+        (#""headers":["a"]"#, "headers has a name without a value"),
+        (#""headers":[null,"b"]"#, "a header's name is null"),
+        (#""headers":["a",{"base64":"*"}]"#, "a header's object is not {\"base64\": …}"),
+        (#""headers":["a",{"base64":"","b":1}]"#, "a header's object is not {\"base64\": …}"),
+        (#""offset":2"#, "two members with the same name"), (#""off\u0073et":2"#, "two members with the same name"),
+    ]
+
+    @Test(arguments: lines + members.map { (#"{"partition":0,"offset":1,\#($0)}"#, $1) })
     func `a line with one fault is refused with its reason`(_ line: String, _ reason: String) {
         let fault = #expect(throws: CaptureCodec.Fault.self) { try decode(line) }
         #expect(fault?.reason == reason)
     }
 
-    @Test(
-        arguments: [
-            record(), record(timestamp: -1), record(key: [], value: []),
-            record(key: Array("k\"\\\n".utf8), value: Array("é😀\u{0}".utf8)),
-            record(key: [0xFF], value: [0xC3, 0x28]),
-            record(
-                value: [UInt8](0...255),
-                headers: [RecordHeader(name: [0x80], value: [0x81]), RecordHeader("", "")]
-            ),
-            record(headers: [RecordHeader(name: Array("n".utf8), value: nil)]),
-        ]
-    )
+    @Test(arguments: [
+        record(), record(timestamp: -1), record(key: [], value: []), record(key: [0xFF], value: [0xC3, 0x28]),
+        record(key: Array("k\"\\\n".utf8), value: Array("é😀\u{0}".utf8)),
+        record(value: [UInt8](0...255), headers: [RecordHeader(name: [0x80], value: [0x81]), RecordHeader("", "")]),
+        record(headers: [RecordHeader(name: Array("n".utf8), value: nil)]),
+    ])
     func `records and their lines survive a round trip`(_ record: InboundRecord) throws {
         let line = encode(record)
         #expect(line.last == UInt8(ascii: "\n"))

@@ -17,14 +17,7 @@ struct ClockWatchTests {
         at now: ClockWatch.Now,
         logAppend: Bool = true
     ) -> PolledRecord {
-        var record = InboundRecord(
-            topic: "t",
-            partition: partition,
-            offset: 0,
-            timestamp: now.wall - age,
-            key: nil,
-            value: nil
-        )
+        var record = RequestRecords.record(nil, key: nil, partition: partition, offset: 0, timestamp: now.wall - age)
         record.hasLogAppendTime = logAppend
         return .uncopied(of: record)
     }

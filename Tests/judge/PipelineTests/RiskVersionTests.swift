@@ -13,7 +13,7 @@ import Testing
 /// Key records as versions with and without the risk metric write and read them.
 @Suite("The risk metric and other versions")
 struct RiskVersionTests {
-    private static let id = KeyID(SHA256.hash([1]))
+    private static let id = LedgerCodecTests.id
     private static let plain = LedgerCodecTests.full
 
     private static var rated: KeyRecord {
@@ -26,22 +26,6 @@ struct RiskVersionTests {
         try #require(LedgerCodec.encode(.key(id, record)).value)
     }
 
-    private static func decoded(_ value: [UInt8]) throws -> KeyRecord? {
-        let key = LedgerCodec.encode(.key(id, plain)).key
-        guard case .key(id, let record) = try LedgerCodec.decode(key: key, value: value) else { return nil }
-        return record
-    }
-
-    @Test func `without a metric a record has the bytes that it had before there were metrics`() throws {
-        let (before, with) = (try Self.value(Self.plain), try Self.value(Self.rated))
-        // One field more in the head, and the field behind all others.
-        #expect(with.first == before[0] + 1 && with.dropFirst().starts(with: before.dropFirst()))
-        #expect(with[before.count] == 11)
-        var cleared = Self.rated
-        cleared.risk = nil
-        #expect(try Self.value(cleared) == before, "as a version without metrics writes it")
-    }
-
     /// A field that this version does not know is to it what the metric is to the versions before.
     @Test func `a record with a later version's field is read by the general decoder, and loses it at the next write`()
         throws
@@ -50,7 +34,7 @@ struct RiskVersionTests {
         let later = [known[0] + 1] + known.dropFirst() + [0x0D, 0x82, 0x01, 0x02]
         let isPlain = [later, known].map { PlainKeyRecord($0.span, in: $0.indices) != nil }
         #expect(isPlain == [false, true], "the fast decoder leaves it")
-        let record = try #require(try Self.decoded(later))
+        let record = try #require(try LedgerCodecTests.decoded(later))
         #expect(try Self.value(record) == known)
         var ledger = KeyLedger()
         let isSet = ledger.setPlain(Self.id, later.span, in: later.indices)

@@ -28,35 +28,6 @@ struct SecondPointTests {
         return second
     }
 
-    @Test func `points are kept for the keys in use, over updates of their records`() {
-        var ledger = Self.ledger(5_000)
-        for number in stride(from: 0, to: 5_000, by: 3) {
-            ledger.setSecond(Self.point(number), of: Self.key(number), publicKey: Self.publicKey(number))
-        }
-        for number in 0..<5_000 { ledger.set(Self.key(number), .sample(Self.publicKey(number), counter: 7)) }
-        #expect(ledger.secondCount == 1_667)
-        for number in 0..<5_000 {
-            let found = Self.second(in: ledger, of: number)
-            #expect(found == (number % 3 == 0 ? Self.point(number) : nil))
-        }
-    }
-
-    @Test func `a point goes with its key`() {
-        var ledger = Self.ledger(3)
-        for number in 0..<3 {
-            ledger.setSecond(Self.point(number), of: Self.key(number), publicKey: Self.publicKey(number))
-        }
-        ledger.remove(Self.key(0))
-        ledger.set(Self.key(1), .sample(Self.publicKey(9)))
-        ledger.set(Self.key(2), .sample())
-        #expect(ledger.secondCount == 0)
-        // The same keys come back: their points have to be computed again.
-        for number in 0..<3 {
-            ledger.set(Self.key(number), .sample(Self.publicKey(number)))
-            #expect(Self.second(in: ledger, of: number) == nil)
-        }
-    }
-
     @Test func `a point of another key, or of one that is not there, is not kept`() {
         var ledger = Self.ledger(1)
         ledger.setSecond(Self.point(0), of: Self.key(0), publicKey: Self.publicKey(1))
@@ -68,23 +39,31 @@ struct SecondPointTests {
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func `points of many keys that come and go are never mixed up`(seed: UInt64) {
+    func `points stay over updates of their keys' records, go with their keys, and are never mixed up`(seed: UInt64) {
+        let count = 1_500
         var random = SeededRandom(seed: seed)
-        var (ledger, kept) = (Self.ledger(40), Set<Int>())
-        for _ in 0..<600 {
-            let number = Int.random(in: 0..<40, using: &random)
-            switch Int.random(in: 0..<3, using: &random) {
-            case 0:
-                ledger.remove(Self.key(number))
-                ledger.set(Self.key(number), .sample(Self.publicKey(number)))
-                kept.remove(number)
+        var (ledger, kept) = (Self.ledger(count), Set<Int>())
+        for _ in 0..<6_000 {
+            let number = Int.random(in: 0..<count, using: &random)
+            let (key, own) = (Self.key(number), Self.publicKey(number))
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: ledger.remove(key)
+            case 1: ledger.set(key, .sample(Self.publicKey(number + 1)))
+            case 2: ledger.set(key, .sample())
+            case 3:
+                ledger.set(key, .sample(own, counter: 7))
+                continue
             default:
-                ledger.setSecond(Self.point(number), of: Self.key(number), publicKey: Self.publicKey(number))
+                ledger.setSecond(Self.point(number), of: key, publicKey: own)
                 kept.insert(number)
+                continue
             }
+            // The same key comes back: its point has to be computed again.
+            ledger.set(key, .sample(own))
+            kept.remove(number)
         }
         #expect(ledger.secondCount == kept.count)
-        for number in 0..<40 {
+        for number in 0..<count {
             let found = Self.second(in: ledger, of: number)
             #expect(found == (kept.contains(number) ? Self.point(number) : nil))
         }

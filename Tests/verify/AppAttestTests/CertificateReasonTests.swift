@@ -27,11 +27,11 @@ import Testing
             var receipt = whole
             receipt.certificates[place] = damaged
             let bytes = receipt.bytes
-            guard let container = try? ReceiptContainer(bytes.span) else { continue }
-            let expected = WholeReading.refusal(container, bytes, roots: MadeReceipt.roots)
-            #expect(Self.refusal(&warm, container, bytes) == expected, "\(damaged)")
+            guard (try? ReceiptContainer(bytes.span)) != nil else { continue }
+            let expected = try WholeReading.refusal(bytes, roots: MadeReceipt.roots)
+            #expect(Self.refusal(&warm, bytes) == expected, "\(damaged)")
             var cold = ReceiptSigners(roots: MadeReceipt.roots)
-            #expect(Self.refusal(&cold, container, bytes) == expected, "\(damaged)")
+            #expect(Self.refusal(&cold, bytes) == expected, "\(damaged)")
             if let expected { reasons[expected, default: 0] += 1 }
         }
         #expect(reasons.keys.count == 2)
@@ -52,9 +52,8 @@ import Testing
             var receipt = MadeReceipt()
             receipt.certificates = [number % 6, number / 6 % 6, number / 36].map { parts[$0] }
             let bytes = receipt.bytes
-            let container = try ReceiptContainer(bytes.span)
-            let expected = WholeReading.refusal(container, bytes, roots: MadeReceipt.roots)
-            #expect(Self.refusal(&warm, container, bytes) == expected, "\(number)")
+            let expected = try WholeReading.refusal(bytes, roots: MadeReceipt.roots)
+            #expect(Self.refusal(&warm, bytes) == expected, "\(number)")
         }
         #expect(warm.count == 1)
     }
@@ -96,19 +95,16 @@ import Testing
         ]
         for certificates in lists + lists {
             let bytes = Self.receipt(chain, certificates)
-            let container = try ReceiptContainer(bytes.span)
             var cold = ReceiptSigners(roots: MadeReceipt.roots)
-            let expected = try #require(Self.refusal(&cold, container, bytes))
-            #expect(Self.refusal(&warm, container, bytes) == expected, "\(certificates.count)")
+            let expected = try #require(Self.refusal(&cold, bytes))
+            #expect(Self.refusal(&warm, bytes) == expected, "\(certificates.count)")
             #expect(warm.unfitCount == (unfit.isRead ? 1 : 0))
         }
         let bytes = Self.receipt(chain, chain.certificates)
-        let container = try ReceiptContainer(bytes.span)
-        let expected = WholeReading.refusal(container, bytes, roots: MadeReceipt.roots)
+        let expected = try WholeReading.refusal(bytes, roots: MadeReceipt.roots)
         #expect(expected != nil)
-        #expect(Self.refusal(&warm, container, bytes) == expected)
-        let whole = MadeReceipt().bytes
-        #expect(Self.refusal(&warm, try ReceiptContainer(whole.span), whole) == nil)
+        #expect(Self.refusal(&warm, bytes) == expected)
+        #expect(Self.refusal(&warm, MadeReceipt().bytes) == nil)
     }
 
     @Test func `what no root issued is not remembered as unfit`() throws {
@@ -116,13 +112,11 @@ import Testing
         let foreign = MadeReceipt.ca.unfit.foreignReceipts
         var signers = ReceiptSigners(roots: MadeReceipt.roots)
         for chain in [unfit["signer-signature-flipped"], unfit["intermediate-of-foreign-root"]] {
-            let bytes = Self.receipt(chain, chain.certificates)
-            #expect(Self.refusal(&signers, try ReceiptContainer(bytes.span), bytes) == .chain)
+            #expect(Self.refusal(&signers, Self.receipt(chain, chain.certificates)) == .chain)
         }
         var receipt = MadeReceipt()
         receipt.certificates[1] = foreign.intermediate.certificate
-        let bytes = receipt.bytes
-        #expect(Self.refusal(&signers, try ReceiptContainer(bytes.span), bytes) == .chain)
+        #expect(Self.refusal(&signers, receipt.bytes) == .chain)
         #expect(signers.unfitCount == 0)
     }
 
@@ -176,7 +170,7 @@ import Testing
             return
         }
         var signers = ReceiptSigners(roots: MadeReceipt.roots)
-        #expect(Self.refusal(&signers, container, bytes) == .chain)
+        #expect(Self.refusal(&signers, bytes) == .chain)
     }
 
     @Test(.enabled(if: Vectors.arePresent, Vectors.absence), arguments: Vectors.real(.receipt))
@@ -191,13 +185,9 @@ import Testing
         }
     }
 
-    private static func refusal(
-        _ signers: inout ReceiptSigners,
-        _ container: ReceiptContainer,
-        _ bytes: [UInt8]
-    ) -> ReceiptRefusal? {
+    private static func refusal(_ signers: inout ReceiptSigners, _ bytes: [UInt8]) -> ReceiptRefusal? {
         do throws(ReceiptRefusal) {
-            _ = try signers.trusted(container, bytes.span)
+            _ = try signers.trusted(ReceiptContainer(bytes.span), bytes.span)
             return nil
         } catch {
             return error
@@ -207,7 +197,8 @@ import Testing
 
 /// The chain's rules by OpenSSL alone: every certificate is read before any is judged.
 private enum WholeReading {
-    static func refusal(_ container: ReceiptContainer, _ bytes: [UInt8], roots: [CACertificate]) -> ReceiptRefusal? {
+    static func refusal(_ bytes: [UInt8], roots: [CACertificate]) throws -> ReceiptRefusal? {
+        let container = try ReceiptContainer(bytes.span)
         var list: [CACertificate] = []
         for range in container.certificates {
             let der = Array(bytes[range])

@@ -29,10 +29,7 @@ import Testing
         ("a key usage of two octets", { $0.extensions[1] = keyUsage([0x07, 0x80, 0x80]) }),
         ("an unknown extension", { $0.extensions.append(MadeLeaf.ext([0x2A, 0x03], [0x05, 0x00])) }),
         ("critical extensions of Apple", { $0.extensions.append(MadeLeaf.apple(5, critical: true, [0x00])) }),
-        (
-            "generalized times",
-            { $0.validity = DER.sequence(general("20261201000000Z"), general("20261204000000Z")) }
-        ),
+        ("generalized times", { $0.validity = DER.sequence(general("20261201000000Z"), general("20261204000000Z")) }),
     ]
 
     @Test(arguments: allowed) func `a leaf may have`(_ name: String, _ change: Change) throws {
@@ -55,10 +52,7 @@ import Testing
         ("an issuer that is no sequence", { $0.issuer = DER.octets([]) }),
         ("a subject that is no sequence", { $0.subject = DER.octets([]) }),
         ("one date", { $0.validity = DER.sequence(MadeLeaf.utc("261201000000Z")) }),
-        (
-            "three dates",
-            { $0.validity = DER.sequence(utc, utc, utc) }
-        ),
+        ("three dates", { $0.validity = DER.sequence(utc, utc, utc) }),
         ("a date that is none", { $0.validity = DER.sequence(MadeLeaf.utc("261301000000Z"), utc) }),
         ("a key algorithm that is no sequence", { $0.keyInfo = DER.sequence(DER.octets([]), DER.bits([0x04])) }),
         ("a key that is no bit string", { $0.keyInfo = DER.sequence(AlgorithmIdentifier.p256, DER.octets([0x04])) }),
@@ -115,22 +109,14 @@ import Testing
         #expect(try read(leaf.der).key == nil)
     }
 
-    @Test func `every truncation is refused`() {
+    @Test func `every truncation, a byte after the certificate, and a signed part that is no sequence are refused`() {
         let der = MadeLeaf().der
-        for length in 0..<der.count {
-            #expect(throws: DERFault.self) { try read(Array(der.prefix(length))) }
-        }
-    }
-
-    @Test func `a signed part that is no sequence is refused`() {
-        var der = MadeLeaf().der
         #expect(der[0] == 0x30 && der[1] == 0x82 && der[4] == 0x30)
-        der[4] = 0x31
-        #expect(throws: DERFault.self) { try read(der) }
-    }
-
-    @Test func `a byte after the certificate is refused`() {
-        #expect(throws: DERFault.self) { try read(MadeLeaf().der + [0x00]) }
+        var other = der
+        other[4] = 0x31
+        for bytes in der.indices.map({ Array(der[..<$0]) }) + [der + [0x00], other] {
+            #expect(throws: DERFault.self) { try read(bytes) }
+        }
     }
 }
 

@@ -18,10 +18,8 @@ import Testing
             + "30150C046F73676EA0060C04727365633005A603020101"
     )
     private static let good = MadeLeaf.apple(6, DER.sequence(DER.explicit(3, DER.octets(published))))
-    private static let changed = MadeLeaf.apple(
-        6,
-        DER.sequence(DER.explicit(3, DER.octets(Array(published.dropLast()) + [0x00])))
-    )
+    private static let damaged = Array(published.dropLast()) + [0x00]
+    private static let changed = MadeLeaf.apple(6, DER.sequence(DER.explicit(3, DER.octets(damaged))))
     private static let otherTag = MadeLeaf.apple(6, DER.sequence(DER.explicit(1, DER.octets(published))))
     private static let longer = MadeLeaf.apple(6, DER.sequence(DER.explicit(3, DER.octets(published))) + [0])
 
@@ -51,17 +49,9 @@ import Testing
 
     @Test func `the leaf's device information becomes evidence`() throws {
         var attestation = MadeAttestation()
-        attestation.leaf.extensions.append(
-            MadeLeaf.apple(
-                7,
-                DER.sequence(
-                    DER.explicit(1400, DER.text("27.0.1")),
-                    DER.explicit(1104, DER.integer([2])),
-                    DER.explicit(1403, DER.text("24A446")),
-                    DER.explicit(1026, DER.text("iphoneos"))
-                )
-            )
-        )
+        let system = DER.explicit(1400, DER.text("27.0.1")) + DER.explicit(1104, DER.integer([2]))
+        let build = DER.explicit(1403, DER.text("24A446")) + DER.explicit(1026, DER.text("iphoneos"))
+        attestation.leaf.extensions.append(MadeLeaf.apple(7, DER.sequence(system, build)))
         let evidence = try attestation.verdict().get()
         #expect(evidence.platform == "iphoneos")
         #expect(evidence.osVersion == "27.0.1 (24A446)")

@@ -35,16 +35,7 @@ struct MadeLeaf {
 
     var der: [UInt8] {
         let field = extensionField ?? DER.explicit(3, DER.element([0x30], extensions.flatMap { $0 }))
-        let signed = DER.sequence(
-            version,
-            serial,
-            innerAlgorithm,
-            issuer,
-            validity,
-            subject,
-            keyInfo,
-            field
-        )
+        let signed = DER.sequence(version + serial + innerAlgorithm + issuer + validity + subject + keyInfo + field)
         return DER.sequence(signed, outerAlgorithm, signature, afterSignature)
     }
 

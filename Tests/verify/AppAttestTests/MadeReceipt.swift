@@ -78,16 +78,9 @@ struct MadeReceipt {
         let content = content
         let attributes = attributes.map { $0.flatMap { $0 } }
         let covered = attributes.map { DER.element([0x31], $0) } ?? content
-        let signature = key.sign(digest: SHA256.hash(covered).bytes).der
-        let info = DER.sequence(
-            signerVersion,
-            signerID,
-            signerDigest,
-            attributes.map { DER.element([0xA0], $0) } ?? [],
-            signatureAlgorithm,
-            DER.octets(signature),
-            afterSignature
-        )
+        let signature = DER.octets(key.sign(digest: SHA256.hash(covered).bytes).der)
+        let signed = signerVersion + signerID + signerDigest + (attributes.map { DER.element([0xA0], $0) } ?? [])
+        let info = DER.sequence(signed + signatureAlgorithm + signature + afterSignature)
         let inner = encapsulated ?? wrap(0x30, OID.data + wrap(0xA0, octets(content)))
         let members = version + algorithms + inner + wrap(0xA0, certificates.flatMap { $0 }) + afterCertificates
         return wrap(0x30, contentType + wrap(0xA0, wrap(0x30, members + DER.element([0x31], info))))

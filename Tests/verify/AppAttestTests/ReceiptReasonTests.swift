@@ -8,43 +8,24 @@ import Testing
 @Suite struct ReceiptReasonTests {
     typealias Change = @Sendable (inout MadeReceipt) -> Void
 
-    private static let allowed: [(String, Change)] = [
-        ("as it is", { _ in }),
-        ("DER", { $0.isIndefinite = false }),
+    private static let cases: [(ReceiptRefusal?, Change)] = [
+        (nil, { _ in }),
+        // Digest algorithms without parameters.
         (
-            "digest algorithms without parameters",
+            nil,
             {
                 $0.algorithms = DER.element([0x31], MadeReceipt.sha256WithoutNull)
                 $0.signerDigest = MadeReceipt.sha256WithoutNull
             }
         ),
-        ("no root", { $0.certificates.removeLast() }),
-        ("its certificates in another order", { $0.certificates.reverse() }),
-        ("an unknown field", { $0.addField([99]) }),
-        ("64 fields", { $0.fields += (30...85).map { ($0, [1]) } }),
-        ("fraction digits", { $0.set(12, "2027-01-15T07:59:59.123456789Z") }),
-        (
-            "signed attributes that the signature covers",
-            {
-                $0.attributes = MadeReceipt.attributes(digest: SHA256.hash($0.content))
-            }
-        ),
-        (
-            "signed attributes, in DER",
-            {
-                $0.attributes = MadeReceipt.attributes(digest: SHA256.hash($0.content))
-                $0.isIndefinite = false
-            }
-        ),
-    ]
-
-    @Test(arguments: allowed) func `a receipt may have`(_ name: String, _ change: Change) throws {
-        var receipt = MadeReceipt()
-        change(&receipt)
-        #expect(try receipt.verdict().refusal == nil)
-    }
-
-    private static let faults: [(ReceiptRefusal, Change)] = [
+        // No root, certificates in another order, an unknown field, 64 fields, fraction digits.
+        (nil, { $0.certificates.removeLast() }),
+        (nil, { $0.certificates.reverse() }),
+        (nil, { $0.addField([99]) }),
+        (nil, { $0.fields += (30...85).map { ($0, [1]) } }),
+        (nil, { $0.set(12, "2027-01-15T07:59:59.123456789Z") }),
+        // Signed attributes that the signature covers.
+        (nil, { $0.attributes = MadeReceipt.attributes(digest: SHA256.hash($0.content)) }),
         (.malformed, { $0.contentType = OID.envelopedData }),
         (.malformed, { $0.version = [0x02, 0x01, 0x03] }),
         (.malformed, { $0.signerVersion = [0x02, 0x01, 0x03] }),
@@ -143,7 +124,8 @@ import Testing
         (.expired, { $0.set(21, "2027-01-15T07:59:59.999Z") }),
     ]
 
-    @Test(arguments: faults) func `a receipt is refused`(_ refusal: ReceiptRefusal, _ change: Change) throws {
+    @Test(arguments: cases)
+    func `one fault has its reason, in BER and in DER`(_ refusal: ReceiptRefusal?, _ change: Change) throws {
         var receipt = MadeReceipt()
         change(&receipt)
         #expect(try receipt.verdict().refusal == refusal)

@@ -30,7 +30,7 @@ import Testing
     }
 
     private static func decode(_ verb: Verb, _ members: [(String, String)]) throws -> RequestDecoding {
-        try Samples.decoder().decode(Samples.request(path: Samples.path(verb), body: Samples.body(members)))
+        try Samples.decode(path: Samples.path(verb), body: Samples.body(members))
     }
 
     @Test(arguments: exchanges + [.verifyAttestation, .verifyAssertion])
@@ -42,8 +42,7 @@ import Testing
             ("v1beta/oauthClients/\(Samples.oauthClient)", Samples.oauthClient),
         ] {
             let path = "\(resource):\(verb.rawValue)"
-            let value = Samples.request(path: path, body: Samples.body(Self.members(verb)))
-            let request = try #require(try Samples.decoder().decode(value).request)
+            let request = try #require(try Samples.decode(path: path, body: Samples.body(Self.members(verb))).request)
             #expect(request.verb == verb && request.path.shown == path && request.app == 1)
             #expect(request.isBeta == resource.contains("v1beta"))
             #expect(request.appID?.shown == name)
@@ -64,12 +63,10 @@ import Testing
         #expect(request.keyID == nil && request.requiredRecordKey == nil)
     }
 
-    @Test(
-        arguments: ["[]", "1", "\" \"", "false", "{\"x\":1,\"x\":1}"]
-    )
+    @Test(arguments: ["[]", "1", "\" \"", "false", "{\"x\":1,\"x\":1}"])
     func `a challenge request whose body is not empty is malformed`(_ body: String) throws {
-        let value = Samples.request(path: Samples.path(.generateAppAttestChallenge), body: body)
-        #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)
+        let decoding = try Samples.decode(path: Samples.path(.generateAppAttestChallenge), body: body)
+        #expect(decoding.refusal == .malformedRequest)
     }
 
     @Test(arguments: [nil, false, true] as [Bool?])
@@ -83,14 +80,8 @@ import Testing
             let members =
                 [(spelling[0], "\"\(escaped)\""), (spelling[1], "\"-_8\""), (spelling[2], "\"\\/w==\"")] + limited
             let request = try #require(try Self.decode(.exchangeAppAttestAttestation, members).request)
-            #expect(
-                request.body
-                    == .exchange(
-                        .attestation([0xFB, 0xFF]),
-                        challenge: [0xFF],
-                        limitedUse: limitedUse
-                    )
-            )
+            #expect(request.attestation == [0xFB, 0xFF])
+            #expect(request.exchange == Request.Exchange(challenge: [0xFF], limitedUse: limitedUse))
             #expect(request.keyID == Samples.keyID)
             #expect(request.requiredRecordKey == Array(Samples.keyText.utf8))
         }
@@ -100,15 +91,8 @@ import Testing
     func `an assertion exchange takes its key ID from the artifact`(_ name: String) throws {
         let members = Self.members(.exchangeAppAttestAssertion) + [("keyId", "\"AAAA\""), (name, "true")]
         let request = try #require(try Self.decode(.exchangeAppAttestAssertion, members).request)
-        #expect(
-            request.body
-                == .exchange(
-                    .assertion([1, 2, 3]),
-                    artifact: Samples.artifact,
-                    challenge: [4, 5, 6],
-                    limitedUse: true
-                )
-        )
+        let exchange = Request.Exchange(artifact: Samples.artifact, challenge: [4, 5, 6], limitedUse: true)
+        #expect(request.assertion == [1, 2, 3] && request.exchange == exchange)
         #expect(request.keyID == Samples.keyID)
         #expect(request.requiredRecordKey == Array(Samples.keyText.utf8))
     }
@@ -206,15 +190,14 @@ import Testing
     @Test func `an app's verb on a project alone is an unknown app; a token check on an app is malformed`() throws {
         for verb in Self.exchanges {
             for resource in ["projects/contract-test-1", "projects/contract-test-1/apps/", "oauthClients/"] {
-                let refused = try Samples.decoder().decode(
-                    Samples.request(path: "v1/\(resource):\(verb.rawValue)", body: Samples.body(Self.members(verb)))
-                )
+                let body = Samples.body(Self.members(verb))
+                let refused = try Samples.decode(path: "v1/\(resource):\(verb.rawValue)", body: body)
                 #expect(refused.refusal == .unknownApp && refused.refusedStatus?.code == 404)
             }
         }
         for resource in ["projects/contract-test-1/apps/\(Samples.appID)", "oauthClients/\(Samples.oauthClient)"] {
             let path = "v1beta/\(resource):verifyAppCheckToken"
-            #expect(try Samples.decoder().decode(Samples.request(path: path)).refusal == .malformedRequest)
+            #expect(try Samples.decode(path: path).refusal == .malformedRequest)
         }
     }
 }

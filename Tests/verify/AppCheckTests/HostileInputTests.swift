@@ -47,14 +47,6 @@ import Testing
         #expect(try Samples.decoder(limits).decode(Array(closed)).deadLetter == .noPath)
     }
 
-    @Test(arguments: ["", "1"])
-    func `a request with thousands of members is malformed, under its path`(_ suffix: String) throws {
-        let members = (0..<4000).map { "\"m\($0)\":\($0)" }.joined(separator: ",")
-        let value = "{\"path\":\"\(Samples.path)\",\(members),\"m0\(suffix.isEmpty ? "x" : "")\":0}"
-        #expect(try Samples.decoder().decode(value).refusal == .malformedRequest)
-        #expect(try Samples.decoder().decode(value).refusedPath == Samples.path)
-    }
-
     @Test(arguments: [
         "v1/projects/NAME:verifyAppCheckToken", "v1/projects/contract-test-1/apps/NAME:verifyAssertion",
         "v1/oauthClients/NAME:exchangeAppAttestAssertion", "v1/projects/p/apps/a:NAME",

@@ -109,9 +109,7 @@ struct OperatorRequestTests {
         let text = String(decoding: OperatorRequest.value(command, key), as: UTF8.self)
         let code = key.code(command).bytes
         for bit in 0..<256 {
-            var wrong = code
-            wrong[bit / 8] ^= 1 << UInt8(bit % 8)
-            let changed = text.replacing(Samples.text(code), with: Samples.text(wrong))
+            let changed = text.replacing(Samples.text(code), with: Samples.text(flipping(bit, of: code)))
             #expect(changed != text)
             #expect(decoder.decode(changed).refusal == .unknownMethod)
         }

@@ -4,12 +4,12 @@ import Testing
 
 @Suite struct RequestBodyTests {
     private func refusal(_ members: [(String, String)]) throws -> Reason? {
-        try Samples.decoder().decode(Samples.request(body: Samples.body(members))).refusal
+        try Samples.decode(body: Samples.body(members)).refusal
     }
 
     @Test(arguments: ["null", "[]", "\"{}\"", "1", "true"])
     func `a body that is not an object is malformed`(_ body: String) throws {
-        #expect(try Samples.decoder().decode(Samples.request(body: body)).refusal == .malformedRequest)
+        #expect(try Samples.decode(body: body).refusal == .malformedRequest)
         let none = "{\"path\":\"\(Samples.path)\"}"
         #expect(try Samples.decoder().decode(none).refusal == .malformedRequest)
     }
@@ -24,7 +24,7 @@ import Testing
     func `a key ID has 32 bytes, no fewer and no more`(_ count: Int) throws {
         var members = Samples.assertionBody
         members[0].1 = "\"\(Samples.text([UInt8](repeating: 7, count: count)))\""
-        let decoding = try Samples.decoder().decode(Samples.request(body: Samples.body(members)))
+        let decoding = try Samples.decode(body: Samples.body(members))
         #expect((decoding.request != nil) == (count == 32))
         #expect(decoding.refusal == (count == 32 ? nil : .malformedRequest))
         #expect(decoding.refusedKeyID == nil)

@@ -63,6 +63,10 @@ enum Samples {
         RequestDecoder(registry: try registry(length), limits: limits)
     }
 
+    static func decode(path: String = path, body: String = body(assertionBody)) throws -> RequestDecoding {
+        try decoder().decode(request(path: path, body: body))
+    }
+
     static func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
 
     /// The body's members of an assertion request, in order.
@@ -90,16 +94,4 @@ extension RequestDecoding {
     var refusedKeyID: KeyID? { if case .refused(_, _, let keyID, _) = self { keyID } else { nil } }
     var refusedStatus: Status? { if case .refused(_, _, _, let status) = self { status } else { nil } }
     var deadLetter: DeadLetterReason? { if case .deadLetter(let reason) = self { reason } else { nil } }
-}
-
-extension Request.Body {
-    /// The body of an exchange.
-    static func exchange(
-        _ object: Request.DeviceObject,
-        artifact: [UInt8]? = nil,
-        challenge: [UInt8],
-        limitedUse: Bool?
-    ) -> Request.Body {
-        .object(object, .exchange(Request.Exchange(artifact: artifact, challenge: challenge, limitedUse: limitedUse)))
-    }
 }

@@ -7,9 +7,7 @@ import Testing
     private static func members(_ count: Int) -> String { (0..<count).map { "\"m\($0)\":0" }.joined(separator: ",") }
 
     private static func decoded(body: String) throws -> RequestDecoding {
-        try Samples.decoder().decode(
-            Samples.request(body: String(Samples.body(Samples.assertionBody).dropLast()) + body)
-        )
+        try Samples.decode(body: String(Samples.body(Samples.assertionBody).dropLast()) + body)
     }
 
     /// Path, body and the three members of an assertion are there already.
@@ -19,6 +17,8 @@ import Testing
         #expect((decoding.request != nil) == isFine)
         #expect(decoding.refusal == (isFine ? nil : .malformedRequest))
         #expect(decoding.refusedPath == (isFine ? nil : Samples.path))
+        let besideBody = String(Samples.request().dropLast()) + ",\(Self.members(count))}"
+        #expect((try Samples.decoder().decode(besideBody).request != nil) == isFine)
     }
 
     @Test(arguments: [("a", 64, true), ("a", 65, false), ("\\u0061", 60, true), ("\\u0061", 66, false)])
@@ -51,7 +51,7 @@ import Testing
         let frame = "v1/projects/p/apps/:verifyAssertion"
         let name = String(repeating: "a", count: count - frame.utf8.count)
         let path = "v1/projects/p/apps/\(name):verifyAssertion"
-        let decoding = try Samples.decoder().decode(Samples.request(path: path))
+        let decoding = try Samples.decode(path: path)
         #expect(decoding.refusal == reason && decoding.refusedPath == (count > 1_024 ? "" : path))
     }
 
@@ -60,9 +60,9 @@ import Testing
         let twice = try Self.decoded(body: ",\"\(escaped)\":0}")
         #expect(twice.refusal == .malformedRequest)
         let body = Samples.body(Samples.assertionBody).replacing("keyId", with: escaped)
-        #expect(try Samples.decoder().decode(Samples.request(body: body)).request != nil)
+        #expect(try Samples.decode(body: body).request != nil)
         let longer = Samples.body(Samples.assertionBody).replacing("keyId", with: escaped + "x")
-        #expect(try Samples.decoder().decode(Samples.request(body: longer)).refusal == .malformedRequest)
+        #expect(try Samples.decode(body: longer).refusal == .malformedRequest)
     }
 
     @Test(arguments: [(0, false), (1, true), (31, true), (1_024, true), (1_025, false), (9_000, false)])
@@ -71,7 +71,7 @@ import Testing
         for isEscaped in [false, true] {
             let written = isEscaped ? text.utf8.map { "\\u00" + String($0, radix: 16) }.joined() : text
             let members = Array(Samples.assertionBody.dropLast()) + [("clientDataHash", "\"\(written)\"")]
-            let decoding = try Samples.decoder().decode(Samples.request(body: Samples.body(members)))
+            let decoding = try Samples.decode(body: Samples.body(members))
             #expect((decoding.request != nil) == isFine)
         }
     }
@@ -79,9 +79,7 @@ import Testing
     @Test(arguments: [".", "\\n", "\\u0061"])
     func `a token of dots, or of more escapes than any has, is not a token`(unit: String) throws {
         let token = String(repeating: unit, count: 60_000 / unit.utf8.count)
-        let decoding = try Samples.decoder().decode(
-            Samples.request(path: Samples.path(.verifyAppCheckToken), body: "{\"appCheckToken\":\"\(token)\"}")
-        )
-        #expect(decoding.refusal == .tokenInvalid)
+        let body = Samples.body([("appCheckToken", "\"\(token)\"")])
+        #expect(try Samples.decode(path: Samples.path(.verifyAppCheckToken), body: body).refusal == .tokenInvalid)
     }
 }

@@ -7,9 +7,7 @@ import Testing
 @Suite struct TokenRequestTests {
     private static func decode(_ token: String, project: String = "contract-test-1") throws -> RequestDecoding {
         let path = "v1beta/projects/\(project):verifyAppCheckToken"
-        return try Samples.decoder().decode(
-            Samples.request(path: path, body: Samples.body([("app_check_token", "\"\(token)\"")]))
-        )
+        return try Samples.decode(path: path, body: Samples.body([("app_check_token", "\"\(token)\"")]))
     }
 
     private static func token(_ payload: String) -> String { "e30.\(Samples.payload(payload)).c2ln" }

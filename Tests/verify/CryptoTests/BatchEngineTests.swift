@@ -111,14 +111,14 @@ struct BatchEngineTests {
         #expect(engine.verify(checks.reversed()) == expected.reversed())
     }
 
-    @Test(arguments: usable)
+    @Test(arguments: WycheproofTests.Engine.usable)
     func `any bit of r, s, digest or key that changes refuses the signature, and no other`(
-        arithmetic: BatchArithmetic
+        kind: WycheproofTests.Engine
     ) {
-        let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 5))
+        let (engine, cases) = (kind.make(), SignatureCases(seed: 5))
         let valid = cases.valid(0)
         for start in stride(from: 0, to: 1280, by: 160) {
-            let checks = stride(from: start, to: start + 160, by: 5).map { cases.altered(valid, bit: $0) } + [valid]
+            let checks = (start..<start + 160).map { cases.altered(valid, bit: $0) } + [valid]
             #expect(engine.verify(checks) == checks.indices.map { $0 == checks.count - 1 })
         }
     }

@@ -7,12 +7,8 @@ import Testing
 /// Apple's public anchors, and single faults in them.
 @Suite(.enabled(if: WycheproofVectors.arePresent, Comment(rawValue: WycheproofVectors.absence)))
 struct CACertificateTests {
-    private static func pem(_ name: String) throws -> [UInt8] {
-        try [UInt8](Data(contentsOf: WycheproofVectors.directory.appendingPathComponent("\(name).pem")))
-    }
-
     private static func certificate(_ name: String) throws -> CACertificate {
-        let all = try CACertificate.readPEM(pem(name))
+        let all = CACertificate.readPEM(Vectors.pem("\(name).pem"))
         try #require(all.count == 1)
         return try #require(all.first)
     }
@@ -100,8 +96,7 @@ struct CACertificateTests {
     }
 
     @Test func `a PEM text may have several certificates and text around them`() throws {
-        let first = try Self.pem("Apple_Root_CA_G3")
-        let second = try Self.pem("Apple_App_Attestation_Root_CA")
+        let (first, second) = (Vectors.appleReceiptRoot, Vectors.appleAttestationRoot)
         let text = Array("a comment\n".utf8) + first + Array("\nbetween\n".utf8) + second + Array("after\n".utf8)
         let digests = CACertificate.readPEM(text).map(\.digest)
         #expect(
@@ -112,7 +107,7 @@ struct CACertificateTests {
     }
 
     @Test func `a PEM text with one unusable block gives nothing`() throws {
-        let good = try Self.pem("Apple_Root_CA_G3")
+        let good = Vectors.appleReceiptRoot
         let text = try #require(String(bytes: good, encoding: .utf8))
         let broken = [
             "", "no certificate at all", String(text.dropLast(40)), text + text.dropLast(40),

@@ -48,7 +48,7 @@ enum KeyFixtures {
         der[100] ^= 1
         return pem("RSA PRIVATE KEY", der)
     }()
-    private static func pem(_ name: String, _ der: [UInt8]) -> String {
+    static func pem(_ name: String, _ der: [UInt8]) -> String {
         let digits = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN \(name)-----\n\(digits)\n-----END \(name)-----\n"
     }

@@ -34,8 +34,7 @@ import Testing
     }
 
     @Test func `refused attestations and keys in the ledger do not count against the rate`() throws {
-        let rig = try ExchangeRig(Self.settings(1))
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh(Self.settings(1))
         let (first, second) = (try rig.challenge(), try rig.challenge())
         let answers = try rig.send([
             .attestation(of: FakeDevice(ExchangeKit.model, seed: 4), challenge: first, fault: .nonceFlipped),

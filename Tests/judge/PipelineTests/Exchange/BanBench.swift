@@ -6,6 +6,13 @@ import SimulationKit
 import Streams
 import TestKit
 
+extension ExchangeRig {
+    /// A rig, and a device that it does not know.
+    static func fresh(_ settings: PipelineSettings? = nil) throws -> (rig: ExchangeRig, device: FakeDevice) {
+        (try ExchangeRig(settings ?? ExchangeKit.settings()), FakeDevice(ExchangeKit.model, seed: 3))
+    }
+}
+
 /// A rig, a device that is registered in it, and an operator.
 struct BanBench {
     static let fid = OperatorCommand.Subject.installation(BanID.installation("fid-1"))

@@ -12,16 +12,14 @@ import Testing
 
     @Test(arguments: [(life - 1, "accepted"), (life, "challenge-expired")])
     func `a challenge is valid by stream time until its ttl is over`(age: Int64, expected: String) throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         let challenge = try rig.challenge()
         rig.time += age
         #expect(try rig.send(.attestation(of: device, challenge: challenge)).summary == expected)
     }
 
     @Test func `a record with a time before the stream time is judged by the stream time`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         let challenge = try rig.challenge()
         rig.time += Self.life
         _ = try rig.challenge()
@@ -64,8 +62,7 @@ import Testing
 
     @Test(arguments: ["bit", "short", "long", "other app", "unknown key", "bare bytes"])
     func `only a challenge that was sealed for the app is valid`(fault: String) throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         var challenge = try rig.challenge(fault == "other app" ? ExchangeKit.otherResource : ExchangeKit.resource)
         switch fault {
         case "bit": challenge[20] ^= 1
@@ -87,8 +84,7 @@ import Testing
     func `an empty challenge is malformed in every challenge mode`(isSealed: Bool) throws {
         var settings = try ExchangeKit.settings()
         settings.exchange.challenges.mode = isSealed ? .sealed : .external
-        let rig = try ExchangeRig(settings)
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try ExchangeRig.fresh(settings)
         let artifact = [1] + device.keyID.bytes + [UInt8](repeating: 0, count: 64)
         let requests = [
             ExchangeRequest.attestation(of: device, challenge: []),

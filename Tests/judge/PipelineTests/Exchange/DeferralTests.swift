@@ -66,8 +66,7 @@ import Testing
 
     @Test(arguments: [Missing.signing, .published, .algorithm])
     func `a duplicate whose token cannot be minted is deferred, not accepted without one`(missing: Missing) throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try ExchangeRig.fresh()
         let attested = try rig.attestation(of: device).with(id: "a")
         let artifact = try #require(rig.send(attested).artifact)
         let asserted = try rig.assertion(of: &device, artifact).with(id: "b")

@@ -29,8 +29,7 @@ import Testing
     }
 
     @Test func `a repeated attestation gets token and artifact again`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         let request = try rig.attestation(of: device, limitedUse: true).with(id: "r1")
         let first = try rig.send(request)
         let writes = rig.streams.ledger.count
@@ -46,8 +45,7 @@ import Testing
     }
 
     @Test func `within one batch the second copy is the duplicate`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         let request = try rig.attestation(of: device).with(id: "r1")
         let answers = try rig.send([request, request])
         #expect(answers.map(\.isDuplicate) == [false, true])
@@ -56,8 +54,7 @@ import Testing
     }
 
     @Test func `a duplicate survives the worker, and a rotated signing key changes only its signature`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         let request = try rig.attestation(of: device).with(id: "r1")
         let first = try #require(rig.send(request).token)
         let keys = try ExchangeKit.keys(tokens: [
@@ -113,8 +110,7 @@ import Testing
     func `the same attestation under another id is challenge-consumed, in every mode`(sealsChallenges: Bool) throws {
         var settings = try ExchangeKit.settings()
         settings.exchange.challenges.mode = sealsChallenges ? .sealed : .external
-        let rig = try ExchangeRig(settings)
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh(settings)
         let challenge = sealsChallenges ? try rig.challenge() : [1, 2, 3]
         let request = ExchangeRequest.attestation(of: device, challenge: challenge)
         #expect(try rig.send(request).verdict == "accepted")
@@ -123,8 +119,7 @@ import Testing
     }
 
     @Test func `the artifact of a duplicate is sealed under the current key, which is in use from then on`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh(ExchangeKit.settings(sealing: [1]))
         let request = try rig.attestation(of: device).with(id: "r1")
         let first = try rig.send(request)
         #expect(try rig.replace(ExchangeKit.settings(sealing: [5, 1])) == nil)

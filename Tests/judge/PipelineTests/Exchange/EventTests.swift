@@ -14,8 +14,8 @@ import Testing
     }
 
     @Test func `a success has exactly the members of the contract`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings { $0.rollout = Rollout(mode: .shadow, parts: 10_000_000) })
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        let settings = try ExchangeKit.settings { $0.rollout = Rollout(mode: .shadow, parts: 10_000_000) }
+        var (rig, device) = try ExchangeRig.fresh(settings)
         let request = try rig.attestation(of: device).with(id: "r-1")
         let attested = try rig.send(request)
         #expect(
@@ -47,8 +47,7 @@ import Testing
     }
 
     @Test func `a failure has its reason, also if the request was refused for its shape`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         let bad = try rig.send(rig.attestation(of: device, limitedUse: true, fault: .nonceFlipped))
         #expect(
             Self.members(bad) == [
@@ -68,8 +67,7 @@ import Testing
 
     @Test(arguments: ["key-mismatch", "too-old", "from-future"])
     func `an answer of 503 is not a failure of the device`(reason: String) throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         var request = try rig.attestation(of: device)
         switch reason {
         case "key-mismatch": request.key = Array("elsewhere".utf8)
@@ -99,8 +97,7 @@ import Testing
     }
 
     @Test func `refusals without an event are counted by app, verb and reason`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings { $0.rollout = Rollout(mode: .on, parts: 0) })
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh(ExchangeKit.settings { $0.rollout = Rollout(mode: .on, parts: 0) })
         let handshake = [RecordHeader("handshake", "attestation"), RecordHeader("installation-id", "i")]
         func call(_ path: String) -> ExchangeRequest {
             ExchangeRequest(ExchangeRequest.value(path, body: Array("{}".utf8)))
@@ -130,8 +127,7 @@ import Testing
     }
 
     @Test func `other verbs, unregistered apps, duplicates and dead letters have no event`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh()
         let challenge = try rig.challenge()
         let attested = ExchangeRequest.attestation(of: device, challenge: challenge).with(id: "r1")
         #expect(try rig.send(attested).event != nil)

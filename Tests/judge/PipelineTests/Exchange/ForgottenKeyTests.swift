@@ -12,18 +12,6 @@ import Testing
 /// `forget`: nothing of the key is left, in memory and on the topic, and what comes back is the device's own doing.
 @Suite("Forgotten keys")
 struct ForgottenKeyTests {
-    private static func send(
-        _ verb: OperatorCommand.Action,
-        _ device: FakeDevice,
-        to rig: ExchangeRig,
-        seed: UInt8,
-        keepsBan: Bool = false
-    ) throws -> String? {
-        var command = OperatorCommand.sample(verb, .key(device.keyID), at: rig.time, seed: seed)
-        command.keepsBan = keepsBan
-        return try rig.send(.command(command, rig.settings.exchange.keys)).summary
-    }
-
     private static func registered(
         _ policy: UnknownKeyPolicy
     ) throws -> (rig: ExchangeRig, device: FakeDevice, artifact: [UInt8]) {
@@ -40,7 +28,7 @@ struct ForgottenKeyTests {
         #expect(try rig.refresh(&device, artifact).summary == "accepted")
         let (id, point) = (device.keyID.bytes, device.publicKey.x.bytes)
         #expect(Self.traces(id, rig) == 1 && Self.traces(point, rig) == 1)
-        #expect(try Self.send(.forget, device, to: rig, seed: 1) == "accepted")
+        #expect(try rig.send(rig.command(.forget, device, seed: 1)).summary == "accepted")
         #expect(Self.traces(id, rig) == 0 && Self.traces(point, rig) == 0)
         #expect(rig.key(device) == nil && rig.loop.ledgers[0]?.keys.count == 0)
         #expect(try rig.refresh(&device, artifact).summary == "unknown-key")
@@ -48,31 +36,33 @@ struct ForgottenKeyTests {
         #expect(rig.key(device) == nil)
         #expect(try rig.refresh(&device, artifact).summary == "unknown-key")
         // Once more is as good as once.
-        #expect(try Self.send(.forget, device, to: rig, seed: 2) == "accepted")
+        #expect(try rig.send(rig.command(.forget, device, seed: 2)).summary == "accepted")
     }
 
     @Test func `its last request is no duplicate any more, and its challenges stay used`() throws {
         var (rig, device, artifact) = try Self.registered(.restore)
         let last = try rig.assertion(of: &device, artifact).with(id: "r1")
         #expect(try rig.send(last).summary == "accepted")
-        _ = try Self.send(.forget, device, to: rig, seed: 1)
+        _ = try rig.send(rig.command(.forget, device, seed: 1))
         #expect(try rig.send(last).summary == "challenge-consumed", "nothing is accepted twice")
         #expect(rig.key(device) == nil)
     }
 
     @Test func `the device's own artifact brings the key back where apps.json restores, as a new record`() throws {
         var (rig, device, artifact) = try Self.registered(.restore)
-        _ = try Self.send(.forget, device, to: rig, seed: 1)
+        _ = try rig.send(rig.command(.forget, device, seed: 1))
         let restored = try rig.refresh(&device, artifact)
         #expect(restored.result?["evidence"]?["restored"]?.bool == true)
         // A ban that outlives the key prevents it.
-        _ = try Self.send(.ban, device, to: rig, seed: 2)
-        #expect(try Self.send(.forget, device, to: rig, seed: 3, keepsBan: true) == "accepted")
+        _ = try rig.send(rig.command(.ban, device, seed: 2))
+        var keeping = OperatorCommand.sample(.forget, .key(device.keyID), at: rig.time, seed: 3)
+        keeping.keepsBan = true
+        #expect(try rig.send(.command(keeping, rig.settings.exchange.keys)).summary == "accepted")
         #expect(Self.traces(device.keyID.bytes, rig) == 0, "a ban is a hash")
         try rig.restart()
         #expect(try rig.refresh(&device, artifact).summary == "banned")
         // Without the option it goes with the key.
-        #expect(try Self.send(.forget, device, to: rig, seed: 4) == "accepted")
+        #expect(try rig.send(rig.command(.forget, device, seed: 4)).summary == "accepted")
         #expect(rig.loop.ledgers[0]?.bans.isEmpty == true)
         #expect(try rig.refresh(&device, artifact).summary == "accepted")
     }

@@ -38,8 +38,7 @@ import Testing
     }
 
     @Test func `all names of an app are one app: attested under one, refreshed under another`() throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try ExchangeRig.fresh()
         let artifact = try rig.register(device, resource: "projects/123456789012/apps/\(ExchangeKit.appID)")
         #expect(rig.key(device)?.app == ExchangeKit.name)
         for (resource, subject) in [
@@ -59,24 +58,9 @@ import Testing
         #expect(path.result?["path"]?.string == "/v1/\(ExchangeKit.name):generateAppAttestChallenge")
     }
 
-    @Test(arguments: [
-        ("oauthClients/(null)", 404), ("projects/contract-test-1/apps/", 404), ("projects/nobody/apps/1:1:ios:1", 404),
-        ("projects/contract-test-1", 404), ("projects/contract-test-1/apps/1:2:ios:3", 404),
-    ])
-    func `an unregistered app is not found`(resource: String, code: Int64) throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        let answers = try rig.send(.challenge(resource))
-        #expect(answers.code == code)
-        #expect(answers.reason == "unknown-app")
-        #expect(answers.answer == nil)
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
-        #expect(try rig.send(.attestation(of: device, challenge: [1], resource: resource)).code == code)
-    }
-
     @Test(arguments: ["v1", "v1beta"])
     func `answers have the members that Google's have, v1beta's mirrors repeat the token`(version: String) throws {
-        let rig = try ExchangeRig(ExchangeKit.settings())
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try ExchangeRig.fresh()
         let made = try rig.send(.challenge(version: version))
         let challenge = try #require(made.challenge)
         #expect(made.text(.tokens) == Self.text(["challenge": challenge], #""ttl":"300s""#))

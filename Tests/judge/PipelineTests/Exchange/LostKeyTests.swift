@@ -9,16 +9,17 @@ import Testing
 
 /// Assertions whose key the ledger has lost, and artifacts that do not fit.
 @Suite struct LostKeyTests {
-    /// A device's artifact from a worker whose ledger was lost.
-    private static func orphan(_ seed: UInt64 = 3) throws -> (device: FakeDevice, artifact: [UInt8]) {
-        var (rig, device, artifact) = try ExchangeRig.registered(seed: seed)
-        for _ in 0..<3 { _ = try rig.refresh(&device, artifact) }
-        return (device, artifact)
+    /// A device's artifact from a worker whose ledger was lost, and the worker that comes after it.
+    private static func orphan(
+        _ settings: PipelineSettings? = nil
+    ) throws -> (rig: ExchangeRig, device: FakeDevice, artifact: [UInt8]) {
+        var (lost, device, artifact) = try ExchangeRig.registered()
+        for _ in 0..<3 { _ = try lost.refresh(&device, artifact) }
+        return (try ExchangeRig(settings ?? ExchangeKit.settings()), device, artifact)
     }
 
     @Test func `a lost key is restored from its artifact: with this assertion's counter, in result and event`() throws {
-        var (device, artifact) = try Self.orphan()
-        let rig = try ExchangeRig(ExchangeKit.settings())
+        var (rig, device, artifact) = try Self.orphan()
         let answers = try rig.refresh(&device, artifact)
         #expect(answers.verdict == "accepted")
         #expect(answers.counter == 4)
@@ -38,8 +39,7 @@ import Testing
     }
 
     @Test func `a lost key whose assertion is refused stays lost, and no event reports it as restored`() throws {
-        var (device, artifact) = try Self.orphan()
-        let rig = try ExchangeRig(ExchangeKit.settings())
+        var (rig, device, artifact) = try Self.orphan()
         let answers = try rig.send(rig.assertion(of: &device, artifact, fault: .signatureFlipped))
         #expect(answers.reason == "signature-invalid")
         #expect(rig.key(device) == nil)
@@ -48,10 +48,9 @@ import Testing
 
     @Test(arguments: ["policy", "unchecked"])
     func `a lost key is unknown if restoring is not allowed or the partition is not certain`(why: String) throws {
-        var (device, artifact) = try Self.orphan()
         var settings = try ExchangeKit.settings { if why == "policy" { $0.unknownKeys = .refuse } }
         if why == "unchecked" { settings.partitionOfKey = nil }
-        let rig = try ExchangeRig(settings)
+        var (rig, device, artifact) = try Self.orphan(settings)
         let answers = try rig.refresh(&device, artifact)
         #expect(answers.reason == "unknown-key" && answers.code == 403)
         #expect(rig.key(device) == nil && answers.answer == nil)
@@ -62,7 +61,7 @@ import Testing
     }
 
     @Test func `on a partition that is not the key's no key is restored`() throws {
-        var (device, artifact) = try Self.orphan()
+        var (_, device, artifact) = try Self.orphan()
         let rig = try ExchangeRig(ExchangeKit.settings(partitions: 2), partitions: 2)
         var request = try rig.assertion(of: &device, artifact)
         let home = ExchangeKit.partition(of: device.keyID.recordKey, 2)
@@ -75,24 +74,19 @@ import Testing
 
     @Test(arguments: ["other app", "environment", "tag", "key ID", "sealing key", "version", "short", "foreign ring"])
     func `an artifact that does not fit is refused, whether the ledger knows the key or not`(fault: String) throws {
-        var (device, artifact) = try Self.orphan()
-        var settings = try ExchangeKit.settings()
-        if fault == "environment" {
-            settings = try ExchangeKit.settings { $0.expectations.environments = [.development] }
+        let settings = try ExchangeKit.settings(keys: ExchangeKit.keys(sealing: fault == "foreign ring" ? [8] : [1])) {
+            if fault == "environment" { $0.expectations.environments = [.development] }
         }
-        if fault == "foreign ring" {
-            settings = try ExchangeKit.settings(keys: ExchangeKit.keys(sealing: [8]))
-        }
+        var (rig, device, artifact) = try Self.orphan(settings)
         switch fault {
         case "tag": artifact[artifact.count - 1] ^= 1
         case "sealing key": artifact[34] ^= 1
         case "version": artifact[0] = 2
         case "short": artifact = Array(artifact.prefix(60))
+        case "key ID": artifact[5] ^= 1
         default: break
         }
-        let rig = try ExchangeRig(settings)
         let resource = fault == "other app" ? ExchangeKit.otherResource : ExchangeKit.resource
-        if fault == "key ID" { artifact[5] ^= 1 }
         var request = try rig.assertion(of: &device, artifact, resource: resource)
         if fault == "key ID", let claimed = KeyID(artifact[1..<33].span) { request.key = claimed.recordKey }
         let answers = try rig.send(request)
@@ -145,8 +139,7 @@ import Testing
 
     @Test(arguments: [1, 10_000])
     func `a restored key serves the assertion after it, in the same batch or the next`(most: Int) throws {
-        var (device, artifact) = try Self.orphan()
-        let rig = try ExchangeRig(ExchangeKit.settings())
+        var (rig, device, artifact) = try Self.orphan()
         let back = try rig.assertion(of: &device, artifact)
         let behind = Self.verification(of: &device)
         let answers = most == 1 ? try [rig.send(back), rig.send(behind)] : try rig.send([back, behind])
@@ -155,8 +148,7 @@ import Testing
     }
 
     @Test func `an assertion before the one that restores its key has an unknown key`() throws {
-        var (device, artifact) = try Self.orphan()
-        let rig = try ExchangeRig(ExchangeKit.settings())
+        var (rig, device, artifact) = try Self.orphan()
         let before = Self.verification(of: &device)
         let back = try rig.assertion(of: &device, artifact)
         #expect(try rig.send([before, back]).map { $0.reason ?? $0.verdict } == ["unknown-key", "accepted"])

@@ -16,8 +16,7 @@ import Testing
     private static func answers() throws -> [(kind: String, answers: ExchangeAnswers)] {
         var settings = try ExchangeKit.settings()
         settings.maxRecordBytes = 4_000
-        let rig = try ExchangeRig(settings)
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try ExchangeRig.fresh(settings)
         var found: [(kind: String, answers: ExchangeAnswers)] = []
         func send(_ kind: String, _ request: ExchangeRequest) throws {
             found.append((kind, try rig.send(request.with(id: kind))))
@@ -79,19 +78,13 @@ import Testing
         let rig = try ExchangeRig(ExchangeKit.settings())
         let trace = [RecordHeader("tracestate", "a=b"), RecordHeader("traceparent", "00-1-2-03")]
         let offset = rig.streams.end(of: 0)
-        let record = InboundRecord(
-            topic: "q",
-            partition: 0,
-            offset: offset,
-            timestamp: rig.time,
-            key: nil,
-            value: ExchangeRequest.value("v1/projects/p/apps/x:y", body: nil),
-            headers: trace
-        )
+        let value = ExchangeRequest.value("v1/projects/p/apps/x:y", body: nil)
+        var record = RequestRecords.record(value, key: nil, offset: offset, timestamp: rig.time)
+        record.headers = trace
         rig.streams.add(record)
         try rig.settle()
         let result = try #require(rig.streams.outputs.first { $0.stream == .results })
-        let named = [RecordHeader("request-id", "q/0/\(offset)"), RecordHeader("status", "400")]
+        let named = [RecordHeader("request-id", "appattest.requests/0/\(offset)"), RecordHeader("status", "400")]
         #expect(result.headers == named + trace)
     }
 

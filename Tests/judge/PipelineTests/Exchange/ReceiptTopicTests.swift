@@ -14,10 +14,13 @@ import Testing
 struct ReceiptTopicTests {
     private static let time = EvaluationTime(milliseconds: ExchangeKit.start - 1000)
 
-    private static func rig(_ mode: RiskPolicy.Mode = .report, hasTopic: Bool = true) throws -> ExchangeRig {
+    private static func fresh(
+        _ mode: RiskPolicy.Mode = .report,
+        hasTopic: Bool = true
+    ) throws -> (rig: ExchangeRig, device: FakeDevice) {
         var settings = try ExchangeKit.settings { $0.risk.mode = mode }
         settings.hasReceipts = hasTopic
-        return try ExchangeRig(settings)
+        return try ExchangeRig.fresh(settings)
     }
 
     private static func headers(_ record: OutboundRecord) -> [String: String] {
@@ -29,8 +32,7 @@ struct ReceiptTopicTests {
     }
 
     @Test func `an accepted attestation's receipt is written as Apple signed it, under the key ID`() throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         let object = device.attest(clientDataHash: ExchangeKit.clientDataHash, at: Self.time)
         let answers = try rig.send(.plain(.verifyAttestation, object, of: device))
         let receipt = try #require(answers.receipts.first)
@@ -47,8 +49,7 @@ struct ReceiptTopicTests {
     }
 
     @Test func `an exchange's receipt names the installation, and its duplicate writes nothing`() throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         let request = try rig.attestation(of: device)
             .with(headers: [RecordHeader("installation-id", "cGhvbmU1678901234567890")]).with(id: "once")
         let first = try rig.send(request)
@@ -59,20 +60,18 @@ struct ReceiptTopicTests {
     }
 
     @Test func `without the mode, without the topic, and for what is refused, nothing is written`() throws {
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
-        for rig in [try Self.rig(.off), try Self.rig(.report, hasTopic: false)] {
+        for (rig, device) in [try Self.fresh(.off), try Self.fresh(.report, hasTopic: false)] {
             let answers = try rig.send(.verifyAttestation(of: device))
             #expect(answers.verdict == "accepted" && answers.receipts.isEmpty)
         }
-        let rig = try Self.rig()
+        let (rig, device) = try Self.fresh()
         let refused = device.attest(clientDataHash: SHA256.hash([1]).bytes, at: Self.time)
         let answers = try rig.send(.plain(.verifyAttestation, refused, of: device))
         #expect(answers.reason == "nonce-mismatch" && answers.receipts.isEmpty)
     }
 
     @Test func `a receipt that is not genuine is not kept, and one that is only old is`() throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         let damaged = device.attest(
             clientDataHash: ExchangeKit.clientDataHash,
             at: Self.time,
@@ -90,8 +89,7 @@ struct ReceiptTopicTests {
 
     @Test(arguments: [true, false])
     func `forget leaves a tombstone, and what attests behind it writes anew`(inOneBatch: Bool) throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         let attestation = ExchangeRequest.verifyAttestation(of: device)
         let requests = [attestation, try rig.command(.forget, device, seed: 1), attestation]
         let answers = try inOneBatch ? rig.send(requests) : requests.map(rig.send)
@@ -100,14 +98,13 @@ struct ReceiptTopicTests {
         #expect(written.map(\.key) == [device.keyID.recordKey, device.keyID.recordKey, device.keyID.recordKey])
         #expect(written.map { $0.value == nil } == [false, true, false])
         #expect(written[1].headers.isEmpty)
-        let without = try Self.rig(.off, hasTopic: false)
+        let without = try Self.fresh(.off, hasTopic: false).rig
         let forgotten = try without.send(without.command(.forget, device, seed: 2))
         #expect(forgotten.verdict == "accepted" && forgotten.receipts.isEmpty)
     }
 
     @Test func `a ban and an assertion write no receipt`() throws {
-        let rig = try Self.rig()
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try Self.fresh()
         let artifact = try rig.register(device)
         let refreshed = try rig.refresh(&device, artifact)
         #expect(refreshed.verdict == "accepted" && refreshed.receipts.isEmpty)

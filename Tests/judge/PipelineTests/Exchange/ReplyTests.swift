@@ -11,10 +11,12 @@ import Testing
 @Suite struct ReplyTests {
     private static let partitions: Int32 = 3
 
-    private static func rig(_ partitions: Int32? = Self.partitions) throws -> ExchangeRig {
+    private static func fresh(
+        _ partitions: Int32? = Self.partitions
+    ) throws -> (rig: ExchangeRig, device: FakeDevice) {
         var settings = try ExchangeKit.settings()
         settings.replyPartitions = partitions
-        return try ExchangeRig(settings)
+        return try ExchangeRig.fresh(settings)
     }
 
     private static func asking(_ request: ExchangeRequest, _ partition: String = "2") -> ExchangeRequest {
@@ -37,8 +39,7 @@ import Testing
     private static func text(_ reply: OutboundRecord) -> String { String(decoding: reply.value ?? [], as: UTF8.self) }
 
     @Test func `a reply to an exchange is the answer of the tokens topic, a duplicate's too`() throws {
-        let rig = try Self.rig()
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try Self.fresh()
         let challenged = try rig.send(Self.asking(.challenge()))
         #expect(try Self.text(Self.reply(challenged)) == challenged.text(.tokens))
         let challenge = try #require(challenged.challenge)
@@ -54,8 +55,7 @@ import Testing
     }
 
     @Test func `a reply to a token's verification is its response`() throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         let request = try rig.attestation(of: device, limitedUse: true)
         let token = try #require(rig.send(request).tokenText)
         let bodies = try ["{}", #"{"alreadyConsumed":true}"#].map { expected in
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a reply to a refused request is Google's error, with the result's status`() throws {
-        let rig = try Self.rig()
+        let rig = try Self.fresh().rig
         let path = "v1/\(ExchangeKit.resource):exchangeAppAttestAttestation"
         let shapeless = ExchangeRequest.value(path, body: Array("{}".utf8))
         let answers = try rig.send(Self.asking(ExchangeRequest(shapeless)))
@@ -85,8 +85,7 @@ import Testing
     }
 
     @Test func `a reply to a backend's own verb has the reason, and an exchange's has none`() throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         let told = try rig.send(Self.asking(.verifyAssertion(of: device, counter: 1)))
         let reason = try #require(told.reason)
         #expect(reason == "unknown-key")
@@ -98,7 +97,7 @@ import Testing
 
     @Test(arguments: ["0", "2", "3", "-1", "x", "", "2147483648"])
     func `a reply-to outside the topic is ignored and counted, and the request answered`(partition: String) throws {
-        let rig = try Self.rig()
+        let rig = try Self.fresh().rig
         let answers = try rig.send(Self.asking(.challenge(), partition))
         let isFine = ["0", "2"].contains(partition)
         #expect(answers.verdict == "accepted" && answers.replies.map(\.partition) == (isFine ? [Int32(partition)] : []))
@@ -110,13 +109,13 @@ import Testing
         partitions: Int32?,
         ignored: Int
     ) throws {
-        let rig = try Self.rig(partitions)
+        let rig = try Self.fresh(partitions).rig
         let answers = try rig.send(Self.asking(.challenge(), "0"))
         #expect(answers.verdict == "accepted" && answers.replies == [] && Self.ignored(rig) == ignored)
     }
 
     @Test func `a dead letter gets no reply, and a request that does not ask none either`() throws {
-        let rig = try Self.rig()
+        let rig = try Self.fresh().rig
         let letter = try rig.send(Self.asking(ExchangeRequest(Array("junk".utf8))))
         #expect(letter.outputs.map(\.stream) == [.deadLetters])
         #expect(try rig.send(ExchangeRequest.challenge()).replies == [] && Self.ignored(rig) == 0)

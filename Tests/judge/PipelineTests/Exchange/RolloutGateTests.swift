@@ -96,8 +96,7 @@ import Testing
     }
 
     @Test func `not admitted is never a failure, even with an invalid object, and consumes nothing`() throws {
-        let rig = try ExchangeRig(Self.settings(.on, 0))
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try ExchangeRig.fresh(Self.settings(.on, 0))
         let challenge = try rig.challenge()
         let bad = ExchangeRequest.attestation(of: device, challenge: challenge, fault: .nonceFlipped)
         let unsealed = ExchangeRequest.attestation(of: device, challenge: [1, 2])
@@ -124,8 +123,7 @@ import Testing
     }
 
     @Test func `a key in the ledger always passes: attested again, and its assertions`() throws {
-        let rig = try ExchangeRig(Self.settings(.on, Rollout.whole))
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try ExchangeRig.fresh(Self.settings(.on, Rollout.whole))
         let artifact = try #require(Self.attest(rig, device, "x").artifact)
         #expect(try rig.replace(Self.settings(.on, 0)) == nil)
         let again = try Self.attest(rig, device, "x")

@@ -14,24 +14,21 @@ struct VerifyReceiptTests {
     private static let hash = ExchangeKit.clientDataHash
     private static let day: Int64 = 86_400_000
 
-    private static func rig(_ adjust: (inout RegisteredApp) -> Void = { _ in }) throws -> ExchangeRig {
+    private static func fresh(_ adjust: (inout RegisteredApp) -> Void = { _ in }) throws -> (ExchangeRig, FakeDevice) {
         var settings = try ExchangeKit.settings {
             $0.risk.mode = .report
             adjust(&$0)
         }
         settings.hasReceipts = true
-        return try ExchangeRig(settings)
+        return try ExchangeRig.fresh(settings)
     }
 
-    private static func attested() throws -> (ExchangeRig, FakeDevice) {
-        let rig = try Self.rig()
-        return (rig, try attested(rig))
-    }
-
-    private static func attested(_ rig: ExchangeRig, seed: UInt64 = 3) throws -> FakeDevice {
-        let device = FakeDevice(ExchangeKit.model, seed: seed)
+    private static func attested(
+        _ adjust: (inout RegisteredApp) -> Void = { _ in }
+    ) throws -> (ExchangeRig, FakeDevice) {
+        let (rig, device) = try fresh(adjust)
         #expect(try rig.send(.verifyAttestation(of: device, at: rig.time - 1000)).verdict == "accepted")
-        return device
+        return (rig, device)
     }
 
     /// Apple's answer, made at a time.
@@ -144,8 +141,9 @@ struct VerifyReceiptTests {
     }
 
     @Test func `another key's receipt, and the one that the attestation brought, are refused`() throws {
-        let rig = try Self.rig()
-        let (device, other) = (try Self.attested(rig), try Self.attested(rig, seed: 4))
+        let (rig, device) = try Self.attested()
+        let other = FakeDevice(ExchangeKit.model, seed: 4)
+        _ = try rig.register(other)
         let foreign = Self.receipt(of: other, at: rig.time)
         #expect(try rig.send(ExchangeRequest.receipt(foreign, of: device)).reason == "receipt:key-mismatch")
         let attest = device.receipt(.attest, clientDataHash: Self.hash, at: EvaluationTime(milliseconds: rig.time))
@@ -156,11 +154,10 @@ struct VerifyReceiptTests {
     @Test(arguments: [nil, "receipt:app-id-mismatch", "receipt:environment-mismatch"])
     func `a receipt is of the key's own App ID and environment, whatever else its app accepts`(fault: String?) throws {
         let otherAppID = "ABCDE12345.com.example.other"
-        let rig = try Self.rig {
+        let (rig, device) = try Self.attested {
             $0.expectations.appIDs.append(AppID(otherAppID))
             $0.expectations.environments = [.production, .development]
         }
-        let device = try Self.attested(rig)
         let model = DeviceModel(
             ca: ExchangeKit.ca,
             appID: fault == "receipt:app-id-mismatch" ? otherAppID : ExchangeKit.appleAppID,
@@ -192,8 +189,7 @@ struct VerifyReceiptTests {
     }
 
     @Test func `a key that was imported without a usable point takes no receipt and keeps its record`() throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         var record = KeyRecord.sample(nil, counter: 7)
         record.unusableKey = [4, 4, 4]
         let (key, value) = LedgerCodec.encode(.key(device.keyID, record))
@@ -205,12 +201,11 @@ struct VerifyReceiptTests {
     }
 
     @Test func `a key that is not known gets a tombstone, and a banned one nothing`() throws {
-        let rig = try Self.rig()
+        let (rig, device) = try Self.attested()
         let stranger = FakeDevice(ExchangeKit.model, seed: 9)
         let unknown = try rig.send(ExchangeRequest.receipt(Self.receipt(of: stranger, at: rig.time), of: stranger))
         #expect(unknown.reason == "unknown-key")
         #expect(unknown.receipts.map(\.value) == [nil] && unknown.receipts.first?.headers.isEmpty == true)
-        let device = try Self.attested(rig)
         _ = try rig.send(rig.command(.ban, device, seed: 1))
         let banned = try rig.send(ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device))
         #expect(banned.reason == "banned" && banned.receipts.isEmpty && rig.key(device)?.risk == nil)
@@ -235,8 +230,7 @@ struct VerifyReceiptTests {
 
     @Test(arguments: [true, false])
     func `attested, refreshed and forgotten, a key keeps nothing, in one batch and in three`(inOneBatch: Bool) throws {
-        let rig = try Self.rig()
-        let device = FakeDevice(ExchangeKit.model, seed: 3)
+        let (rig, device) = try Self.fresh()
         let receipt = ExchangeRequest.receipt(Self.receipt(of: device, at: rig.time), of: device)
         let requests: [ExchangeRequest] = [
             .verifyAttestation(of: device, at: rig.time - 1000), receipt.with(id: "before"),
@@ -249,17 +243,13 @@ struct VerifyReceiptTests {
     }
 
     @Test func `a metric stands beside later verdicts for 30 days, and stays where the key attests again`() throws {
-        let rig = try Self.rig()
-        var device = FakeDevice(ExchangeKit.model, seed: 3)
+        var (rig, device) = try Self.fresh()
         let artifact = try rig.register(device)
         let made = rig.time
-        #expect(
-            try rig.send(ExchangeRequest.receipt(Self.receipt(of: device, at: made), of: device)).verdict == "accepted"
-        )
+        #expect(try rig.send(.receipt(Self.receipt(of: device, at: made), of: device)).verdict == "accepted")
         let metric = try #require(rig.key(device)?.risk)
-        #expect(
-            try rig.refresh(&device, artifact).result?["evidence"]?["risk"]?["metric"]?.integer == Int64(metric.value)
-        )
+        let beside = try rig.refresh(&device, artifact).result?["evidence"]?["risk"]
+        #expect(beside?["metric"]?.integer == Int64(metric.value))
         rig.time = made + 1000
         let again = try rig.send(.verifyAttestation(of: device, at: rig.time))
         #expect(again.verdict == "accepted" && again.result?["evidence"]?["risk"] != nil)

@@ -8,19 +8,14 @@ import Testing
     private func sample(_ seed: UInt8 = 1, environment: Environment = .production) throws -> Artifact {
         Artifact(
             publicKey: try Exchange.publicKey(seed),
-            app: Exchange.app,
+            app: ExchangeKit.name,
             appleAppID: "ABCDE12345.com.example.app",
             environment: environment,
             registeredAt: Exchange.now
         )
     }
 
-    private func reason(_ ring: SealingKeyRing, _ bytes: [UInt8]) -> Reason? {
-        switch ring.open(bytes) {
-        case .success: nil
-        case .failure(let reason): reason
-        }
-    }
+    private func reason(_ ring: SealingKeyRing, _ bytes: [UInt8]) -> Reason? { ring.open(bytes).failure }
 
     @Test(arguments: Environment.allCases)
     func `a sealed artifact opens again, and the same input seals to the same bytes`(environment: Environment) throws {
@@ -36,7 +31,7 @@ import Testing
         #expect(Artifact.sealingKeyID(of: bytes) == SealingKeyID(of: "key-1"))
         // Nothing of the content is readable.
         let text = String(decoding: bytes, as: UTF8.self)
-        #expect(!text.contains(Exchange.appID) && !text.contains("example"))
+        #expect(!text.contains(ExchangeKit.appID) && !text.contains("example"))
     }
 
     @Test func `different content has a different nonce`() throws {

@@ -8,7 +8,7 @@ import Testing
     private let random: [UInt8] = Array(1...16)
 
     private func challenge(_ ring: ChallengeKeyRing, at time: EvaluationTime = Exchange.now) throws -> [UInt8] {
-        try #require(ring.active).seal(app: Exchange.app, issuedAt: time, random: random)
+        try #require(ring.active).seal(app: ExchangeKit.name, issuedAt: time, random: random)
     }
 
     @Test func `a challenge has a fixed length, holds its issue time, and opens for its app`() throws {
@@ -19,7 +19,7 @@ import Testing
         #expect(Array(bytes[1..<5]) == SealingKeyID(of: "key-1").bytes)
         #expect(Array(bytes[1..<5]) == Array(SHA256.hash(Array("key-1".utf8)).bytes.prefix(4)))
         #expect(Array(bytes[11..<27]) == random)
-        let opened = try ring.open(bytes, app: Exchange.app, ttl: 300_000, at: Exchange.now).get()
+        let opened = try ring.open(bytes, app: ExchangeKit.name, ttl: 300_000, at: Exchange.now).get()
         #expect(opened.issuedAt == Exchange.now)
         #expect(opened.expiresAt.milliseconds == Exchange.now.milliseconds + 300_000)
     }
@@ -30,7 +30,7 @@ import Testing
     {
         let ring: ChallengeKeyRing = try ExchangeKit.ring([1, 2])
         let bytes = try challenge(ring)
-        func reason(_ bytes: [UInt8]) -> Reason? { failure(ring, bytes, Exchange.app, at: Exchange.now) }
+        func reason(_ bytes: [UInt8]) -> Reason? { failure(ring, bytes) }
         for bit in 0..<(8 * bytes.count) {
             let isOfID = (1..<5).contains(bit / 8)
             #expect(reason(flipping(bit, of: bytes)) == (isOfID ? .challengeKeyUnknown : .challengeInvalid))
@@ -40,30 +40,29 @@ import Testing
         #expect(reason(bytes) == nil)
     }
 
-    private func failure(_ ring: ChallengeKeyRing, _ bytes: [UInt8], _ app: String, at time: EvaluationTime) -> Reason?
-    {
-        switch ring.open(bytes, app: app, ttl: 300_000, at: time) {
-        case .success: nil
-        case .failure(let reason): reason
-        }
-    }
+    private func failure(
+        _ ring: ChallengeKeyRing,
+        _ bytes: [UInt8],
+        _ app: String = ExchangeKit.name,
+        at time: EvaluationTime = Exchange.now
+    ) -> Reason? { ring.open(bytes, app: app, ttl: 300_000, at: time).failure }
 
     @Test func `a challenge serves no other app, not even one with the same name prefix`() throws {
         let ring: ChallengeKeyRing = try ExchangeKit.ring([1])
         let bytes = try challenge(ring)
-        for app in [Exchange.app + "0", String(Exchange.app.dropLast()), "projects/1/apps/2", ""] {
-            #expect(failure(ring, bytes, app, at: Exchange.now) == .challengeInvalid)
+        for app in [ExchangeKit.name + "0", String(ExchangeKit.name.dropLast()), "projects/1/apps/2", ""] {
+            #expect(failure(ring, bytes, app) == .challengeInvalid)
         }
     }
 
     @Test func `old keys of the ring still open challenges, foreign keys and other secrets of one id do not`() throws {
         let old: ChallengeKeyRing = try ExchangeKit.ring([1])
         let bytes = try challenge(old)
-        #expect(failure(try ExchangeKit.ring([2, 1]), bytes, Exchange.app, at: Exchange.now) == nil)
-        #expect(failure(try ExchangeKit.ring([2]), bytes, Exchange.app, at: Exchange.now) == .challengeKeyUnknown)
-        #expect(failure(ChallengeKeyRing(), bytes, Exchange.app, at: Exchange.now) == .challengeKeyUnknown)
+        #expect(failure(try ExchangeKit.ring([2, 1]), bytes) == nil)
+        #expect(failure(try ExchangeKit.ring([2]), bytes) == .challengeKeyUnknown)
+        #expect(failure(ChallengeKeyRing(), bytes) == .challengeKeyUnknown)
         let impostor = try ChallengeKeyRing([NamedSecret(id: "key-1", secret: Secret(ExchangeKit.secretBytes(2)))])
-        #expect(failure(impostor, bytes, Exchange.app, at: Exchange.now) == .challengeInvalid)
+        #expect(failure(impostor, bytes) == .challengeInvalid)
     }
 
     @Test(
@@ -76,7 +75,7 @@ import Testing
     func `the stream time decides whether a challenge is valid`(elapsed: Int64, reason: Reason?) throws {
         let ring: ChallengeKeyRing = try ExchangeKit.ring([1])
         let time = EvaluationTime(milliseconds: Exchange.now.milliseconds + elapsed)
-        #expect(failure(ring, try challenge(ring), Exchange.app, at: time) == reason)
+        #expect(failure(ring, try challenge(ring), at: time) == reason)
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, 1 << 48 - 1, 1 << 48, .max])
@@ -86,7 +85,7 @@ import Testing
         let bytes = try challenge(ring, at: time)
         for ttl in [0, 1, Int64.max] {
             for stream in [Int64.min, 0, milliseconds, .max] {
-                let result = ring.open(bytes, app: Exchange.app, ttl: ttl, at: EvaluationTime(milliseconds: stream))
+                let result = ring.open(bytes, app: ExchangeKit.name, ttl: ttl, at: EvaluationTime(milliseconds: stream))
                 if case .success(let opened) = result {
                     #expect((0..<(1 << 48)).contains(opened.issuedAt.milliseconds))
                 }

@@ -1,15 +1,11 @@
 import AppAttest
 import AppCheck
 import Crypto
+import TestKit
 import Testing
 
-/// Keys, names and times that the tests of the exchange share.
+/// Keys, claims and a time that the tests of the exchange share.
 enum Exchange {
-    static let projectNumber = Contract.root["identifiers"]["projectNumber"].string
-    static let projectID = Contract.root["identifiers"]["projectId"].string
-    static let appID = Contract.root["identifiers"]["appId"].string
-    static let client = Contract.root["identifiers"]["oauthClientId"].string
-    static let app = "projects/\(projectNumber)/apps/\(appID)"
     static let now = EvaluationTime(milliseconds: 1_795_000_000_000)
 
     static func publicKey(_ seed: UInt8) throws -> P256PublicKey {
@@ -18,13 +14,13 @@ enum Exchange {
 
     static func claims(
         limitedUse: Bool = false,
-        subject: String = appID,
+        subject: String = ExchangeKit.appID,
         issuedAt: Int64 = now.milliseconds / 1000
     ) -> TokenClaims {
         TokenClaims(
             subject: subject,
-            projectNumber: projectNumber,
-            projectID: projectID,
+            projectNumber: ExchangeKit.projectNumber,
+            projectID: ExchangeKit.projectID,
             issuedAt: issuedAt,
             expiresAt: issuedAt + (limitedUse ? 300 : 3600),
             id: Contract.root["token"][limitedUse ? "limitedUseClaims" : "sessionClaims"]["jti"].string
@@ -36,9 +32,9 @@ extension TokenKeyRing {
     /// The claims of a token that one of these keys signed, for the tests' project and its app or client.
     func claims(
         of token: [UInt8],
-        number: String = Exchange.projectNumber,
-        id: String? = Exchange.projectID,
-        subjects: [String] = [Exchange.appID, Exchange.client],
+        number: String = ExchangeKit.projectNumber,
+        id: String? = ExchangeKit.projectID,
+        subjects: [String] = [ExchangeKit.appID, ExchangeKit.client],
         at time: EvaluationTime = Exchange.now
     ) -> TokenClaims? {
         let result = TokenVerifier(keys: self).verify(
@@ -50,6 +46,10 @@ extension TokenKeyRing {
         )
         return try? result.get()
     }
+}
+
+extension Result {
+    var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
 /// `bytes` with one bit turned.

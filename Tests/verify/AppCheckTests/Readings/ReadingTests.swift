@@ -183,7 +183,7 @@ struct ReadingBench {
                 expectations: expectations,
                 at: Self.time
             )
-            refusal = Self.refusal(prepared.verified(by: OpenSSLEngine()))
+            refusal = prepared.verified(by: OpenSSLEngine()).failure
         case .assertion, .receipt:
             let prepared = verifier.prepareAssertion(
                 object,
@@ -191,12 +191,8 @@ struct ReadingBench {
                 key: key,
                 expectations: expectations
             )
-            refusal = Self.refusal(prepared.verified(by: OpenSSLEngine()))
+            refusal = prepared.verified(by: OpenSSLEngine()).failure
         }
         return refusal?.code
-    }
-
-    private static func refusal<Evidence>(_ result: Result<Evidence, Refusal>) -> Refusal? {
-        if case .failure(let refusal) = result { refusal } else { nil }
     }
 }
