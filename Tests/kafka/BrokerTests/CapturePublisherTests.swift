@@ -9,25 +9,23 @@ import Testing
 
 @Suite(.waiting)
 struct CapturePublisherTests {
-    private func publisher(
-        _ fixture: MockFixture,
-        _ change: (inout CapturePublisher.Options) -> Void
-    ) throws -> CapturePublisher {
-        var options = CapturePublisher.Options()
-        change(&options)
-        return try CapturePublisher(properties: fixture.properties(), topic: MockFixture.topic, options: options)
-    }
-
     private func publish(
         _ records: [PublishRecord],
         _ fixture: MockFixture,
         isStopped: @autoclosure () -> Bool = false,
         before: (Int) throws -> Void = { _ in },
-        options change: (inout CapturePublisher.Options) -> Void = { _ in }
+        options change: (inout CapturePublisher.Options) -> Void = { _ in },
+        waiting: (KafkaFault) -> Void = { _ in }
     ) throws -> PublishReport {
-        let publisher = try publisher(fixture, change)
+        var options = CapturePublisher.Options()
+        change(&options)
+        let publisher = try CapturePublisher(
+            properties: fixture.properties(),
+            topic: MockFixture.topic,
+            options: options
+        )
         var index = 0
-        return try publisher.publish(isStopped: isStopped) {
+        return try publisher.publish(isStopped: isStopped, waiting: waiting) {
             guard index < records.count else { return nil }
             try before(index)
             defer { index += 1 }
@@ -84,14 +82,13 @@ struct CapturePublisherTests {
 
     @Test func `a broker that stays down is named once while it is waited for, and in the report`() throws {
         try withMock { fixture in
-            let publisher = try publisher(fixture) { $0.deliveryMilliseconds = 600 }
-            var (rest, waits): (ArraySlice<PublishRecord>, [String]) = (keyed[...], [])
-            let report = try publisher.publish(
-                waiting: { waits.append($0.message) },
-                next: {
-                    if rest.count == keyed.count { try fixture.cluster.setBroker(1, isUp: false) }
-                    return rest.popFirst()
-                }
+            var waits: [String] = []
+            let report = try publish(
+                keyed,
+                fixture,
+                before: { if $0 == 0 { try fixture.cluster.setBroker(1, isUp: false) } },
+                options: { $0.deliveryMilliseconds = 600 },
+                waiting: { waits.append($0.message) }
             )
             #expect(waits.count == 1, "\(waits)")
             #expect(report.failed == 40 && report.acknowledged == 0 && !report.isComplete)

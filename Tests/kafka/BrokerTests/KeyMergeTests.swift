@@ -203,6 +203,8 @@ struct KeyTableTests {
         var keys = StoredKeys()
         keys.set(key.keyID, record)
         #expect(keys[key.keyID] == record)
+        keys.remove(key.keyID)
+        #expect(keys[key.keyID] == nil && keys.ids.isEmpty)
     }
 
     @Test(arguments: [0, 1, 63, 64, 65, 66])
@@ -222,18 +224,6 @@ struct KeyTableTests {
         key.lastRequest?.verdict = verdict
         let expected = LastRequest(id: "r", valueDigest: SHA256.hash(Array("r".utf8)), issuedAt: 10, expiresAt: 20)
         #expect(KeyTable.record(of: key).lastRequest == (verdict == "accepted" ? expected : nil))
-    }
-
-    @Test func `of two lines for one key the later one counts, and the counter never falls`() {
-        var keys = StoredKeys()
-        _ = keys.add(KeySamples.key(1, counter: 9))
-        var second = KeySamples.key(1, counter: 4)
-        second.app = KeySamples.app
-        _ = keys.add(second)
-        #expect(keys.count == 1)
-        #expect(keys[second.keyID]?.counter == 9 && keys[second.keyID]?.app == KeySamples.app)
-        keys.remove(second.keyID)
-        #expect(keys[second.keyID] == nil && keys.ids.isEmpty)
     }
 
     @Test func `key records are deleted last`() {

@@ -70,11 +70,10 @@ struct MovedLedgerTests {
 
         /// The same worker's ledger, moved.
         func moved(_ step: Step) throws -> [StoredRecord] {
-            var ledger = MovedLedger(KeyHomes(.murmur2, step.old), to: KeyHomes(.murmur2, step.new))
-            for record in rig.streams.ledger {
-                ledger.take(try LedgerCodec.decode(key: record.key, value: record.value), of: record.partition)
-            }
-            ledger.join()
+            let ledger = try MovedLedgerTests.moved(
+                rig.streams.ledger.map { (try LedgerCodec.decode(key: $0.key, value: $0.value), $0.partition) },
+                step
+            )
             #expect(ledger.keyCount == 6 && ledger.conflicts == 0)
             return Array(ledger.records()) + ledger.newMarks([0x67], nil, isWhole: true)
         }
@@ -157,6 +156,17 @@ struct MovedLedgerTests {
         #expect(try Self.accepted(used, Self.again(used, records, step.new)) > 0)
     }
 
+    /// A ledger of these records, moved.
+    private static func moved(
+        _ changes: [(LedgerChange, Int32)],
+        _ step: Step = Step(old: 2, new: 3)
+    ) -> MovedLedger {
+        var ledger = MovedLedger(KeyHomes(.murmur2, step.old), to: KeyHomes(.murmur2, step.new))
+        for (change, partition) in changes { ledger.take(change, of: partition) }
+        ledger.join()
+        return ledger
+    }
+
     // MARK: One record
 
     private static let time = EvaluationTime(milliseconds: 1_000)
@@ -183,10 +193,7 @@ struct MovedLedgerTests {
 
     /// Where records come to, by their keys; marks are left out.
     private static func places(_ changes: [(LedgerChange, Int32)], _ step: Step) -> [[UInt8]: [Int32]] {
-        var ledger = MovedLedger(KeyHomes(.murmur2, step.old), to: KeyHomes(.murmur2, step.new))
-        for (change, partition) in changes { ledger.take(change, of: partition) }
-        ledger.join()
-        return Dictionary(grouping: ledger.records(), by: \.key).mapValues { $0.map(\.partition).sorted() }
+        Dictionary(grouping: moved(changes, step).records(), by: \.key).mapValues { $0.map(\.partition).sorted() }
     }
 
     @Test(
@@ -218,12 +225,8 @@ struct MovedLedgerTests {
         let changes = [(LedgerChange.challenge(Self.id, Self.used), 0), (Self.mark(500), 0)] as [(LedgerChange, Int32)]
         #expect(Self.places(changes + [(Self.mark(2_000), 1)], step).count == 1)
         #expect(Self.places(changes + [(Self.mark(2_001), 1)], step).isEmpty)
-        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
-        for (partition, time) in [(0, 500), (1, 2_001), (0, 1_000)] as [(Int32, Int64)] {
-            ledger.take(Self.mark(time), of: partition)
-        }
-        ledger.take(Self.mark(nil), of: 1)
-        ledger.join()
+        let times = [(500, 0), (2_001, 1), (1_000, 0), (nil, 1)] as [(Int64?, Int32)]
+        let ledger = Self.moved(times.map { (Self.mark($0), $1) })
         let last = ledger.newMarks([0x67], nil, isWhole: true)
         #expect(last.map(\.partition) == [0, 1, 2])
         let mark = PartitionMark(
@@ -278,11 +281,10 @@ struct MovedLedgerTests {
     }
 
     @Test func `a late record behind a higher counter moves nothing back, as in every restore`() throws {
-        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
         let (late, high) = (KeySamples.key(1, counter: 9), KeySamples.key(1, counter: 10))
         let home = Self.home(of: high.keyID, among: 2)
-        for key in [high, late] { ledger.take(.key(key.keyID, KeyTable.record(of: key, after: nil)), of: home) }
-        ledger.join()
+        let changes = [high, late].map { LedgerChange.key($0.keyID, KeyTable.record(of: $0, after: nil)) }
+        let ledger = Self.moved(changes.map { ($0, home) })
         #expect(try Self.keys(ledger).map(\.record.counter) == [10])
     }
 
@@ -293,15 +295,12 @@ struct MovedLedgerTests {
         func ban(_ kind: Ban.Kind, until: Int64?, _ offset: Int64? = 3) -> Ban {
             Ban(kind, since: Self.time, until: until.map { EvaluationTime(milliseconds: $0) }, offset: offset)
         }
-        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
-        ledger.take(.key(key.keyID, KeyTable.record(of: key)), of: home)
-        ledger.take(.ban(own, ban(.key, until: nil)), of: home)
-        ledger.take(.ban(Self.id, ban(.installation, until: 5_000)), of: 0)
-        ledger.take(.ban(Self.id, ban(.installation, until: 6_000)), of: 1)
-        ledger.take(.ban(SHA256.hash([8]), ban(.key, until: 9_000)), of: 1)
-        ledger.take(.ban(SHA256.hash([9]), ban(.key, until: nil)), of: 1)
-        ledger.take(.banLifted(SHA256.hash([9])), of: 1)
-        ledger.join()
+        let ledger = Self.moved([
+            (.key(key.keyID, KeyTable.record(of: key)), home), (.ban(own, ban(.key, until: nil)), home),
+            (.ban(Self.id, ban(.installation, until: 5_000)), 0), (.ban(Self.id, ban(.installation, until: 6_000)), 1),
+            (.ban(SHA256.hash([8]), ban(.key, until: 9_000)), 1), (.ban(SHA256.hash([9]), ban(.key, until: nil)), 1),
+            (.banLifted(SHA256.hash([9])), 1),
+        ])
         var found: [Digest: [Int32: Ban]] = [:]
         for record in ledger.records() {
             guard case .ban(let id, let ban) = try LedgerCodec.decode(key: record.key, value: record.value) else {
@@ -320,11 +319,11 @@ struct MovedLedgerTests {
         let id = KeySamples.key(1, counter: 5).keyID
         let (two, three) = (Self.home(of: id, among: 2), Self.home(of: id, among: 3))
         let other = three == two ? (three + 1) % 3 : two
+        func record(_ counter: UInt32) -> LedgerChange {
+            .key(id, KeyTable.record(of: KeySamples.key(1, counter: counter)))
+        }
         for (first, second) in [(5, 9), (9, 5)] as [(UInt32, UInt32)] {
-            var ledger = MovedLedger(KeyHomes(.murmur2, 3), to: KeyHomes(.murmur2, 4))
-            ledger.take(.key(id, KeyTable.record(of: KeySamples.key(1, counter: first))), of: other)
-            ledger.take(.key(id, KeyTable.record(of: KeySamples.key(1, counter: second))), of: three)
-            ledger.join()
+            let ledger = Self.moved([(record(first), other), (record(second), three)], Step(old: 3, new: 4))
             let written = try Self.keys(ledger)
             #expect(written.map(\.record.counter) == [9] && written.map(\.partition) == [Self.home(of: id, among: 4)])
             #expect(Array(ledger.records()).count == 1 && ledger.keyCount == 1 && ledger.conflicts == 0)
@@ -340,10 +339,8 @@ struct MovedLedgerTests {
         let place = Self.home(of: key.keyID, among: 2)
         var other = KeyTable.record(of: KeySamples.key(1, counter: stray))
         other.environment = other.environment == .production ? .development : .production
-        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 3))
-        ledger.take(.key(key.keyID, KeyTable.record(of: KeySamples.key(1, counter: home))), of: place)
-        ledger.take(.key(key.keyID, other), of: 1 - place)
-        ledger.join()
+        let own = KeyTable.record(of: KeySamples.key(1, counter: home))
+        let ledger = Self.moved([(.key(key.keyID, own), place), (.key(key.keyID, other), 1 - place)])
         #expect(ledger.conflicts == 1 && ledger.keyCount == 1)
         let kept = try #require(try Self.keys(ledger).first?.record)
         #expect(kept.counter == 9 && kept.environment != other.environment)

@@ -11,7 +11,7 @@ import Testing
 
 /// The table of positions, row by row, each with its neighbours.
 struct PartitionPositionsTests {
-    private static let own = Array("workers".utf8)
+    private static let (own, others) = (Array("workers".utf8), Array("others".utf8))
 
     /// Requests from 10 to 1,000.
     private static func found(
@@ -65,7 +65,6 @@ struct PartitionPositionsTests {
         let skipped: Int64
         /// The message's words; nil = no message.
         let note: String?
-        let hasCommitted: Bool
         /// What is committed before anything is read.
         let commitsFirst: Int64?
 
@@ -75,64 +74,40 @@ struct PartitionPositionsTests {
             at offset: Int64?,
             skipped: Int64 = 0,
             note: String? = nil,
-            hasCommitted: Bool = true,
             commitsFirst: Int64? = nil
         ) {
             (testDescription, self.found, self.offset, self.skipped) = (row, found, offset, skipped)
-            (self.note, self.hasCommitted, self.commitsFirst) = (note, hasCommitted, commitsFirst)
+            (self.note, self.commitsFirst) = (note, commitsFirst)
         }
     }
 
     static let starts: [Start] = [
-        Start("1, first start", found(nil, isEmpty: true), at: nil, hasCommitted: false),
-        Start("1, a partition was added", found(nil, isEmpty: true, others: true), at: nil, hasCommitted: false),
-        Start(
-            "1, an older version's import, and a partition without traffic yet",
-            found(nil, others: true),
-            at: nil,
-            hasCommitted: false
-        ),
-        Start("2, imported", found(nil, mark: mark(0)), at: nil, hasCommitted: false),
-        Start("2, imported, others are at work", found(nil, mark: mark(0), others: true), at: nil, hasCommitted: false),
+        Start("1, first start", found(nil, isEmpty: true), at: nil),
+        Start("1, a partition was added", found(nil, isEmpty: true, others: true), at: nil),
+        Start("1, an older version's import, and a partition without traffic yet", found(nil, others: true), at: nil),
+        Start("2, imported", found(nil, mark: mark(0)), at: nil),
+        Start("2, imported, others are at work", found(nil, mark: mark(0), others: true), at: nil),
         Start(
             "2, the first batch was cut short at least once",
             found(nil, mark: mark(40, .atLeastOnceUncommitted)),
             at: 40,
-            hasCommitted: false,
             commitsFirst: 40
         ),
-        Start("6, upgrade without a mark", found(500, isOwn: false), at: 500, hasCommitted: false),
+        Start("6, upgrade without a mark", found(500, isOwn: false), at: 500),
         Start(
             "6, upgrade where nothing was accepted, or a reset",
             found(500, isOwn: false, isEmpty: true),
             at: 500,
-            note: "nothing of the requests before offset 500",
-            hasCommitted: false
+            note: "nothing of the requests before offset 500"
         ),
-        Start(
-            "6, upgrade, transactions",
-            found(500, isOwn: false, mark: olderTransaction),
-            at: 500,
-            hasCommitted: false
-        ),
-        Start(
-            "6, upgrade, at least once",
-            found(500, isOwn: false, mark: olderAtLeastOnce(500)),
-            at: 500,
-            hasCommitted: false
-        ),
-        Start(
-            "6, upgrade, moved forward",
-            found(500, isOwn: false, mark: olderAtLeastOnce(400)),
-            at: 500,
-            hasCommitted: false
-        ),
+        Start("6, upgrade, transactions", found(500, isOwn: false, mark: olderTransaction), at: 500),
+        Start("6, upgrade, at least once", found(500, isOwn: false, mark: olderAtLeastOnce(500)), at: 500),
+        Start("6, upgrade, moved forward", found(500, isOwn: false, mark: olderAtLeastOnce(400)), at: 500),
         Start(
             "6, upgrade after a crash, at least once",
             found(500, isOwn: false, mark: olderAtLeastOnce(501)),
             at: 500,
-            note: "before offset 501 were answered",
-            hasCommitted: false
+            note: "before offset 501 were answered"
         ),
         Start(
             "6, a rolling upgrade and a crash of an older version, at least once",
@@ -142,15 +117,14 @@ struct PartitionPositionsTests {
         ),
         Start("7, normal", found(500, mark: mark(500)), at: 500),
         Start("7, normal at least once", found(500, mark: mark(500, .atLeastOnce)), at: 500),
-        Start("7, after reset --offsets-only", found(500, isOwn: false, mark: mark(500)), at: 500, hasCommitted: false),
+        Start("7, after reset --offsets-only", found(500, isOwn: false, mark: mark(500)), at: 500),
         Start("7, nothing is accepted yet", found(500, mark: mark(500), isEmpty: true), at: 500),
         Start(
             "8, moved forward",
             found(501, isOwn: false, mark: mark(500)),
             at: 501,
             skipped: 1,
-            note: "from 500 to 501",
-            hasCommitted: false
+            note: "from 500 to 501"
         ),
         Start("11, a crash at least once", found(499, mark: mark(500, .atLeastOnce)), at: 500, commitsFirst: 500),
         Start(
@@ -163,7 +137,6 @@ struct PartitionPositionsTests {
             "11, a crash in the first batch after a reset or an upgrade",
             found(499, isOwn: false, mark: mark(500, .atLeastOnceUncommitted)),
             at: 500,
-            hasCommitted: false,
             commitsFirst: 500
         ),
         Start(
@@ -187,8 +160,7 @@ struct PartitionPositionsTests {
             found(7, isOwn: false, mark: mark(3)),
             at: 10,
             skipped: 7,
-            note: "up to 3 requests, from offset 7 on",
-            hasCommitted: false
+            note: "up to 3 requests, from offset 7 on"
         ),
         Start("14, just not", found(1_000, mark: mark(1_000)), at: 1_000),
         Start("as many partitions as the mark names", placed(on: 4, marked: 4), at: 500),
@@ -202,8 +174,8 @@ struct PartitionPositionsTests {
             return
         }
         #expect(offset == item.offset)
-        #expect(report.skippedAtMost == item.skipped && report.hasCommitted == item.hasCommitted)
-        #expect(report.uncommitted == item.commitsFirst)
+        #expect(report.skippedAtMost == item.skipped && report.uncommitted == item.commitsFirst)
+        #expect(report.hasCommitted == (item.found.committed != nil && item.found.isOwn))
         #expect((report.note == nil) == (item.note == nil), "\(report.note ?? "")")
         if let note = item.note { #expect(report.note?.contains(note) == true, "\(report.note ?? "")") }
     }
@@ -240,14 +212,10 @@ struct PartitionPositionsTests {
         ),
         Hold(
             "5, another group's ledger",
-            found(500, mark: mark(500, group: Array("others".utf8))),
+            found(500, mark: mark(500, group: others)),
             ["group others", "offset 500", toApplied, "ledger topic of its own"]
         ),
-        Hold(
-            "5, a group renamed",
-            found(nil, mark: mark(500, group: Array("others".utf8))),
-            ["group others", toApplied]
-        ),
+        Hold("5, a group renamed", found(nil, mark: mark(500, group: others)), ["group others", toApplied]),
         Hold("5, imported for another group", found(nil, mark: mark(0, group: [])), [toApplied]),
         Hold(
             "5, names that only look alike",

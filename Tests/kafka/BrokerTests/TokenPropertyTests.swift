@@ -25,17 +25,15 @@ struct TokenPropertyTests {
         #expect(try problem(Self.bearer + "enable.sasl.oauthbearer.unsecure.jwt=true") == nil)
     }
 
-    static let wrong: [(String, String)] = [
-        (bearer, "nowhere to get tokens from"),
-        ("\(bearer)\(command)/nothing/here", "token.command: /nothing/here cannot be run: No such file or directory"),
-        ("\(bearer)\(command)/etc/passwd x", "token.command: /etc/passwd cannot be run: Permission denied"),
-        ("\(bearer)\(command)bin/false", "must begin with the whole path of a program"),
-        ("\(access)sasl.mechanisms=PLAIN\n\(command)/bin/false", "needs security.protocol=sasl_ssl and sasl.mech"),
-        ("bootstrap.servers=a:1\nsasl.mechanisms=OAUTHBEARER\n\(command)/bin/false", "needs security.prot"),
-        (
-            "\(bearer)enable.sasl.oauthbearer.unsecure.jwt=true\n\(command)/bin/false",
-            "alone; remove enable.sasl.oauthbearer.unsecure.jwt=true"
-        ),
+    static let wrong: [String: String] = [
+        bearer: "nowhere to get tokens from",
+        "\(bearer)\(command)/nothing/here": "token.command: /nothing/here cannot be run: No such file or directory",
+        "\(bearer)\(command)/etc/passwd x": "token.command: /etc/passwd cannot be run: Permission denied",
+        "\(bearer)\(command)bin/false": "must begin with the whole path of a program",
+        "\(access)sasl.mechanisms=PLAIN\n\(command)/bin/false": "needs security.protocol=sasl_ssl and sasl.mech",
+        "bootstrap.servers=a:1\nsasl.mechanisms=OAUTHBEARER\n\(command)/bin/false": "needs security.prot",
+        "\(bearer)enable.sasl.oauthbearer.unsecure.jwt=true\n\(command)/bin/false":
+            "alone; remove enable.sasl.oauthbearer.unsecure.jwt=true",
     ]
 
     @Test func `a program that others may write, or exchange, is refused`() throws {

@@ -13,19 +13,14 @@ struct TokenScheduleTests {
         .success(BearerToken(text: "t", principal: "p", end: now + life))
     }
 
-    @Test func `the first run is at once, the next after four fifths of the token's life`() {
+    /// A life of a moment is no reason to run without a pause.
+    @Test(arguments: [(900_000, 720_000), (1, 1_000)] as [(Int64, Int64)])
+    func `the first run is at once, the next after four fifths of the token's life`(life: Int64, pause: Int64) {
         var schedule = TokenSchedule()
         #expect(schedule.isDue(at: Self.begin, isRefused: false))
-        #expect(schedule.note(token(life: 900_000), begin: Self.begin, at: Self.begin) == nil)
-        #expect(!schedule.isDue(at: Self.begin + 719_999, isRefused: false))
-        #expect(schedule.isDue(at: Self.begin + 720_000, isRefused: false))
-    }
-
-    @Test func `a life of a moment is no reason to run without a pause`() {
-        var schedule = TokenSchedule()
-        _ = schedule.note(token(life: 1), begin: Self.begin, at: Self.begin)
-        #expect(!schedule.isDue(at: Self.begin + 999, isRefused: false))
-        #expect(schedule.isDue(at: Self.begin + 1_000, isRefused: false))
+        #expect(schedule.note(token(life: life), begin: Self.begin, at: Self.begin) == nil)
+        #expect(!schedule.isDue(at: Self.begin + pause - 1, isRefused: false))
+        #expect(schedule.isDue(at: Self.begin + pause, isRefused: false))
     }
 
     @Test func `failures are told once, each pause is longer up to ten seconds, and the end of them is told`() {

@@ -118,8 +118,6 @@ struct TopicCheckTests {
         #expect(plan.count == 7 && receipts.name == "receipts" && receipts.partitions == 6)
         let settings = Dictionary(uniqueKeysWithValues: receipts.settings.map { ($0.name, $0.value) })
         #expect(settings.merging(Self.receiptSettings) { $1 } == settings)
-        let facts = TopicFacts(partitions: 6, settings: settings)
-        #expect(TopicCheck.judge(Self.good().merging(["receipts": facts]) { $1 }, Self.withReceipts) == [])
     }
 
     @Test func `unreadable settings are not judged`() {

@@ -27,83 +27,76 @@ struct TopicSettingsTests {
         return TopicCheck.judge(facts, names)
     }
 
-    struct Case: Sendable, CustomTestStringConvertible {
-        let topic: String
-        let setting: (name: String, value: String)
-        /// nil = no finding.
-        let severity: TopicFinding.Severity?
-        var testDescription: String { "\(topic) \(setting.name)=\(setting.value)" }
-
-        init(_ topic: String, _ name: String, _ value: String, _ severity: TopicFinding.Severity?) {
-            (self.topic, setting, self.severity) = (topic, (name, value), severity)
-        }
-    }
-
-    static let cases = [
-        Case("ledger", "delete.retention.ms", "86400000", nil),
-        Case("ledger", "delete.retention.ms", "86399999", .warning),
-        Case("ledger", "delete.retention.ms", "3599999", .problem),
-        Case("ledger", "min.cleanable.dirty.ratio", "0.5", nil),
-        Case("ledger", "min.cleanable.dirty.ratio", "0.9", .warning),
-        Case("ledger", "cleanup.policy", "compact,delete", .problem),
-        Case("ledger", "cleanup.policy", "delete", .problem),
-        Case("ledger", "cleanup.policy", "", .problem),
-        Case("ledger", "message.timestamp.type", "CreateTime", .warning),
-        Case("requests", "message.timestamp.type", "CreateTime", .warning),
-        Case("results", "cleanup.policy", "delete", nil),
-        Case("results", "cleanup.policy", "compact", .problem),
-        Case("requests", "cleanup.policy", "compact,delete", .problem),
-        Case("requests", "unclean.leader.election.enable", "true", .problem),
-        Case("ledger", "unclean.leader.election.enable", "true", .problem),
-        Case("ledger", "unclean.leader.election.enable", "false", nil),
-        Case("results", "min.insync.replicas", "2", nil),
-        Case("results", "min.insync.replicas", "1", .warning),
-        Case("results", "min.insync.replicas", "4", .problem),
-        Case("tokens", "retention.ms", "3600000", nil),
-        Case("tokens", "retention.ms", "86400001", .warning),
-        Case("tokens", "retention.ms", "-1", .warning),
-        Case("replies", "retention.ms", "3600000", nil),
-        Case("replies", "retention.ms", "3600001", .warning),
-        Case("replies", "retention.ms", "600000", nil),
-        Case("replies", "retention.ms", "-1", .warning),
-        Case("replies", "cleanup.policy", "compact", .problem),
-        Case("receipts", "cleanup.policy", "delete,compact", nil),
-        Case("receipts", "cleanup.policy", "compact", .problem),
-        Case("receipts", "cleanup.policy", "delete", .problem),
-        Case("receipts", "retention.ms", "2592000000", nil),
-        Case("receipts", "retention.ms", "-1", nil),
-        Case("receipts", "retention.ms", "2591999999", .warning),
-        Case("receipts", "max.compaction.lag.ms", "9223372036854775807", .warning),
-        Case("dead", "retention.ms", "604800000", nil),
-        Case("dead", "retention.ms", "-1", .warning),
-        Case("requests", "retention.ms", "604800000", nil),
-        Case("requests", "retention.ms", "-1", .warning),
-        Case("requests", "retention.ms", "3600000", .problem),
-        Case("dead", "max.message.bytes", "1048588", nil),
-        Case("dead", "max.message.bytes", "77824", .warning),
-        Case("dead", "max.message.bytes", "77823", .problem),
-        Case("results", "max.message.bytes", "1048588", nil),
-        Case("results", "max.message.bytes", "999999", .warning),
-        Case("results", "max.message.bytes", "117504", .warning),
-        Case("results", "max.message.bytes", "117503", .problem),
-        Case("tokens", "max.message.bytes", "700", .problem),
-        Case("events", "max.message.bytes", "700", .problem),
-        Case("ledger", "max.message.bytes", "700", .problem),
-        Case("requests", "max.message.bytes", "1000", nil),
+    /// A topic's setting, and how bad it is; nil = there is no finding.
+    static let cases: [(String, String, String, TopicFinding.Severity?)] = [
+        ("ledger", "delete.retention.ms", "86400000", nil),
+        ("ledger", "delete.retention.ms", "86399999", .warning),
+        ("ledger", "delete.retention.ms", "3599999", .problem),
+        ("ledger", "min.cleanable.dirty.ratio", "0.5", nil),
+        ("ledger", "min.cleanable.dirty.ratio", "0.9", .warning),
+        ("ledger", "cleanup.policy", "compact,delete", .problem),
+        ("ledger", "cleanup.policy", "delete", .problem),
+        ("ledger", "cleanup.policy", "", .problem),
+        ("ledger", "message.timestamp.type", "CreateTime", .warning),
+        ("requests", "message.timestamp.type", "CreateTime", .warning),
+        ("results", "cleanup.policy", "delete", nil),
+        ("results", "cleanup.policy", "compact", .problem),
+        ("requests", "cleanup.policy", "compact,delete", .problem),
+        ("requests", "unclean.leader.election.enable", "true", .problem),
+        ("ledger", "unclean.leader.election.enable", "true", .problem),
+        ("ledger", "unclean.leader.election.enable", "false", nil),
+        ("results", "min.insync.replicas", "2", nil),
+        ("results", "min.insync.replicas", "1", .warning),
+        ("results", "min.insync.replicas", "4", .problem),
+        ("tokens", "retention.ms", "3600000", nil),
+        ("tokens", "retention.ms", "86400001", .warning),
+        ("tokens", "retention.ms", "-1", .warning),
+        ("replies", "retention.ms", "3600000", nil),
+        ("replies", "retention.ms", "3600001", .warning),
+        ("replies", "retention.ms", "600000", nil),
+        ("replies", "retention.ms", "-1", .warning),
+        ("replies", "cleanup.policy", "compact", .problem),
+        ("receipts", "cleanup.policy", "delete,compact", nil),
+        ("receipts", "cleanup.policy", "compact", .problem),
+        ("receipts", "cleanup.policy", "delete", .problem),
+        ("receipts", "retention.ms", "2592000000", nil),
+        ("receipts", "retention.ms", "-1", nil),
+        ("receipts", "retention.ms", "2591999999", .warning),
+        ("receipts", "max.compaction.lag.ms", "9223372036854775807", .warning),
+        ("dead", "retention.ms", "604800000", nil),
+        ("dead", "retention.ms", "-1", .warning),
+        ("requests", "retention.ms", "604800000", nil),
+        ("requests", "retention.ms", "-1", .warning),
+        ("requests", "retention.ms", "3600000", .problem),
+        ("dead", "max.message.bytes", "1048588", nil),
+        ("dead", "max.message.bytes", "77824", .warning),
+        ("dead", "max.message.bytes", "77823", .problem),
+        ("results", "max.message.bytes", "1048588", nil),
+        ("results", "max.message.bytes", "999999", .warning),
+        ("results", "max.message.bytes", "117504", .warning),
+        ("results", "max.message.bytes", "117503", .problem),
+        ("tokens", "max.message.bytes", "700", .problem),
+        ("events", "max.message.bytes", "700", .problem),
+        ("ledger", "max.message.bytes", "700", .problem),
+        ("requests", "max.message.bytes", "1000", nil),
     ]
 
     @Test(arguments: cases)
-    func `a setting that loses data is a problem, others are warnings, and each names the fix`(_ item: Case) throws {
-        let findings = Self.findings(item.topic, [item.setting.name: item.setting.value])
-        #expect(findings.map(\.severity) == (item.severity.map { [$0] } ?? []))
+    func `a setting that loses data is a problem, others are warnings, and each names the fix`(
+        topic: String,
+        name: String,
+        value: String,
+        severity: TopicFinding.Severity?
+    ) throws {
+        let findings = Self.findings(topic, [name: value])
+        #expect(findings.map(\.severity) == (severity.map { [$0] } ?? []))
         guard let message = findings.first?.message else { return }
-        #expect(message.contains("\(item.setting.name)=\(item.setting.value)"), "\(message)")
+        #expect(message.contains("\(name)=\(value)"), "\(message)")
         #expect(message.contains("set ") || message.contains("raise "), "\(message)")
-        let isTooSmall = item.setting.name == "max.message.bytes" && item.severity == .problem
+        let isTooSmall = name == "max.message.bytes" && severity == .problem
         #expect(!isTooSmall || !message.contains("batch.size"), "\(message)")
-        let endingRun = ["ledger cleanup.policy", "results min.insync.replicas"]
-        let isFatal = endingRun.contains { item.testDescription.hasPrefix($0) }
-        #expect(item.severity == .warning || findings.first?.endsRun == isFatal, "else it waits, and answers what fits")
+        let isFatal = ["ledger cleanup.policy", "results min.insync.replicas"].contains("\(topic) \(name)")
+        #expect(severity == .warning || findings.first?.endsRun == isFatal, "else it waits, and answers what fits")
     }
 
     @Test func `topics that nobody could write to are not created, nor taken for created`() throws {

@@ -75,9 +75,4 @@ extension TransactionClient {
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
         try producer.flush(timeoutMilliseconds: timeoutMilliseconds)
     }
-
-    /// Sends offsets of the client's source, however long that takes.
-    package func sendOffsets(_ offsets: [PartitionOffset], _ metadata: GroupMetadata) throws(KafkaFault) {
-        try sendOffsets(offsets, metadata, CallBudget(until: Moment(milliseconds: Int64(Int.noLimit))))
-    }
 }

@@ -22,11 +22,7 @@ struct ClientCloserTests {
     }
 
     private func isAbandoned(_ count: Int, _ closer: ClientCloser) -> Bool {
-        eventually {
-            closer.abandoned
-        } until: {
-            $0 == count
-        }
+        eventually({ closer.abandoned }, until: { $0 == count })
     }
 
     @Test func `a client whose end hangs makes nobody wait, and is counted until it has ended`() {

@@ -18,13 +18,6 @@ struct FenceCounterTests {
         #expect(verdicts(.ofMember, [0, 10, 20, 60_000]) == [true, true, true, true])
     }
 
-    @Test(arguments: [(true, 12), (false, 3)])
-    func `a static member leaves the verdict on its transactional id to its member's name`(isStatic: Bool, most: Int) {
-        let times = Array(1...Int64(most) + 1)
-        let expected = Array(repeating: true, count: most) + [false]
-        #expect(verdicts(.ofWriter(isStaticMember: isStatic), times) == expected)
-    }
-
     @Test func `an own request without an answer excuses one fencing`() {
         var counter = FenceCounter.ofMember
         counter.excuse(2)

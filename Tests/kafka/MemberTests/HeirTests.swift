@@ -62,26 +62,6 @@ struct HeirTests {
         return events.filter { if case .ledger = $0 { false } else { true } }
     }
 
-    @Test func `a partition whose offset is known starts, whatever another's is`() throws {
-        let bench = try Self.heir(of: nil)
-        #expect(bench.member.membership.state == .owning)
-        let events = try Self.restore(bench, milliseconds: 1_000)
-        #expect(events == [.ledgerGiven(0)])
-        let started = try bench.member.ledgerIsWhole(
-            0,
-            mark: nil,
-            isEmpty: true,
-            of: bench.member.announcement,
-            at: bench.now
-        )
-        guard case .started(0, _)? = started else { return #expect(Bool(false)) }
-        // The other one's ledger is whole by now, and still it is not given.
-        bench.ledger.positions[1] = 8
-        #expect(try Self.restore(bench, milliseconds: 3_000).isEmpty)
-        bench.brokers.unstable = []
-        #expect(try Self.restore(bench, milliseconds: 3_000) == [.ledgerGiven(1)])
-    }
-
     @Test func `a member that knows no offset at all reads the ledgers all the same`() throws {
         let bench = try MemberBench()
         (bench.brokers.unstable, bench.brokers.ledgerEnd) = ([0, 1], 0)

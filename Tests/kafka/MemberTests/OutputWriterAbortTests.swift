@@ -28,17 +28,6 @@ struct OutputWriterAbortTests {
         #expect(bench.run(.abort).isUnknown == true && bench.producer.isDiscarded)
     }
 
-    @Test func `an abort waits for records in flight, then for requests without an answer`() {
-        let bench = failed()
-        (bench.producer.outstanding, bench.producer.unanswered.additions) = (2, 1)
-        bench.producer.onFlush = { $0.outstanding -= 1 }
-        bench.producer.onServe = { $0.unanswered.additions = 0 }
-        #expect(bench.run(.abort).isUnknown == false)
-        #expect(bench.producer.calls == ["flush 50", "flush 50", "serve 50", "abort 250"])
-        bench.producer.script[.offsets] = []
-        #expect(bench.run(.write(bench.batch())).isWritten && bench.producers.count == 1)
-    }
-
     @Test func `a request that nobody answers is waited for twenty times, or a second`() {
         for (milliseconds, waits) in [(1, 20), (100, 10)] as [(Int64, Int)] {
             let bench = failed()

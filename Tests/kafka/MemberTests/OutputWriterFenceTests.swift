@@ -34,21 +34,6 @@ struct OutputWriterFenceTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `a producer with a copy on its way writes no other output`(isEnd: Bool) {
-        let requests = isEnd ? \UnansweredRequests.ends : \.additions
-        let bench = WriterBench.ready()
-        // After a commit.
-        bench.producer.onFlush = { $0.unanswered[keyPath: requests] = 1 }
-        #expect(bench.run(.write(bench.batch())).isWritten && bench.producer.isDiscarded)
-        // Before a begin.
-        #expect(bench.run(.write(bench.batch())).isWritten && !bench.producer.isDiscarded)
-        let second = bench.producer
-        second.unanswered[keyPath: requests] = 1
-        #expect(bench.run(.write(bench.batch())).isWritten && bench.producers.count == 3)
-        #expect(second.isDiscarded && second.calls.filter { $0 == "begin" }.count == 1)
-    }
-
     @Test func `a transaction that was aborted with a repeat is known to be aborted`() {
         let bench = WriterBench.ready()
         bench.producer.script[.offsets] = [.abortable]

@@ -95,24 +95,22 @@ struct OutputWriterTests {
         #expect(tries == 2)
     }
 
-    @Test func `an output takes the id over by itself, for five seconds, and the next take-over goes on`() {
+    @Test(arguments: [(nil, 6_200), (1_000, 2_300)] as [(Int64?, Int64)])
+    func `an output takes the id over by itself, for five seconds at most, and the next take-over goes on`(
+        hurry: Int64?,
+        end: Int64
+    ) {
         let bench = WriterBench { $0.script[.initTransactions] = Array(repeating: .again, count: 100) }
-        let fault = bench.run(.write(bench.batch()), step: 100).fault
+        let batch = bench.batch()
+        if let hurry { batch.budget.shorten(to: bench.now + hurry) }
+        let fault = bench.run(.write(batch), step: 100).fault
         #expect(fault?.message == "no answer yet" && fault?.requiresAbort == true && fault?.isFatal == false)
-        #expect(bench.now.milliseconds <= 6_200)
+        #expect(bench.now.milliseconds <= end)
         #expect(bench.run(.abort).isUnknown == true)
         bench.producer.script = [:]
         _ = bench.run(.takeOver([:]))
         #expect(bench.producers.count == 1 && !bench.producer.isDiscarded)
         #expect(bench.run(.write(bench.batch())).isWritten)
-    }
-
-    @Test func `an output that hurries does not wait five seconds for the id`() {
-        let bench = WriterBench { $0.script[.initTransactions] = Array(repeating: .again, count: 100) }
-        let batch = bench.batch()
-        batch.budget.shorten(to: bench.now + 1_000)
-        #expect(bench.run(.write(batch), step: 100).fault?.requiresAbort == true)
-        #expect(bench.now.milliseconds <= 2_300)
     }
 
     // MARK: - Writing
@@ -131,36 +129,6 @@ struct OutputWriterTests {
         #expect(bench.producer.calls == ["begin", "produce 4", "flush 500", "offsets", "end 500"])
         #expect(ends == [0: 5, 1: 10] && !offsetsAreDue && time == 1_795_000_000_000)
         #expect(share == 5.0 / 30)
-    }
-
-    @Test func `at least once the ledger follows the outputs, and the offsets are the member's`() {
-        let bench = WriterBench(.atLeastOnce) { $0.onFlush = { $0.deliveries.lastLedgerOffsets = [0: 4] } }
-        let outcome = bench.run(.write(bench.batch()))
-        guard case .written(let ends, _, let offsetsAreDue, _) = outcome else { Issue.record("\(outcome)"); return }
-        #expect(bench.producer.calls == ["produce 2", "flush 500", "produce 2", "flush 500"])
-        #expect(bench.producer.produced.map(\.stream) == [.results, .results, .ledger, .ledger])
-        #expect(ends == [:] && offsetsAreDue, "records of others may lie between ours")
-        let small = bench.batch { $0.records = [.sample(.results, 0)] }
-        _ = bench.producer.takeCalls()
-        #expect(bench.run(.write(small)).isWritten)
-        #expect(bench.producer.calls == ["produce 1", "flush 500"])
-    }
-
-    @Test func `at least once a mark follows once the facts before it have arrived`() {
-        let bench = WriterBench(.atLeastOnce)
-        let marked = bench.batch { $0.records = [.mark(0)] + $0.records + [.mark(0), .mark(1)] }
-        #expect(bench.run(.write(marked)).isWritten)
-        #expect(
-            bench.producer.calls.filter { $0.hasPrefix("produce") } == [
-                "produce 2", "produce 1", "produce 2", "produce 2",
-            ]
-        )
-        #expect(bench.producer.produced.map(\.isMark) == [false, false, true, false, false, true, true])
-        let failing = WriterBench(.atLeastOnce)
-        failing.run(.takeOver([:]))
-        failing.producer.onFlush = { if $0.produced.last?.stream == .ledger { $0.deliveries.failed = 1 } }
-        #expect(failing.run(.write(marked)).fault != nil)
-        #expect(failing.producer.produced.map(\.isMark) == [false, false, true], "no fact before its mark")
     }
 
     /// The kinds of the ledger's records that were produced.
@@ -183,8 +151,10 @@ struct OutputWriterTests {
     ) {
         // Two partitions, so that each part holds two records.
         let records = batch.flatMap { kind in [0, 1].map { OutboundRecord.ledger(kind, $0) } }
-        let bench = WriterBench(.atLeastOnce)
-        #expect(bench.run(.write(bench.batch { $0.records = records })).isWritten)
+        let bench = WriterBench(.atLeastOnce) { $0.onFlush = { $0.deliveries.lastLedgerOffsets = [0: 4] } }
+        let outcome = bench.run(.write(bench.batch { $0.records = records }))
+        guard case .written(let ends, _, let offsetsAreDue, _) = outcome else { Issue.record("\(outcome)"); return }
+        #expect(ends == [:] && offsetsAreDue, "records of others may lie between ours")
         #expect(kinds(bench) == written.flatMap { [$0, $0] }, "\(claim)")
         let produced = bench.producer.calls.filter { $0.hasPrefix("produce") }
         #expect(produced == ["produce 0"] + written.map { _ in "produce 2" }, "each waits: \(claim)")
@@ -250,26 +220,8 @@ struct OutputWriterTests {
         #expect(bench.producer.produced.count == (delivery == .transaction ? 4 : 2))
     }
 
-    @Test func `a loss is seen before offsets are sent once more`() {
-        let bench = WriterBench.ready()
-        let batch = bench.batch()
-        bench.producer.onOffsets = { batch.budget.noteLost() }
-        bench.producer.script[.offsets] = [.again]
-        #expect(bench.run(.write(batch)).fault?.message == "the assignment was lost")
-        #expect(bench.producer.calls.filter { $0 == "offsets" }.count == 1)
-    }
-
     private static let cut =
         "the ledger topic's partition 1 ends before the offset already read: truncated or recreated"
-
-    @Test func `a cut ledger ends the transaction in doubt, and is named`() {
-        let bench = WriterBench.ready()
-        bench.producer.onFlush = { $0.deliveries.firstLedgerOffsets = [0: 5, 1: 3] }
-        let outcome = bench.run(.write(bench.batch { $0.knownLedgerEnds = [0: 5, 1: 4, 2: 9] }))
-        #expect(outcome.fault?.message == Self.cut && outcome.fault?.requiresAbort == true)
-        #expect(outcome.cutLedgers == [1])
-        #expect(bench.run(.abort).isUnknown == true && bench.producer.isDiscarded)
-    }
 
     @Test(arguments: Delivery.both)
     func `an output that fails for another reason says that its ledger was cut`(delivery: Delivery) {
@@ -310,20 +262,6 @@ struct OutputWriterTests {
         #expect(mark.key == LedgerCodec.encode(.markForgotten).key)
         #expect(bench.run(.abort).isUnknown == true)
         #expect(bench.run(.write(bench.batch())).isWritten, "the old end is forgotten")
-    }
-
-    @Test(arguments: Delivery.both)
-    func `a record that failed or has no offset ends the output`(delivery: Delivery) {
-        for hasNoOffset in [false, true] {
-            let bench = WriterBench.ready(delivery)
-            bench.producer.onFlush = {
-                $0.deliveries.firstFault = .stale("it may be lost")
-                if hasNoOffset { $0.deliveries.withoutOffset = 1 } else { $0.deliveries.failed = 1 }
-            }
-            let fault = bench.run(.write(bench.batch())).fault
-            #expect(fault?.message == "it may be lost" && fault?.requiresAbort == true && fault?.isFatal == false)
-            #expect(bench.run(.abort).isUnknown == (delivery == .atLeastOnce))
-        }
     }
 
     @Test(arguments: Delivery.both)

@@ -64,8 +64,6 @@ final class ScriptedProducer: TransactionProducer {
     var faults: [PortCall: KafkaFault] = [:]
     /// What becomes of a flush beside its outcome.
     var onFlush: (ScriptedProducer) -> Void = { _ in }
-    var onServe: (ScriptedProducer) -> Void = { _ in }
-    var onOffsets: () -> Void = {}
     private(set) var calls: [String] = []
     private(set) var produced: [OutboundRecord] = []
     private(set) var isDiscarded = false
@@ -110,17 +108,13 @@ final class ScriptedProducer: TransactionProducer {
         onFlush(self)
         return outcome == .done
     }
-    func serve(limit milliseconds: Int) {
-        calls.append("serve \(milliseconds)")
-        onServe(self)
-    }
+    func serve(limit milliseconds: Int) { calls.append("serve \(milliseconds)") }
     func forgetDeliveries() { deliveries = DeliverySummary() }
     func sendOffsets(
         _ offsets: [PartitionOffset],
         _ token: any MemberToken,
         _ budget: CallBudget
     ) throws(KafkaFault) {
-        onOffsets()
         _ = try play(.offsets)
     }
     func commit(limit milliseconds: Int) throws(KafkaFault) { _ = try play(.end, milliseconds) }
@@ -215,8 +209,6 @@ extension OutboundRecord {
         record.key = [kind.rawValue]
         return record
     }
-
-    var isMark: Bool { key == [LedgerCodec.Kind.mark.rawValue] }
 
     static func sample(_ stream: OutputTopic, _ partition: Int32) -> OutboundRecord {
         OutboundRecord(

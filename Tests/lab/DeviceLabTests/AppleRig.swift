@@ -75,34 +75,3 @@ struct AppleRig {
         try #require(ReceiptContent(unverified: exchange(receipt, at: time))).riskMetric?.shown
     }
 }
-
-/// What a refresher demands of an answer, white space around the receipt set aside.
-struct AppleAnswerJudge {
-    let verifier: ObjectVerifier
-    let device: FakeDevice
-    let sent: ReceiptContent
-
-    init(_ device: FakeDevice, sent: [UInt8]) throws {
-        (verifier, self.device) = (try Lab.verifier(), device)
-        self.sent = try #require(ReceiptContent(unverified: sent))
-    }
-
-    func accepts(_ answer: AppleAnswer, at now: EvaluationTime) throws -> Bool {
-        guard answer.status == 200, answer.body.count <= 16_384 else { return false }
-        if case .cut = answer.delivery { return false }
-        let text = Self.trimmed(answer.body)
-        guard let receipt = Base64.decode(text), Base64.encode(receipt) == text,
-            let content = ReceiptContent(unverified: receipt)
-        else { return false }
-        let verdict = try verifier.receipt(receipt, of: device, leaf: sent.leaf, at: now)
-        let digits = content.riskMetric?.utf8 ?? []
-        let isNumber = (1...9).contains(digits.count) && digits.allSatisfy { (0x30...0x39).contains($0) }
-        return verdict.refusal == nil && content.token == sent.token && content.createdAt > sent.createdAt && isNumber
-    }
-
-    private static func trimmed(_ text: [UInt8]) -> [UInt8] {
-        let isText: (UInt8) -> Bool = { $0 > 0x20 }
-        guard let first = text.firstIndex(where: isText), let last = text.lastIndex(where: isText) else { return [] }
-        return Array(text[first...last])
-    }
-}

@@ -30,11 +30,6 @@ struct LabAppleTimeTests {
         #expect(rig.send(receipt, at: AppleRig.later(notBefore)).status == 200)
     }
 
-    @Test func `an ATTEST receipt has no Not Before`() throws {
-        var rig = try AppleRig()
-        #expect(rig.send(AppleRig.attested(Lab.device(.ios27_0_1)), at: Lab.noon).status == 200)
-    }
-
     @Test func `an expired receipt gets 404`() throws {
         var rig = try AppleRig { $0.dates = ReceiptSpans(notBeforeSeconds: 0, expirySeconds: 86_400) }
         let receipt = try rig.exchange(AppleRig.attested(Lab.device(.ios27_0_1)), at: Lab.noon)

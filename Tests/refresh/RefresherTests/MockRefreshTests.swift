@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import Gateway
 internal import Kafka
+internal import KafkaKit
 internal import KafkaPorts
 internal import Risk
 internal import RiskKit
@@ -18,20 +19,17 @@ struct MockRefreshTests {
     private static let partitions: Int32 = 2
     private static let perPartition = 150
 
-    private static func configuration(_ cluster: MockCluster) -> Configuration {
+    private static func configuration(_ fixture: MockFixture) -> Configuration {
         var configuration = Configuration()
         configuration.topics.requests = "requests"
         configuration.topics.receipts = "receipts"
         configuration.membership = .dynamic
-        configuration.kafkaProperties = [
-            ("bootstrap.servers", cluster.bootstrapServers), ("group.id", "g"), ("fetch.wait.max.ms", "10"),
-            ("session.timeout.ms", "3500"), ("heartbeat.interval.ms", "200"), ("log_level", "0"),
-        ]
+        configuration.kafkaProperties = fixture.properties().map { (name: $0, value: $1) }
         return configuration
     }
 
-    private static func fill(_ cluster: MockCluster, createdAt: EvaluationTime) throws {
-        let producer = try Producer(KafkaProperties([("bootstrap.servers", cluster.bootstrapServers)]))
+    private static func fill(_ fixture: MockFixture, createdAt: EvaluationTime) throws {
+        let producer = try fixture.producer()
         let dates = ReceiptDates(type: .attest, createdAt: createdAt)
         for number in 0..<perPartition {
             for partition in 0..<partitions {
@@ -84,11 +82,13 @@ struct MockRefreshTests {
     }
 
     @Test func `every receipt becomes a request on its partition, and none does again after a restart`() throws {
-        let cluster = try MockCluster()
-        for topic in ["requests", "receipts"] { try cluster.createTopic(topic, partitions: Int(Self.partitions)) }
+        let fixture = try MockFixture()
+        for topic in ["requests", "receipts"] {
+            try fixture.cluster.createTopic(topic, partitions: Int(Self.partitions))
+        }
         let createdAt = EvaluationTime(milliseconds: 1_700_000_000_000)
-        try Self.fill(cluster, createdAt: createdAt)
-        let broker = try RefreshBroker(Self.configuration(cluster), instance: "a")
+        try Self.fill(fixture, createdAt: createdAt)
+        let broker = try RefreshBroker(Self.configuration(fixture), instance: "a")
         #expect(try broker.partitions() == Self.partitions)
         #expect(try broker.linesWithoutOffsets(Self.partitions) == ReceiptLine.allCases)
         let all = Int(Self.partitions) * Self.perPartition
@@ -105,14 +105,11 @@ struct MockRefreshTests {
             return passes > 50
         }
         #expect(second.calls.isEmpty)
-        let reader = try TopicReader(
-            KafkaProperties([("bootstrap.servers", cluster.bootstrapServers)]),
-            topic: "requests"
-        )
+        let reader = try TopicReader(KafkaProperties(fixture.properties()), topic: "requests")
         for partition in 0..<Self.partitions {
             #expect(try reader.watermarks(of: partition, timeoutMilliseconds: 5_000).high == Int64(Self.perPartition))
         }
-        withExtendedLifetime(cluster) {}
+        withExtendedLifetime(fixture) {}
     }
 }
 
@@ -120,7 +117,6 @@ struct MockRefreshTests {
 private final class AnsweringCaller: FakeCaller {
     override func begin(_ call: ReceiptCall, end: @escaping @Sendable (CallReply) -> Void) {
         super.begin(call, end: end)
-        let time = call.due
-        answer(call.number, .answered(FakeReceipts.answer(createdAt: time.after(milliseconds: 1))))
+        answer(call.number, .answered(FakeReceipts.answer(createdAt: call.due.after(milliseconds: 1))))
     }
 }

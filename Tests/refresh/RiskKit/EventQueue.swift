@@ -1,8 +1,8 @@
 package import AppAttest
 
 /// Events by time; those of one time in the order in which they were added.
-package struct EventQueue<Event: Sendable>: Sendable {
-    private struct Entry: Sendable {
+package struct EventQueue<Event> {
+    private struct Entry {
         let at: EvaluationTime
         let event: Event
     }

@@ -51,9 +51,7 @@ package final class RefreshBooks {
     private var ended: Set<Place> = []
     private var lost: Set<RecordPlace> = []
     private var checked: [Int: [Int32: Int64]] = [:]
-    private var events = EventQueue<UInt>()
-    private var actions: [UInt: () -> Void] = [:]
-    private var lastAction: UInt = 0
+    private var events = EventQueue<() -> Void>()
     package private(set) var complaints: [String] = []
     /// When each call began, with its line.
     package private(set) var calls: [(line: ReceiptLine, at: EvaluationTime)] = []
@@ -85,16 +83,14 @@ package final class RefreshBooks {
     // MARK: What happens later
 
     func later(_ milliseconds: Int64, at time: EvaluationTime, _ action: @escaping () -> Void) {
-        lastAction += 1
-        actions[lastAction] = action
-        events.add(lastAction, at: time.after(milliseconds: milliseconds))
+        events.add(action, at: time.after(milliseconds: milliseconds))
     }
 
     func happen(until time: EvaluationTime) {
-        while let number = events.take(until: time) { actions.removeValue(forKey: number)?() }
+        while let action = events.take(until: time) { action() }
     }
 
-    var isQuiet: Bool { actions.isEmpty }
+    var isQuiet: Bool { events.next == nil }
 
     // MARK: The topic
 

@@ -145,24 +145,6 @@ struct RefreshAnswersTests: DriverSuite {
         #expect(endAll(404).count == 29 && driver.counts.skipped.isEmpty)
     }
 
-    @Test mutating func `ten answers 401 in a row open the breaker, receipts of another team among good ones do not`()
-        throws
-    {
-        read(0..<40)
-        end(try present(call()), 401)
-        for number in 0..<9 {
-            end(try present(call()), 401)
-            #expect(driver.breakers[Self.production]?.isOpen == false, "\(number)")
-        }
-        end(try present(call()), 401)
-        #expect(driver.breakers[Self.production]?.isOpen == true)
-
-        driver = try Self.driver()
-        read(0..<40)
-        while let call = call() { end(call, call.offset.isMultiple(of: 2) ? 401 : 404) }
-        #expect(driver.breakers.values.allSatisfy { !$0.isOpen })
-    }
-
     @Test mutating func `an answer 429 lowers the rate, and Retry-After stops its environment alone`() throws {
         driver = try Self.driver(callsPerSecond: 100)
         read(0..<3)

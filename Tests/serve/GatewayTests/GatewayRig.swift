@@ -55,7 +55,6 @@ final class GatewayRig: Sendable {
             names: .standard,
             partitions: Self.partitions,
             partitioner: .murmur2,
-            properties: KafkaProperties(),
             replyTo: replyTo
         )
         // Each bytes differ from the last ones.

@@ -17,12 +17,18 @@ struct HealthyDeviceTests {
     struct Files: Sendable {
         /// Whether apps.json lists the second app, the OAuth client and the project's ID.
         var hasNewApp = false
+        /// Whether it says of the second app that it is retired.
+        var retiresApp = false
         var challenges: [UInt8] = [2]
         var sealing: [UInt8] = [1]
         var signing = "Kx3_Qa"
 
         func registry() throws -> Registry {
             let apps = try ExchangeKit.registry().apps
+            if retiresApp {
+                let name = "projects/\(ExchangeKit.projectNumber)/apps/\(ExchangeKit.otherAppID)"
+                return try Registry(apps: [apps[0], apps[2]], retired: [ExactText(name)])
+            }
             guard !hasNewApp else { return try Registry(apps: apps) }
             var first = apps[0]
             (first.oauthClientIDs, first.projectID) = ([], nil)
@@ -179,21 +185,11 @@ struct HealthyDeviceTests {
         order: [Machine]
     ) throws {
         let site = try Site(Files(hasNewApp: true))
-        let apps = try ExchangeKit.registry().apps
-        let name = "projects/\(ExchangeKit.projectNumber)/apps/\(ExchangeKit.otherAppID)"
-        let registry = try Registry(apps: [apps[0], apps[2]], retired: [ExactText(name)])
         var client = Client(ExchangeKit.otherResource, seed: 1)
         var hasRead: Set<Machine> = []
         for machine in order {
             hasRead.insert(machine)
-            switch machine {
-            case .first: site.gateways[0].gateway.replace(try GatewayRig.rules(registry, challenges: [2]))
-            case .second: site.gateways[1].gateway.replace(try GatewayRig.rules(registry, challenges: [2]))
-            case .worker:
-                var settings = try Files().worker()
-                settings.registry = registry
-                try site.worker.restart(settings)
-            }
+            try site.give(Files(retiresApp: true), to: machine, restarts: true)
             for (index, machine) in [Machine.first, .second].enumerated() {
                 let statuses = try client.use(site, challengeVia: index, exchangeVia: index)
                 let expected = hasRead.contains(machine) ? [404] : [200, hasRead.contains(.worker) ? 503 : 200]

@@ -52,25 +52,15 @@ struct CallEndTests {
         #expect(server.client() == nil)
     }
 
-    @Test func `a stop amid what is no request ends in order`() throws {
+    @Test(arguments: [false, true])
+    func `a server, also a page's, that ends amid what is no request ends in order`(isPage: Bool) throws {
         for _ in 0..<12 {
             let server = try EchoServer()
-            let clients = try (0..<400).map { _ in try #require(server.client()) }
+            var page: HTTPServer? = try HTTPServer(address: "127.0.0.1", port: 0) { _ in HTTPResponse(body: []) }
+            let port = try isPage ? #require(page?.port) : server.port
+            let clients = try (0..<(isPage ? 30 : 400)).map { _ in try #require(RawClient(port)) }
             for client in clients { client.write("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n") }
-            server.server.stop()
-            withExtendedLifetime(clients) {}
-        }
-    }
-
-    @Test func `a page's server that ends amid what is no request ends in order`() throws {
-        for _ in 0..<12 {
-            var server: HTTPServer? = try HTTPServer(address: "127.0.0.1", port: 0) { _ in
-                HTTPResponse(body: [])
-            }
-            let port = try #require(server?.port)
-            let clients = try (0..<30).map { _ in try #require(RawClient(port)) }
-            for client in clients { client.write("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n") }
-            server = nil
+            if isPage { page = nil } else { server.server.stop() }
             withExtendedLifetime(clients) {}
         }
     }

@@ -13,11 +13,7 @@ struct BannedKeyLineTests {
         return key
     }
 
-    private static func line(_ key: ImportedKey) -> String {
-        var bytes: [UInt8] = []
-        KeysFile.encode(key, into: &bytes)
-        return String(decoding: bytes.dropLast(), as: UTF8.self)
-    }
+    private static func line(_ key: ImportedKey) -> String { String(KeySamples.file([key]).dropLast()) }
 
     @Test func `a ban is the last member, and is read back`() throws {
         let text = Self.line(Self.banned)

@@ -16,12 +16,6 @@ private let unseenProblem = "unseenCounters is not an integer from 1 to 64, or 2
 
 private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try KeysFile.decode(Array(line.utf8)) }
 
-private func encode(_ key: ImportedKey) -> String {
-    var output: [UInt8] = []
-    KeysFile.encode(key, into: &output)
-    return String(decoding: output, as: UTF8.self)
-}
-
 @Suite struct ConfigurationKeysFileTests {
     private let digest = Digest((0..<32).map { UInt8($0) })
 
@@ -86,7 +80,7 @@ private func encode(_ key: ImportedKey) -> String {
         var key = try decode("{\(required)}")
         (key.counter, key.skippedCounters, key.unseenCounters) = (counter, skipped, unseen)
         key.lastRequest = .init(id: "r", valueSHA256: key.keyID.digest, verdict: "accepted")
-        let text = encode(key)
+        let text = KeySamples.file([key])
         #expect(try decode(String(text.dropLast())) == key)
         let list = skipped.isEmpty ? "" : ",\"skippedCounters\":[\(skipped.map(String.init).joined(separator: ","))]"
         let end = list + (unseen == 0 ? "" : ",\"unseenCounters\":\(unseen)")
@@ -140,40 +134,36 @@ private func encode(_ key: ImportedKey) -> String {
     }
 
     @Test func `a line is written in the documented order`() throws {
-        #expect(try encode(decode("{\(required)}")) == "{\(required)}\n")
+        #expect(try KeySamples.file([decode("{\(required)}")]) == "{\(required)}\n")
     }
 
     @Test(
         arguments: [
-            ("", "invalid JSON at byte 0"), ("[]", "the line is not a JSON object"), ("{}", "keyId is missing"),
-            ("{\(required)", "invalid JSON at byte 132"),
-            ("{\(required),\"counter\":7}", "the line has two members with the same name"),
-            ("{\(required),\"App\":\"x\"}", "unknown member App"),
-            ("{\(required),\"app\":{\"app\":\"x\"}}", "app is not a non-empty string"),
-            ("{\(required),\"nonce\":\"AA==\"}", "nonce does not have 32 bytes"),
-            ("{\(required),\"nonce\":1}", "nonce is not base64"),
-            ("{\(required),\"lastRequest\":[]}", "lastRequest is not a JSON object"),
-            ("{\(required),\"lastRequest\":{}}", "lastRequest: id is missing"),
-            (#"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)"}}"#, "lastRequest: verdict is missing"),
-            (#"{\#(required),"lastRequest":{"id":"a","verdict":"accepted"}}"#, "lastRequest: valueSha256 is missing"),
-            (
-                #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","iat":-1}}"#,
-                "lastRequest: iat is not an integer >= 0"
-            ),
-            (
-                #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","expires":1}}"#,
-                "unknown member expires"
-            ),
-            ("{\(required),\"skippedCounters\":5}", "skippedCounters is not an array"),
-            ("{\(required),\"skippedCounters\":[7]}", skippedProblem),
-            ("{\(required),\"skippedCounters\":[0]}", skippedProblem),
-            ("{\(required),\"skippedCounters\":[-1]}", skippedProblem),
-            ("{\(required),\"skippedCounters\":[\"5\"]}", skippedProblem),
-            ("{\(required),\"unseenCounters\":0}", unseenProblem),
-            ("{\(required),\"unseenCounters\":65}", unseenProblem),
-            ("{\(required),\"unseenCounters\":256}", unseenProblem),
-            ("{\(required),\"unseenCounters\":[1]}", unseenProblem),
-        ]
+            "": "invalid JSON at byte 0", "[]": "the line is not a JSON object", "{}": "keyId is missing",
+            "{\(required)": "invalid JSON at byte 132",
+            "{\(required),\"counter\":7}": "the line has two members with the same name",
+            "{\(required),\"App\":\"x\"}": "unknown member App",
+            "{\(required),\"app\":{\"app\":\"x\"}}": "app is not a non-empty string",
+            "{\(required),\"nonce\":\"AA==\"}": "nonce does not have 32 bytes",
+            "{\(required),\"nonce\":1}": "nonce is not base64",
+            "{\(required),\"lastRequest\":[]}": "lastRequest is not a JSON object",
+            "{\(required),\"lastRequest\":{}}": "lastRequest: id is missing",
+            #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)"}}"#: "lastRequest: verdict is missing",
+            #"{\#(required),"lastRequest":{"id":"a","verdict":"accepted"}}"#: "lastRequest: valueSha256 is missing",
+            #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","iat":-1}}"#:
+                "lastRequest: iat is not an integer >= 0",
+            #"{\#(required),"lastRequest":{"id":"a","valueSha256":"\#(key32)","verdict":"accepted","expires":1}}"#:
+                "unknown member expires",
+            "{\(required),\"skippedCounters\":5}": "skippedCounters is not an array",
+            "{\(required),\"skippedCounters\":[7]}": skippedProblem,
+            "{\(required),\"skippedCounters\":[0]}": skippedProblem,
+            "{\(required),\"skippedCounters\":[-1]}": skippedProblem,
+            "{\(required),\"skippedCounters\":[\"5\"]}": skippedProblem,
+            "{\(required),\"unseenCounters\":0}": unseenProblem,
+            "{\(required),\"unseenCounters\":65}": unseenProblem,
+            "{\(required),\"unseenCounters\":256}": unseenProblem,
+            "{\(required),\"unseenCounters\":[1]}": unseenProblem,
+        ] as [String: String]
     )
     func `an unreadable line is reported with its reason`(_ line: String, _ reason: String) {
         #expect(throws: KeysFile.Fault(reason: reason)) { _ = try decode(line) }

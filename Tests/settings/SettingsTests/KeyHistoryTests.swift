@@ -31,30 +31,25 @@ struct KeyHistoryTests {
 
     @Test(
         arguments: [
-            (
-                #"{"kid": "a", "algorithm": "ES256", "file": "a.pem"},"#, "",
-                "signing key a was active: keep it published"
-            ),
-            (
-                #", {"id": "s2", "file": "s2"}"#, "",
-                "sealing key s2 was removed: artifacts sealed with it need it for years"
-            ),
-            (#"{"id": "s1", "file": "s1"}, "#, "", "sealing key s1 was removed"),
-            (#"{"id": "c1", "file": "c1"}, "#, "", "challenge key c1 was the first: keep it after the new one"),
-            (#""a.pem""#, #""other.pem""#, "signing key a is now a different key: give the new one its own kid"),
-            (#""p.pem""#, #""other.pem""#, "signing key p is now a different key"),
-            (#""file": "s2""#, #""file": "other""#, "sealing key s2 is now a different key: give the new one"),
-            (#""file": "c2""#, #""file": "other""#, "challenge key c2 is now a different key"),
+            "signing key a was active: keep it published":
+                (#"{"kid": "a", "algorithm": "ES256", "file": "a.pem"},"#, ""),
+            "sealing key s2 was removed: artifacts sealed with it need it for years":
+                (#", {"id": "s2", "file": "s2"}"#, ""),
+            "sealing key s1 was removed": (#"{"id": "s1", "file": "s1"}, "#, ""),
+            "challenge key c1 was the first: keep it after the new one": (#"{"id": "c1", "file": "c1"}, "#, ""),
+            "signing key a is now a different key: give the new one its own kid": (#""a.pem""#, #""other.pem""#),
+            "signing key p is now a different key": (#""p.pem""#, #""other.pem""#),
+            "sealing key s2 is now a different key: give the new one": (#""file": "s2""#, #""file": "other""#),
+            "challenge key c2 is now a different key": (#""file": "c2""#, #""file": "other""#),
         ]
     )
     func `removing a key that live tokens, artifacts or challenges need is refused by name`(
-        old: String,
-        new: String,
-        problem: String
+        problem: String,
+        edit: (old: String, new: String)
     ) throws {
         let directory = try directory()
         let running = try directory.load()
-        try directory.files.write("worker.json", directory.text("worker.json").replacing(old, with: new))
+        try directory.files.write("worker.json", directory.text("worker.json").replacing(edit.old, with: edit.new))
         let loaded = try directory.load()
         let fault = #expect(throws: ConfigurationFault.self) { try KeyHistory.check(loaded.keys, after: running.keys) }
         #expect(fault?.message.hasPrefix("worker.json: \(problem)") == true, "\(fault?.message ?? "")")

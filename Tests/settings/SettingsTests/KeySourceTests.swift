@@ -70,27 +70,21 @@ struct KeySourceTests {
 
     @Test(
         arguments: [
-            (sealing(#""command":["vault"]"#), "sealingKeys[0].command: must be a program's absolute path"),
-            (sealing(#""command":[]"#), "sealingKeys[0].command: must be a program's absolute path"),
-            (sealing(#""command":"/bin/true""#), "sealingKeys[0].command: must be a list of strings"),
-            (
-                sealing(#""command":["/bin/true"],"file":"s1""#),
-                "sealingKeys[0]: must name where the key is: one of file, command"
-            ),
-            (#""sealingKeys":[{"id":"s1"}]"#, "sealingKeys[0]: must name where the key is"),
-            (#""signingKeys":[{"kid":"k1"}]"#, "signingKeys[0]: must name where the key is: one of file, command, key"),
-            (signing(#""file":"f","pin":"${file:p}""#), "signingKeys[0].pin: goes with key alone"),
-            (
-                signing(#""file":"f","published":"2026-11-20T12:00:00Z""#),
-                "signingKeys[0].published: goes with key or command"
-            ),
-            (signing(#""key":"pkcs11:token=a;object=b""#), "signingKeys[0].key: must end in ?module-path="),
-            (
-                signing(#""key":"pkcs11:token=a;object=b?module-path=/m.so","pin":"1234""#),
-                "signingKeys[0].pin: must be ${file:PATH}: the path of a file that has the PIN"
-            ),
-            (sealing(#""key":"pkcs11:token=a;object=b?module-path=/m.so""#), "sealingKeys[0].key: unknown key"),
-        ]
+            sealing(#""command":["vault"]"#): "sealingKeys[0].command: must be a program's absolute path",
+            sealing(#""command":[]"#): "sealingKeys[0].command: must be a program's absolute path",
+            sealing(#""command":"/bin/true""#): "sealingKeys[0].command: must be a list of strings",
+            sealing(#""command":["/bin/true"],"file":"s1""#):
+                "sealingKeys[0]: must name where the key is: one of file, command",
+            #""sealingKeys":[{"id":"s1"}]"#: "sealingKeys[0]: must name where the key is",
+            #""signingKeys":[{"kid":"k1"}]"#: "signingKeys[0]: must name where the key is: one of file, command, key",
+            signing(#""file":"f","pin":"${file:p}""#): "signingKeys[0].pin: goes with key alone",
+            signing(#""file":"f","published":"2026-11-20T12:00:00Z""#):
+                "signingKeys[0].published: goes with key or command",
+            signing(#""key":"pkcs11:token=a;object=b""#): "signingKeys[0].key: must end in ?module-path=",
+            signing(#""key":"pkcs11:token=a;object=b?module-path=/m.so","pin":"1234""#):
+                "signingKeys[0].pin: must be ${file:PATH}: the path of a file that has the PIN",
+            sealing(#""key":"pkcs11:token=a;object=b?module-path=/m.so""#): "sealingKeys[0].key: unknown key",
+        ] as [String: String]
     )
     func `a key has one place, of a form that its list takes`(members: String, problem: String) throws {
         let fault = try #require(try Self.fault(members))

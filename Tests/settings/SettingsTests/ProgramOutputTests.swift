@@ -84,12 +84,6 @@ struct ProgramOutputTests {
             let status = WholeFile.text("/proc/\(child)/status") ?? ""
             return !status.contains("tail") || status.contains("zombie")
         }
-        #expect(
-            eventually {
-                isGone() ? 1 : 0
-            } until: {
-                $0 == 1
-            }
-        )
+        #expect(eventually({ isGone() }, until: { $0 }))
     }
 }

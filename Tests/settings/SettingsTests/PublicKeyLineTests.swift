@@ -1,5 +1,6 @@
 import AppAttest
 import Crypto
+import DeviceLab
 import Foundation
 import JSON
 import Pipeline
@@ -12,16 +13,8 @@ import Testing
 struct PublicKeyLineTests {
     private static let head: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
-        0xCE,
-        0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+        0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ]
-
-    private static func key() throws -> P256PublicKey {
-        guard case .p256(let key) = try SigningKey.generate(.p256).publicKey.parameters else { throw MissingKey() }
-        return key
-    }
-
-    private struct MissingKey: Error {}
 
     private static func base64(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
 
@@ -32,8 +25,8 @@ struct PublicKeyLineTests {
     }
 
     @Test func `every usual form of a key is read as its point`() throws {
-        let key = try Self.key()
-        let (point, id) = (key.x963, KeyID(of: key))
+        let (key, id) = (KeySamples.device(1).publicKey, KeySamples.device(1).keyID)
+        let point = key.x963
         let der = Self.head + point
         let body = Self.base64(der)
         let lines = [body.prefix(64), body.dropFirst(64)].joined(separator: #"\n"#)
@@ -47,8 +40,8 @@ struct PublicKeyLineTests {
     }
 
     @Test func `lines whose key can never verify are counted by what is wrong, with the first one's number`() throws {
-        let keys = try (0..<5).map { _ in try Self.key() }
-        let ids = keys.map { KeyID(of: $0) }
+        let devices = (0..<5).map { KeySamples.device($0) }
+        let (keys, ids) = (devices.map(\.publicKey), devices.map(\.keyID))
         let short = Self.base64(Array(keys[0].x963.dropLast()))
         let lines = [
             Self.line(ids[0], Self.base64(keys[0].x963)), "", Self.line(ids[1], Self.base64(keys[2].x963)),

@@ -12,18 +12,16 @@ struct RetiredNamesTests {
 
     @Test(
         arguments: [
-            ("[]", nil), (#"["projects/1/apps/b","oauthClients/x","projects/2/apps/a"]"#, nil),
-            (#"["projects/1/apps/a"]"#, "projects/1/apps/a is listed under projects too; take it out of one of them."),
-            (#"["oauthClients/c-a"]"#, "oauthClients/c-a is listed under projects too; take it out of one of them."),
-            (#"["projects/one/apps/b"]"#, "projects/one/apps/b names its project by its ID; write its number 1."),
-            (#"["projects/1/apps/b","projects/1/apps/b"]"#, "has projects/1/apps/b twice; keep one."),
-            (#"["b"]"#, #"[0] must be projects/{number}/apps/{appId} or oauthClients/{client}, not "b"."#),
-            (
-                #"["projects/1/apps/b","projects/1/apps/"]"#,
-                #"[1] must be projects/{number}/apps/{appId} or oauthClients/{client}, not "projects/1/apps/"."#
-            ),
-            (#"[1]"#, "[0]: must be a string, not 1."), (#""projects/1/apps/b""#, "must be a list of strings."),
-        ] as [(String, String?)]
+            "[]": nil, #"["projects/1/apps/b","oauthClients/x","projects/2/apps/a"]"#: nil,
+            #"["projects/1/apps/a"]"#: "projects/1/apps/a is listed under projects too; take it out of one of them.",
+            #"["oauthClients/c-a"]"#: "oauthClients/c-a is listed under projects too; take it out of one of them.",
+            #"["projects/one/apps/b"]"#: "projects/one/apps/b names its project by its ID; write its number 1.",
+            #"["projects/1/apps/b","projects/1/apps/b"]"#: "has projects/1/apps/b twice; keep one.",
+            #"["b"]"#: #"[0] must be projects/{number}/apps/{appId} or oauthClients/{client}, not "b"."#,
+            #"["projects/1/apps/b","projects/1/apps/"]"#:
+                #"[1] must be projects/{number}/apps/{appId} or oauthClients/{client}, not "projects/1/apps/"."#,
+            #"[1]"#: "[0]: must be a string, not 1.", #""projects/1/apps/b""#: "must be a list of strings.",
+        ] as [String: String?]
     )
     func `a list is read strictly`(retired: String, problem: String?) throws {
         let directory = try ConfigurationDirectory(apps: Self.apps(["a"], #","retired":\#(retired)"#))

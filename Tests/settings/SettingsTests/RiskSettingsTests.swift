@@ -32,37 +32,30 @@ struct RiskSettingsTests {
 
     @Test(
         arguments: [
-            (#""callsPerSecond":0.05"#, "risk.callsPerSecond: must be a number from 0.1 to 1000, not 0.05"),
-            (#""callsPerSecond":1001"#, "risk.callsPerSecond: must be a number"),
-            (#""callsPerSecond":"10""#, "risk.callsPerSecond: must be a number"),
-            (#""again":"23h""#, "risk.again: must be a duration"),
-            (#""first":"2d""#, "risk.first: must be a duration"),
-            (#""late":"91d""#, "risk.late: must be a duration"),
-            (#""never":"1d""#, "risk.never: unknown key"),
-            (#""endpoints":{"production":"http://data.appattest.apple.com/v1"}"#, "http is for 127.0.0.1"),
-            (#""endpoints":{"production":"ftp://a"}"#, "risk.endpoints.production: must be a URL"),
-            (#""endpoints":{"staging":"https://a"}"#, "risk.endpoints.staging: unknown key"),
-            (#""proxy":"https://proxy:3128""#, "risk.proxy: must be a proxy such as http://proxy:3128"),
-            (#""proxy":"http://me:secret@proxy:3128""#, "risk.proxy: must be a proxy"),
-            (#""proxy":"http://proxy""#, "risk.proxy: must be a proxy"),
-            (#""authorities":"""#, "risk.authorities: must be a file's path"),
-            (#""keys":[{"kid":"K","file":"f"}]"#, "risk.keys[0].team: is required"),
-            (#""keys":[{"team":"T","file":"f"}]"#, "risk.keys[0].kid: is required"),
-            (#""keys":[{"team":"T","kid":"K"}]"#, "risk.keys[0].file: is required"),
-            (#""keys":[{"team":"T","kid":"K","file":"f","appIDPrefixes":[]}]"#, "must be a list of App ID prefixes"),
-            (
-                #""keys":[{"team":"T","kid":"K","file":"f","appIDPrefixes":["a.b"]}]"#,
-                "must be a list of App ID prefixes"
-            ),
-            (
-                #""keys":[{"team":"T","kid":"K","file":"f"},{"team":"T","kid":"L","file":"g"}]"#,
-                "risk.keys[1].team: appears twice"
-            ),
-            (
-                #""keys":[{"team":"T","kid":"K","file":"f"},{"team":"U","kid":"L","file":"g","appIDPrefixes":["T"]}]"#,
-                "risk.keys[1].appIDPrefixes: T is a prefix of team T already"
-            ),
-        ] as [(String, String)]
+            #""callsPerSecond":0.05"#: "risk.callsPerSecond: must be a number from 0.1 to 1000, not 0.05",
+            #""callsPerSecond":1001"#: "risk.callsPerSecond: must be a number",
+            #""callsPerSecond":"10""#: "risk.callsPerSecond: must be a number",
+            #""again":"23h""#: "risk.again: must be a duration",
+            #""first":"2d""#: "risk.first: must be a duration",
+            #""late":"91d""#: "risk.late: must be a duration",
+            #""never":"1d""#: "risk.never: unknown key",
+            #""endpoints":{"production":"http://data.appattest.apple.com/v1"}"#: "http is for 127.0.0.1",
+            #""endpoints":{"production":"ftp://a"}"#: "risk.endpoints.production: must be a URL",
+            #""endpoints":{"staging":"https://a"}"#: "risk.endpoints.staging: unknown key",
+            #""proxy":"https://proxy:3128""#: "risk.proxy: must be a proxy such as http://proxy:3128",
+            #""proxy":"http://me:secret@proxy:3128""#: "risk.proxy: must be a proxy",
+            #""proxy":"http://proxy""#: "risk.proxy: must be a proxy",
+            #""authorities":"""#: "risk.authorities: must be a file's path",
+            #""keys":[{"kid":"K","file":"f"}]"#: "risk.keys[0].team: is required",
+            #""keys":[{"team":"T","file":"f"}]"#: "risk.keys[0].kid: is required",
+            #""keys":[{"team":"T","kid":"K"}]"#: "risk.keys[0].file: is required",
+            #""keys":[{"team":"T","kid":"K","file":"f","appIDPrefixes":[]}]"#: "must be a list of App ID prefixes",
+            #""keys":[{"team":"T","kid":"K","file":"f","appIDPrefixes":["a.b"]}]"#: "must be a list of App ID prefixes",
+            #""keys":[{"team":"T","kid":"K","file":"f"},{"team":"T","kid":"L","file":"g"}]"#:
+                "risk.keys[1].team: appears twice",
+            #""keys":[{"team":"T","kid":"K","file":"f"},{"team":"U","kid":"L","file":"g","appIDPrefixes":["T"]}]"#:
+                "risk.keys[1].appIDPrefixes: T is a prefix of team T already",
+        ] as [String: String]
     )
     func `what is wrong is refused with its place`(members: String, problem: String) throws {
         let fault = try #require(try Self.directory(members).fault())

@@ -16,32 +16,26 @@ struct SettingDoubtTests {
 
     @Test(
         arguments: [
-            (#""gateway":{"trustedProxies":["0.0.0.0/0"]}"#, "gateway.trustedProxies has a network of every address"),
-            (#""gateway":{"trustedProxies":["10.0.0.0/8","::/0"]}"#, "gateway.trustedProxies has a network of every"),
-            (#""gateway":{"trustedProxies":["10.0.0.0/8","0.0.0.0/32"]}"#, nil),
-            (
-                #""gateway":{"verifierHeader":"X-Name","trustedProxies":["::1"]}"#,
-                "gateway.verifierHeader is set and gateway.v"
-            ),
-            (
-                #""gateway":{"verifierHeader":"X-Name","verifierNames":["a"]}"#,
-                "gateway.verifierHeader is set and gateway.t"
-            ),
-            (#""gateway":{"verifierHeader":"X-Name","verifierNames":["a"],"trustedProxies":["::1"]}"#, nil),
-            (#""limits":{"valueBytes":1000}"#, "limits.valueBytes is below 12288"),
-            (#""limits":{"valueBytes":12288}"#, nil),
-            (#""clock":{"maxAge":"1m"}"#, "clock.maxAge is below 10m"), (#""clock":{"maxAge":"10m"}"#, nil),
-            (#""challenges":{"ttl":"1s"}"#, "challenges.ttl is below 30s"), (#""challenges":{"ttl":"30s"}"#, nil),
-            (#""challenges":{"mode":"external","ttl":"1s"}"#, nil),
-            (
-                #""sealingKeys":[{"id":"s","file":"f"}],"challenges":{"mode":"external","keys":[{"id":"a","file":"f"}]}"#,
-                "challenges.mode is external and challenges.keys lists keys"
-            ),
+            #""gateway":{"trustedProxies":["0.0.0.0/0"]}"#: "gateway.trustedProxies has a network of every address",
+            #""gateway":{"trustedProxies":["10.0.0.0/8","::/0"]}"#: "gateway.trustedProxies has a network of every",
+            #""gateway":{"trustedProxies":["10.0.0.0/8","0.0.0.0/32"]}"#: nil,
+            #""gateway":{"verifierHeader":"X-Name","trustedProxies":["::1"]}"#:
+                "gateway.verifierHeader is set and gateway.v",
+            #""gateway":{"verifierHeader":"X-Name","verifierNames":["a"]}"#:
+                "gateway.verifierHeader is set and gateway.t",
+            #""gateway":{"verifierHeader":"X-Name","verifierNames":["a"],"trustedProxies":["::1"]}"#: nil,
+            #""limits":{"valueBytes":1000}"#: "limits.valueBytes is below 12288",
+            #""limits":{"valueBytes":12288}"#: nil,
+            #""clock":{"maxAge":"1m"}"#: "clock.maxAge is below 10m", #""clock":{"maxAge":"10m"}"#: nil,
+            #""challenges":{"ttl":"1s"}"#: "challenges.ttl is below 30s", #""challenges":{"ttl":"30s"}"#: nil,
+            #""challenges":{"mode":"external","ttl":"1s"}"#: nil,
+            #""sealingKeys":[{"id":"s","file":"f"}],"challenges":{"mode":"external","keys":[{"id":"a","file":"f"}]}"#:
+                "challenges.mode is external and challenges.keys lists keys",
             // Operators' codes come from them where there is no sealing key.
-            (#""challenges":{"mode":"external","keys":[{"id":"a","file":"f"}]}"#, nil),
-            (#""risk":{"again":"30d","late":"7d"}"#, "risk.late is not after risk.again"),
-            (#""risk":{"again":"7d","late":"7d"}"#, "risk.late is not after risk.again"),
-        ] as [(String, String?)]
+            #""challenges":{"mode":"external","keys":[{"id":"a","file":"f"}]}"#: nil,
+            #""risk":{"again":"30d","late":"7d"}"#: "risk.late is not after risk.again",
+            #""risk":{"again":"7d","late":"7d"}"#: "risk.late is not after risk.again",
+        ] as [String: String?]
     )
     func `of worker.json`(_ members: String, _ warning: String?) throws {
         let worker = ConfigurationDirectory.worker(members)
@@ -65,40 +59,30 @@ struct SettingDoubtTests {
 
     @Test(
         arguments: [
-            ("sasl.username=a", "sasl.* and ssl.* have no effect"), ("ssl.ca.location=/a", "sasl.* and ssl.* have no"),
-            ("security.protocol=PLAINTEXT\nssl.ca.location=/a", "sasl.* and ssl.* have no effect"),
-            ("security.protocol=sasl_ssl\nsasl.username=a", nil), ("security.protocol=SSL\nssl.ca.location=/a", nil),
-            (
-                "security.protocol=sasl_plaintext\nsasl.mechanisms=OAUTHBEARER",
-                "security.protocol=sasl_plaintext with OAUTHBEARER sends the token \(inClearText)"
-            ),
-            (
-                "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN",
-                "security.protocol=sasl_plaintext with PLAIN sends the password \(inClearText)"
-            ),
-            ("security.protocol=sasl_ssl\nsasl.mechanisms=OAUTHBEARER", nil),
-            ("security.protocol=sasl_plaintext\nsasl.mechanisms=SCRAM-SHA-256", nil),
-            (
-                "security.protocol=ssl\nenable.ssl.certificate.verification=false",
-                "enable.ssl.certificate.verification is false"
-            ),
-            ("security.protocol=ssl\nenable.ssl.certificate.verification=true", nil),
-            (
-                "security.protocol=ssl\nssl.endpoint.identification.algorithm=none",
-                "ssl.endpoint.identification.algorithm=none"
-            ),
-            ("security.protocol=ssl\nssl.endpoint.identification.algorithm=https", nil),
-            ("bootstrap.servers=http://a:9092", "bootstrap.servers is a list of host:port"),
-            ("bootstrap.servers=a:9092;b:9092", "bootstrap.servers is a list of host:port"),
-            ("bootstrap.servers=a:9092,b:9092", nil), ("metadata.broker.list=a;b", "bootstrap.servers is a list"),
-            ("transaction.timeout.ms=1000", "transaction.timeout.ms is below 10000"),
-            ("transaction.timeout.ms=10000", nil),
-            (
-                "security.protocol=sasl_ssl\nsasl.oauthbearer.token.command=/a | /b",
-                "sasl.oauthbearer.token.command is run by no shell"
-            ),
-            ("security.protocol=sasl_ssl\nsasl.oauthbearer.token.command=/a a|b", nil),
-        ] as [(String, String?)]
+            "sasl.username=a": "sasl.* and ssl.* have no effect", "ssl.ca.location=/a": "sasl.* and ssl.* have no",
+            "security.protocol=PLAINTEXT\nssl.ca.location=/a": "sasl.* and ssl.* have no effect",
+            "security.protocol=sasl_ssl\nsasl.username=a": nil, "security.protocol=SSL\nssl.ca.location=/a": nil,
+            "security.protocol=sasl_plaintext\nsasl.mechanisms=OAUTHBEARER":
+                "security.protocol=sasl_plaintext with OAUTHBEARER sends the token \(inClearText)",
+            "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN":
+                "security.protocol=sasl_plaintext with PLAIN sends the password \(inClearText)",
+            "security.protocol=sasl_ssl\nsasl.mechanisms=OAUTHBEARER": nil,
+            "security.protocol=sasl_plaintext\nsasl.mechanisms=SCRAM-SHA-256": nil,
+            "security.protocol=ssl\nenable.ssl.certificate.verification=false":
+                "enable.ssl.certificate.verification is false",
+            "security.protocol=ssl\nenable.ssl.certificate.verification=true": nil,
+            "security.protocol=ssl\nssl.endpoint.identification.algorithm=none":
+                "ssl.endpoint.identification.algorithm=none",
+            "security.protocol=ssl\nssl.endpoint.identification.algorithm=https": nil,
+            "bootstrap.servers=http://a:9092": "bootstrap.servers is a list of host:port",
+            "bootstrap.servers=a:9092;b:9092": "bootstrap.servers is a list of host:port",
+            "bootstrap.servers=a:9092,b:9092": nil, "metadata.broker.list=a;b": "bootstrap.servers is a list",
+            "transaction.timeout.ms=1000": "transaction.timeout.ms is below 10000",
+            "transaction.timeout.ms=10000": nil,
+            "security.protocol=sasl_ssl\nsasl.oauthbearer.token.command=/a | /b":
+                "sasl.oauthbearer.token.command is run by no shell",
+            "security.protocol=sasl_ssl\nsasl.oauthbearer.token.command=/a a|b": nil,
+        ] as [String: String?]
     )
     func `of kafka.properties`(_ lines: String, _ warning: String?) throws {
         try expect(warning, of: ConfigurationDirectory(properties: lines + "\n"), in: "kafka.properties")

@@ -13,9 +13,7 @@ struct UsableCoresTests {
             "3:cpu,cpuacct:/one\n1:name=systemd:/\n",
             ["/cpu,cpuacct/one/cpu.cfs_quota_us": "150000\n", "/cpu,cpuacct/one/cpu.cfs_period_us": "100000\n"], 2
         ),
-        (
-            "3:cpu:/\n", ["/cpu/cpu.cfs_quota_us": "-1\n", "/cpu/cpu.cfs_period_us": "100000\n"], 8
-        ),
+        ("3:cpu:/\n", ["/cpu/cpu.cfs_quota_us": "-1\n", "/cpu/cpu.cfs_period_us": "100000\n"], 8),
     ])
     func `the least quota of the control groups counts, and the affinity is the most`(
         groups: String,

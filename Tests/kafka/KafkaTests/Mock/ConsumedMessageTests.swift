@@ -1,10 +1,8 @@
-import Dispatch
 import KafkaKit
 import KafkaPorts
 import Streams
 import TestKit
 import Testing
-import Threads
 
 @testable import Kafka
 
@@ -43,28 +41,6 @@ struct ConsumedMessageTests {
             #expect(record.offset == Int64(number) && record.partition == 0 && record.hasReadableHeaders)
             #expect(record.key == Self.key(number) && record.value == Self.value(number))
             #expect(record.headers == (number % 2 == 0 ? Self.headers : []))
-        }
-    }
-
-    @Test func `they are taken on any thread, while others are polled`() throws {
-        try withMock(partitions: 1) { fixture in
-            try fill(fixture, 1_000)
-            let reader = try fixture.reader([0])
-            let first = try messages(reader, 500)
-            let (taken, group) = (Locked<[InboundRecord]>([]), DispatchGroup())
-            let take = { @Sendable (message: ConsumedMessage) in
-                let record = message.record.take()
-                taken.withLock { $0.append(record) }
-            }
-            DispatchQueue.global().async(group: group) {
-                DispatchQueue.concurrentPerform(iterations: 500) { take(first[$0]) }
-            }
-            let second = try messages(reader, 500)
-            DispatchQueue.concurrentPerform(iterations: 500) { take(second[$0]) }
-            group.wait()
-            let all = taken.withLock { $0 }.sorted { $0.offset < $1.offset }
-            check(all)
-            #expect(all.count == 1_000)
         }
     }
 

@@ -125,12 +125,7 @@ struct ConsumerTests {
             #expect(throws: KafkaFault.self) { try consumer.token() }
             try consumer.close(limit: 1)
             // Once its client has left.
-            let isGone = eventually {
-                (try? inquiry.committed([0], timeoutMilliseconds: 100)) != nil
-            } until: {
-                !$0
-            }
-            #expect(isGone)
+            #expect(eventually({ try? inquiry.committed([0], timeoutMilliseconds: 100) }, until: { $0 == nil }))
         }
     }
 

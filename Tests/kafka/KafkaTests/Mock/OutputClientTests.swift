@@ -70,12 +70,8 @@ struct OutputClientTests {
             #expect(try producer.produce(records(1)) == 1)
             #expect(try !producer.flush(limit: 50))
             #expect(producer.outstanding == 1 && producer.fatalFault == nil)
-            let isKnown = eventually {
-                producer.explained(.timedOut("late")).message
-            } until: {
-                $0.hasPrefix("late; last: ")
-            }
-            #expect(isKnown)
+            let late = KafkaFault.timedOut("late")
+            #expect(eventually({ producer.explained(late).message }, until: { $0.hasPrefix("late; last: ") }))
             try fixture.cluster.setBroker(1, isUp: true)
             #expect(try producer.flush(limit: .noLimit))
         }

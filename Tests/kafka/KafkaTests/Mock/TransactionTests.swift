@@ -45,7 +45,8 @@ struct TransactionTests {
         try producer.begin()
         try producer.producer.put(bytes("record"))
         try producer.flush(timeoutMilliseconds: .noLimit)
-        try producer.sendOffsets([PartitionOffset(partition: 0, offset: offset)], metadata)
+        let budget = CallBudget(until: Moment(milliseconds: Int64(Int.noLimit)))
+        try producer.sendOffsets([PartitionOffset(partition: 0, offset: offset)], metadata, budget)
         if isAborted {
             try producer.abort(limit: .noLimit)
         } else {

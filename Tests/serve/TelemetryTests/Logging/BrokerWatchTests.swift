@@ -118,23 +118,19 @@ struct BrokerWatchTests {
 
     @Test(
         arguments: [
-            (
-                "b1:9092/1: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms in state CONNECT, 2 identical "
-                    + "error(s) suppressed)", "b1:9092", "Connection refused"
-            ),
-            ("b1:9092/bootstrap: Disconnected (after 6596ms in state UP)", "b1:9092", "Disconnected"),
-            (
-                "GroupCoordinator: b1:9092: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms in state "
-                    + "CONNECT)", "b1:9092", "Connection refused"
-            ),
-            ("GroupCoordinator: SASL authentication error: no", "GroupCoordinator", "SASL authentication error: no"),
-            ("1/1 brokers are down", nil, "1/1 brokers are down"), ("", nil, ""),
-            ("no broker: here", nil, "no broker: here"),
-            ("the broker's certificate has expired", nil, "the broker's certificate has expired"),
-        ] as [(String, String?, String)]
+            "b1:9092/1: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms in state CONNECT, 2 identical "
+                + "error(s) suppressed)": ("b1:9092", "Connection refused"),
+            "b1:9092/bootstrap: Disconnected (after 6596ms in state UP)": ("b1:9092", "Disconnected"),
+            "GroupCoordinator: b1:9092: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms in state "
+                + "CONNECT)": ("b1:9092", "Connection refused"),
+            "GroupCoordinator: SASL authentication error: no": ("GroupCoordinator", "SASL authentication error: no"),
+            "1/1 brokers are down": (nil, "1/1 brokers are down"), "": (nil, ""),
+            "no broker: here": (nil, "no broker: here"),
+            "the broker's certificate has expired": (nil, "the broker's certificate has expired"),
+        ] as [String: (String?, String)]
     )
-    func `the library's words of a connection are taken apart`(message: String, broker: String?, reason: String) {
+    func `the library's words of a connection are taken apart`(message: String, parts: (String?, String)) {
         let words = ConnectionWords(message)
-        #expect(words.broker == broker && words.reason == reason)
+        #expect((words.broker, words.reason) == parts)
     }
 }
