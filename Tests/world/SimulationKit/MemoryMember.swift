@@ -22,6 +22,8 @@ package final class MemoryMember: GroupMember {
     package var restoring: ((_ partitions: [Int32], _ kept: Set<Int32>) throws -> Void)?
     /// Gives the ledgers; nil = no ledger has a record.
     package var reading: ((_ most: Int) throws -> [PartitionEvent])?
+    /// Called before partitions are given back.
+    package var releasing: (() throws -> Void)?
     package let group: [UInt8]? = nil
 
     package init() {}
@@ -88,7 +90,8 @@ package final class MemoryMember: GroupMember {
 
     package func isFirstOffsetDue(_ partition: Int32) -> Bool { false }
 
-    package func release() {
+    package func release() throws {
+        try releasing?()
         releases += 1
         (assigned, holds) = (nil, [:])
     }

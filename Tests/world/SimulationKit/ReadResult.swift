@@ -42,6 +42,12 @@ package struct ReadResult: Equatable, Sendable {
     package var summary: String { reason ?? (duplicate ? verdict + " (duplicate)" : verdict) }
 }
 
+extension OutboundRecord {
+    /// Key and value as texts.
+    var keyText: String { String(decoding: key ?? [], as: UTF8.self) }
+    var text: String { String(decoding: value ?? [], as: UTF8.self) }
+}
+
 extension LoopRun {
     /// Outcome by offset: a result's summary, or the dead letter's reason in brackets. Partition 0 only.
     package func outcomes() throws -> [Int64: String] {

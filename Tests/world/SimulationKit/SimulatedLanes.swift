@@ -47,10 +47,6 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
     /// Runs a block as another job, whenever the seed picks it.
     package func later(_ block: @escaping () -> Void) { jobs.append(block) }
 
-    /// Runs blocks on the loop's thread immediately: there is only one thread.
-    package let post: @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
-
-    /// Whether there is a job to finish.
     package var hasJobs: Bool { !jobs.isEmpty }
 
     /// Finishes one job that the seed picks. - Returns: false if no job is left.
@@ -76,7 +72,8 @@ package final class SimulatedLanes: LaneRunner, @unchecked Sendable {
             lanes: self,
             options: options,
             ledgers: ledgers,
-            post: post,
+            // There is only one thread.
+            post: { $0() },
             wallClock: wallClock,
             uptime: uptime,
             notice: notice

@@ -14,11 +14,6 @@ package final class SimulatedStreams: RequestSource, RecordTransaction {
         case outputsOnly
     }
 
-    package struct Fault: SourceFault {
-        package let endsLoop = false
-        package var requiresAbort = true
-    }
-
     package struct Chances: Sendable {
         package var commitFault = 0.0
         package var rebalance = 0.0
@@ -40,7 +35,8 @@ package final class SimulatedStreams: RequestSource, RecordTransaction {
     private var committed: [Int32: Int] = [:]
     private var pending: [OutboundRecord] = []
     private var isAssigned = false
-    private var isTaken = false
+    /// Changes come with polls only, and there are no ledgers.
+    private let memory = MemoryMember()
 
     /// Everything that a reader of the output topics has seen, in order.
     package private(set) var visible: [OutboundRecord] = []
@@ -52,6 +48,10 @@ package final class SimulatedStreams: RequestSource, RecordTransaction {
         partitions = Dictionary(grouping: records, by: \.partition)
         self.chances = chances
         random = SeededRandom(seed: seed)
+        memory.releasing = { [unowned self] in
+            _ = try abort()
+            isAssigned = false
+        }
     }
 
     package func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
@@ -59,7 +59,7 @@ package final class SimulatedStreams: RequestSource, RecordTransaction {
         var round = PollRound()
         if !isAssigned {
             isAssigned = true
-            round.events = [announced()]
+            round.events = [memory.event(.assigned(partitions.keys.sorted()))]
             return round
         }
         if chance(chances.rebalance) {
@@ -67,7 +67,7 @@ package final class SimulatedStreams: RequestSource, RecordTransaction {
             return round
         }
         if chance(chances.assignedAgain) {
-            round.events = [announced()]
+            round.events = [memory.event(.assigned(partitions.keys.sorted()))]
             return round
         }
         if chance(chances.emptyPoll) { return round }
@@ -91,26 +91,23 @@ package final class SimulatedStreams: RequestSource, RecordTransaction {
     ) throws {
         try maybeFail()
         precondition(pending.isEmpty, "one transaction at a time")
-        try append(Array(records.joined()))
-        try commit(positions)
-    }
-
-    private func append(_ records: [OutboundRecord]) throws {
+        let outputs = Array(records.joined())
         // Part of the transaction may have been taken before the fault.
-        pending += records.prefix(records.count / 2)
+        pending += outputs.prefix(outputs.count / 2)
         try maybeFail()
-        pending += records.dropFirst(records.count / 2)
+        pending += outputs.dropFirst(outputs.count / 2)
+        try commit(positions)
     }
 
     package let isAtomic = true
     package let timeShare = 0.0
-    package var member: (any GroupMember)? { self }
+    package var member: (any GroupMember)? { memory }
 
     private func commit(_ positions: [PartitionPosition]) throws {
         if chance(chances.commitFault) {
             faults += 1
             if chances.faults.randomElement(using: &random) == .outputsOnly { visible += pending }
-            throw Fault()
+            throw SimulatedFault(.abortable)
         }
         commits += 1
         visible += pending
@@ -130,50 +127,11 @@ package final class SimulatedStreams: RequestSource, RecordTransaction {
         return true
     }
 
-    private func giveBack() throws {
-        try maybeFail(requiresAbort: chance(0.5))
-        pending = []
-        read = committed
-        (isAssigned, isTaken) = (false, false)
-    }
-
-    private func announced() -> PartitionEvent {
-        .assigned(partitions.keys.sorted(), of: Generation(0), isNew: !isTaken)
-    }
-
     private func maybeFail(requiresAbort: Bool = true) throws {
         guard chance(chances.callFault) else { return }
         faults += 1
-        throw Fault(requiresAbort: requiresAbort)
+        throw SimulatedFault(requiresAbort ? .abortable : .retriable)
     }
 
     private func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
-}
-
-/// Changes come with polls only, and there are no ledgers.
-extension SimulatedStreams: GroupMember {
-    package var group: [UInt8]? { nil }
-    package var assigned: [Int32]? { isTaken ? partitions.keys.sorted() : nil }
-    package var holds: [Int32: String] { [:] }
-    package func isFirstOffsetDue(_ partition: Int32) -> Bool { false }
-    package func serve() -> [PartitionEvent] { [] }
-    package func readLedgers(_ records: Int, waitMilliseconds: Int) -> [PartitionEvent] { [] }
-    package func restore(kept: Set<Int32>, of announcement: Generation) { isTaken = true }
-
-    package func ledgerIsWhole(
-        _ partition: Int32,
-        mark: PositionMark?,
-        isEmpty: Bool,
-        of announcement: Generation
-    ) -> PartitionEvent? { .started(partition, PartitionStart.Report()) }
-
-    package func ledgerIsUnusable(
-        _ partition: Int32,
-        _ sentence: String,
-        of announcement: Generation
-    ) -> PartitionEvent? {
-        preconditionFailure("there are no ledgers here")
-    }
-
-    package func release() throws { try giveBack() }
 }

@@ -1,58 +1,40 @@
 import AppAttest
 import AppCheck
-import Crypto
 import DeviceLab
 import Pipeline
 import SimulationKit
 import TestKit
 import Testing
 
-/// Corner cases where other records of the batch could have changed a record's answer.
 @Suite("A record's answer does not depend on its batch")
 struct BatchIndependenceTests {
-    /// Outcomes with everything in one batch, and with every record in a batch of its own.
-    private static func outcomes(
-        _ values: [[UInt8]],
-        key: [UInt8],
-        limits: RequestLimits = RequestLimits()
-    ) throws
-        -> (together: [Int64: String], alone: [Int64: String])
-    {
-        let records = values.enumerated().map { index, value in
-            RequestRecords.record(value, key: key, offset: Int64(index), id: "request-\(index)")
-        }
-        let settings = PipelineSettings(registry: try RequestRecords.registry(clientDataHash: .any), limits: limits)
-        func run(_ batch: Int, _ seed: UInt64) throws -> [Int64: String] {
-            try LoopRun(records, settings: settings, ca: LoopTests.ca, seed: seed, batchRecords: batch).outcomes()
-        }
-        let alone = try run(1, 1)
-        for seed in LoopTests.seeds { #expect(try run(64, seed) == alone) }
-        return (try run(64, 1), alone)
-    }
-
-    @Test func `a long client data hash of an unknown key, with an attestation beside it that is refused`() throws {
+    /// A hash that is longer than the default allows, of a key whose attestation is in the same batch, or in the one before.
+    @Test(
+        arguments: [(nil, ["accepted", "accepted"]), (.nonceOfOtherClientData, ["nonce-mismatch", "unknown-key"])]
+            as [(AttestationFault?, [String])]
+    )
+    func `a client data hash within the configured limit is judged alike in one batch and in two`(
+        fault: AttestationFault?,
+        answers: [String]
+    ) throws {
         let device = LoopTests.device(900)
         let hash = [UInt8](repeating: 7, count: 1_500)
-        var limits = RequestLimits()
-        limits.clientDataHashBytes = 2_048
-        let assertion = RequestRecords.assertion(of: device, counter: 1, hash: hash)
-        let found = try Self.outcomes(
-            [RequestRecords.attestation(of: device, fault: .nonceOfOtherClientData), assertion],
-            key: device.keyID.recordKey,
-            limits: limits
-        )
-        #expect(found.together == found.alone)
-        #expect(found.alone == [0: "nonce-mismatch", 1: "unknown-key"])
-    }
-
-    @Test func `a client data hash within the configured limit is verified, whatever the default is`() throws {
-        let device = LoopTests.device(901)
-        let hash = [UInt8](repeating: 7, count: 1_500)
-        var limits = RequestLimits()
-        limits.clientDataHashBytes = 2_048
-        let attestation = RequestRecords.attestation(of: device, hash: hash)
-        let assertion = RequestRecords.assertion(of: device, counter: 1, hash: hash)
-        let found = try Self.outcomes([attestation, assertion], key: device.keyID.recordKey, limits: limits)
-        #expect(found.alone == [0: "accepted", 1: "accepted"])
+        let values = [
+            RequestRecords.attestation(of: device, hash: fault == nil ? hash : nil, fault: fault),
+            RequestRecords.assertion(of: device, counter: 1, hash: hash),
+        ]
+        let records = values.enumerated().map { index, value in
+            RequestRecords.record(value, key: device.keyID.recordKey, offset: Int64(index), id: "request-\(index)")
+        }
+        let expected: [Int64: String] = [0: answers[0], 1: answers[1]]
+        for (batch, seeds) in [(1, [1]), (64, LoopTests.seeds)] as [(Int, [UInt64])] {
+            for seed in seeds {
+                let run = try LoopRun(records, seed: seed, batchRecords: batch) {
+                    $0.registry = try RequestRecords.registry(clientDataHash: .any)
+                    $0.limits.clientDataHashBytes = 2_048
+                }
+                #expect(try run.outcomes() == expected)
+            }
+        }
     }
 }

@@ -28,22 +28,30 @@ struct BatchWindowTests {
         }
     }
 
+    /// Polls until the loop waits for its lanes, which have done nothing yet, and then to the end.
+    ///
+    /// - Returns: how the first polls were asked to wait, and every poll's window.
+    private static func run(
+        wait: Int = 0,
+        options: (inout BatchLoop.Options) -> Void
+    ) throws -> (waits: [Int], windows: [Int]) {
+        let (source, transaction) = (AskedSource(6), MemoryTransaction())
+        let rig = try TrafficLoop(StreamRoles(source: source, transaction: transaction), options: options)
+        while try rig.loop.tick(waitMilliseconds: wait) == .worked {}
+        let waits = source.waits
+        #expect(try rig.run())
+        #expect(transaction.outputs.count == 6)
+        return (waits, source.windows)
+    }
+
     @Test(arguments: [1, 100, 60_000])
     func `ends with the records that are there, and only an idle loop waits for the first one`(
         milliseconds: Int
     ) throws {
-        let traffic = try FleetTraffic(.imitated)
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (source, transaction) = (AskedSource(6), MemoryTransaction())
-        var options = BatchLoop.Options()
-        options.batch.milliseconds = milliseconds
-        let loop = lanes.loop(StreamRoles(source: source, transaction: transaction), traffic.settings, options)
-        // Three batches fill the loop, whose lanes have done nothing yet.
-        while try loop.tick(waitMilliseconds: milliseconds) == .worked {}
-        #expect(source.waits == [milliseconds, 0, 0])
-        #expect(try lanes.run(loop))
-        #expect(transaction.outputs.count == 6)
-        #expect(source.windows.allSatisfy { $0 == 0 }, "\(source.windows)")
+        let (waits, windows) = try Self.run(wait: milliseconds) { $0.batch.milliseconds = milliseconds }
+        // Three batches fill the loop.
+        #expect(waits == [milliseconds, 0, 0])
+        #expect(windows.allSatisfy { $0 == 0 }, "\(windows)")
     }
 
     @Test(arguments: [(0, 3), (1, 3), (2, 1)])
@@ -51,15 +59,7 @@ struct BatchWindowTests {
         smallBatch: Int,
         begun: Int
     ) throws {
-        let traffic = try FleetTraffic(.imitated)
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let (source, transaction) = (AskedSource(6), MemoryTransaction())
-        var options = BatchLoop.Options()
-        options.smallBatch = smallBatch
-        let loop = lanes.loop(StreamRoles(source: source, transaction: transaction), traffic.settings, options)
-        while try loop.tick(waitMilliseconds: 0) == .worked {}
-        #expect(source.waits.count == begun)
-        #expect(try lanes.run(loop))
-        #expect(transaction.outputs.count == 6)
+        let (waits, _) = try Self.run { $0.smallBatch = smallBatch }
+        #expect(waits.count == begun)
     }
 }

@@ -1,7 +1,3 @@
-import AppAttest
-import AppCheck
-import Crypto
-import DeviceLab
 import Pipeline
 import SimulationKit
 import Streams
@@ -20,16 +16,8 @@ struct CaptureLineTests {
     private static func loop(
         _ lines: [[UInt8]],
         _ transaction: MemoryTransaction,
-        seed: UInt64
-    ) throws -> (BatchLoop, SimulatedLanes) {
-        let settings = PipelineSettings(registry: try RequestRecords.registry())
-        let scratch = LaneScratch(
-            verifier: ObjectVerifier(anchors: try LoopTests.ca.anchors(), limits: settings.objectLimits),
-            engine: OpenSSLEngine()
-        )
-        let lanes = SimulatedLanes(scratch: scratch, seed: seed)
-        var options = BatchLoop.Options()
-        options.batch.records = 4
+        seed: UInt64 = 1
+    ) throws -> TrafficLoop {
         var read = 0
         let source = PolledSource { round, _, limits in
             for line in lines[read...].prefix(limits.records) {
@@ -38,7 +26,8 @@ struct CaptureLineTests {
             }
             round.ended = read == lines.count
         }
-        return (lanes.loop(StreamRoles(source: source, transaction: transaction), settings, options), lanes)
+        let roles = StreamRoles(source: source, transaction: transaction)
+        return try TrafficLoop(roles, seed: seed, options: { $0.batch.records = 4 })
     }
 
     @Test(arguments: LoopTests.seeds)
@@ -47,16 +36,15 @@ struct CaptureLineTests {
         lines[9] = Array("{}".utf8)
         lines[17] = Array("[]".utf8)
         let transaction = MemoryTransaction()
-        let (loop, lanes) = try Self.loop(lines, transaction, seed: seed)
-        let fault = #expect(throws: CaptureFault.self) { try lanes.run(loop) }
+        let rig = try Self.loop(lines, transaction, seed: seed)
+        let fault = #expect(throws: CaptureFault.self) { try rig.run() }
         #expect(fault?.lineNumber == 10)
         #expect(transaction.outputs.count == 8)
     }
 
     @Test func `a record at the largest possible offset is judged like others`() throws {
         let transaction = MemoryTransaction()
-        let (loop, lanes) = try Self.loop([Self.line(.max - 1), Self.line(.max)], transaction, seed: 1)
-        #expect(try lanes.run(loop))
+        #expect(try Self.loop([Self.line(.max - 1), Self.line(.max)], transaction).run())
         #expect(transaction.outputs.count == 2)
         #expect(transaction.commits.last == [PartitionPosition(partition: 0, offset: .max)])
     }

@@ -134,33 +134,4 @@ struct ClientStepsTests {
         let outcome = Self.outcome(of: .pauseFirstSeekTwice, openCommit: true)
         #expect(outcome.silent == 0 && outcome.assertions == 0)
     }
-
-    @Test func `a seek fails before the start, and after an offset is gone until the next assignment`() {
-        let steps = PartitionSteps(seed: 1)
-        var isGone = true
-        steps.fetch = { isGone && $1 == 3 ? .offsetGone : .record(Self.request($0, $1)) }
-        func seek(_ offset: Int64) -> PartitionSteps.Reply? { steps.call([(0, .seek(offset))])[0] }
-        #expect(seek(0) == .notStarted)
-        steps.assign([(0, 3)])
-        for _ in 0..<20 { steps.advance(to: steps.now + 100) }
-        guard case .offsetGone? = steps.poll()?.delivery else { return #expect(Bool(false), "one fault") }
-        #expect(steps.poll() == nil)
-        isGone = false
-        #expect(seek(4) == .notStarted)
-        steps.assign([(0, 3)])
-        for _ in 0..<20 { steps.advance(to: steps.now + 100) }
-        #expect(seek(4) == .done)
-    }
-
-    @Test func `a paused partition drops what was fetched, and keeps its pause over an assignment`() {
-        let steps = PartitionSteps(seed: 1)
-        steps.fetch = { .record(Self.request($0, $1)) }
-        steps.assign([(0, 0)])
-        for _ in 0..<20 { steps.advance(to: steps.now + 100) }
-        _ = steps.call([(0, .pause(true, byLibrary: false))])
-        #expect(steps.poll() == nil)
-        steps.assign([(0, 0)])
-        for _ in 0..<20 { steps.advance(to: steps.now + 100) }
-        #expect(steps.poll() == nil)
-    }
 }

@@ -8,8 +8,6 @@ import Testing
 /// How a loop processes records that crashed earlier processes.
 @Suite("Crashes")
 struct CrashTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
     private final class Passed: @unchecked Sendable {
         var items: [WorkItem] = []
     }
@@ -18,10 +16,11 @@ struct CrashTests {
         var letters: [RecordPlace: String] = [:]
         var results = 0
         var passed: [WorkItem] = []
-        var commits = 0
     }
 
-    private static func records() throws -> [InboundRecord] { try traffic.get().records(40, partitions: 2, seed: 8) }
+    private static func records() throws -> [InboundRecord] {
+        try FleetTraffic.imitated.get().records(40, partitions: 2, seed: 8)
+    }
 
     private static func item(_ record: InboundRecord) -> WorkItem {
         WorkItem(
@@ -31,21 +30,23 @@ struct CrashTests {
     }
 
     private static func run(_ suspects: [WorkItem: CrashSuspects.Count], seed: UInt64) throws -> Outcome {
-        let traffic = try traffic.get()
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
         let passed = Passed()
         var chances = SimulatedStreams.Chances()
         (chances.commitFault, chances.callFault, chances.rebalance) = (0.1, 0.05, 0.02)
         chances.faults = [.nothingDone]
         let streams = SimulatedStreams(records: try records(), seed: seed, chances: chances)
-        var options = BatchLoop.Options()
-        options.batch.records = 16
-        options.suspects = CrashSuspects(suspects)
-        options.passed = { passed.items += $0 }
-        let roles = StreamRoles(source: streams, transaction: streams)
-        let loop = lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
-        #expect(try lanes.run(loop))
-        var outcome = Outcome(passed: passed.items, commits: streams.commits)
+        let rig = try TrafficLoop(
+            StreamRoles(streams),
+            seed: seed,
+            wallClock: { RequestRecords.now },
+            options: {
+                $0.batch.records = 16
+                $0.suspects = CrashSuspects(suspects)
+                $0.passed = { passed.items += $0 }
+            }
+        )
+        #expect(try rig.run())
+        var outcome = Outcome(passed: passed.items)
         for record in streams.visible {
             if record.stream == .results { outcome.results += 1 }
             guard record.stream == .deadLetters else { continue }
@@ -79,13 +80,20 @@ struct CrashTests {
         arguments: 1...8 as ClosedRange<UInt64>
     )
     func alone(seed: UInt64) throws {
-        let (traffic, records) = (try Self.traffic.get(), try Self.records())
-        let suspect = Self.item(records[20])
-        let scratch = try traffic.scratch()
-        let loopWork = WorkSlot()
-        let seen = Passed()
         #if DEBUG
-            for slot in [scratch.work, loopWork] {
+            let records = try Self.records()
+            let (suspect, loopWork, seen) = (Self.item(records[20]), WorkSlot(), Passed())
+            let rig = try TrafficLoop(
+                StreamRoles(SimulatedStreams(records: records, seed: seed)),
+                seed: seed,
+                wallClock: { RequestRecords.now },
+                options: {
+                    $0.batch.records = 16
+                    $0.work = loopWork
+                    $0.suspects = CrashSuspects([suspect: CrashSuspects.Count(total: 1)])
+                }
+            )
+            for slot in [rig.scratch.work, loopWork] {
                 slot.sabotage = { [weak slot] _, items in
                     guard let work = slot?.snapshot() else { return }
                     if items.contains(suspect) {
@@ -94,15 +102,7 @@ struct CrashTests {
                     }
                 }
             }
-            let lanes = SimulatedLanes(scratch: scratch, seed: seed)
-            var options = BatchLoop.Options()
-            options.batch.records = 16
-            options.work = loopWork
-            options.suspects = CrashSuspects([suspect: CrashSuspects.Count(total: 1)])
-            let streams = SimulatedStreams(records: records, seed: seed)
-            let roles = StreamRoles(source: streams, transaction: streams)
-            let loop = lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
-            #expect(try lanes.run(loop))
+            #expect(try rig.run())
             #expect(seen.items.count >= 4, "decoded, resolved, verified and judged")
         #endif
     }

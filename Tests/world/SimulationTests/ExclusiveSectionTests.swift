@@ -10,8 +10,6 @@ import Testing
 /// Loops of one process share its lanes: a record that may crash it must run while none of them does anything else.
 @Suite("Loops that leave each other alone")
 struct ExclusiveSectionTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
     /// Two loops on the same lanes, each with two partitions of its own.
     private final class Pair {
         let streams: [SimulatedStreams]
@@ -22,7 +20,7 @@ struct ExclusiveSectionTests {
         private var random: SeededRandom
 
         init(_ suspects: (InboundRecord) -> Bool, seed: UInt64) throws {
-            let traffic = try traffic.get()
+            let traffic = try FleetTraffic.imitated.get()
             let records = try traffic.records(60, partitions: 4, seed: 8)
             let counts = records.filter(suspects)
                 .map { (WorkItem(RecordStamp($0)), CrashSuspects.Count(total: 1, alone: 0)) }
@@ -43,8 +41,7 @@ struct ExclusiveSectionTests {
                 options.batch.records = 8
                 options.slot = section.slots[number]
                 options.suspects = CrashSuspects(Dictionary(uniqueKeysWithValues: counts))
-                let roles = StreamRoles(source: own, transaction: own)
-                return lanes.loop(roles, traffic.settings, options, wallClock: { RequestRecords.now })
+                return lanes.loop(StreamRoles(own), traffic.settings, options, wallClock: { RequestRecords.now })
             }
             (self.streams, self.lanes) = (streams, lanes)
             random = SeededRandom(seed: seed)

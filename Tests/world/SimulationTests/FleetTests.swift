@@ -10,7 +10,6 @@ import Testing
 /// 1,000 of them, and `SIM_FIRST=n` begins at n instead of 1.
 @Suite("A fleet under a seed")
 struct FleetTests {
-    private static let imitated = Result { try FleetTraffic(.imitated) }
     private static let real = Result { try FleetTraffic(.real) }
     private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
     private static let tokens = Result { try FleetTraffic(.imitated, tokens: 0.5) }
@@ -54,7 +53,7 @@ struct FleetTests {
         async throws
     {
         try await campaign(
-            try Self.imitated.get(),
+            try FleetTraffic.imitated.get(),
             .exactlyOnce,
             Self.seeds(500, per: 1_000),
             Self.onlyAtLeastOnce.union(Self.never),
@@ -69,7 +68,7 @@ struct FleetTests {
     @Test func `at least once: no request is lost, no counter moves twice, applied requests are skipped`() async throws
     {
         try await campaign(
-            try Self.imitated.get(),
+            try FleetTraffic.imitated.get(),
             .atLeastOnce,
             Self.seeds(300, per: 300),
             Self.onlyExactlyOnce.union(Self.never)
@@ -81,7 +80,7 @@ struct FleetTests {
         delivery: SimulationPlan.Delivery
     ) async throws {
         let seeds = delivery == .exactlyOnce ? Self.seeds(100, per: 400) : Self.seeds(40, per: 120)
-        try await campaign(try Self.imitated.get(), delivery, seeds, nil, commands: 0.25)
+        try await campaign(try FleetTraffic.imitated.get(), delivery, seeds, nil, commands: 0.25)
     }
 
     @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
@@ -125,7 +124,7 @@ struct FleetTests {
     func `clients that are made anew again and again, as certificates are renewed, change no answer`(
         delivery: SimulationPlan.Delivery
     ) throws {
-        let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
+        let campaign = try FleetCampaign(try FleetTraffic.imitated.get(), delivery: delivery)
         let seeds = Self.seeds(20, per: 80)
         try Self.expectClean(Self.range(seeds)) { try campaign.run($0) { $0.movesToRenewal = 40 } }
         #expect(campaign.counts.counts[.renewed] ?? 0 > seeds)
@@ -135,7 +134,7 @@ struct FleetTests {
     func `a gateway gets each result once, commands overwrite nothing unread, and requeue each letter once`(
         delivery: SimulationPlan.Delivery
     ) throws {
-        let campaign = try FleetCampaign(try Self.imitated.get(), delivery: delivery)
+        let campaign = try FleetCampaign(try FleetTraffic.imitated.get(), delivery: delivery)
         let seeds = Self.seeds(40, per: 200)
         try Self.expectClean(Self.range(seeds)) { try campaign.run($0) { $0.hasReaders = true } }
         let done = campaign.done
@@ -148,7 +147,7 @@ struct FleetTests {
     @Test func `a process that dies inside a transaction holds back its own partitions for a moment, and no other`()
         throws
     {
-        let campaign = try FleetCampaign(try Self.imitated.get())
+        let campaign = try FleetCampaign(try FleetTraffic.imitated.get())
         let seeds = Self.seeds(30, per: 100)
         try Self.expectClean(Self.range(seeds)) { try campaign.run($0, change: SimulationPlan.orphaned) }
         for kind in [FaultKind.leftOpen, .orphanAborted] { #expect(campaign.counts.counts[kind] ?? 0 > seeds / 3) }
@@ -156,7 +155,7 @@ struct FleetTests {
 
     /// Writers that sleep past their session are fenced by their heirs, and come back.
     @Test func `a living process rides out that its heirs have ended its transaction`() throws {
-        let campaign = try FleetCampaign(try Self.imitated.get())
+        let campaign = try FleetCampaign(try FleetTraffic.imitated.get())
         try Self.expectClean(Self.range(Self.seeds(30, per: 100))) { seed in
             try campaign.run(seed) {
                 SimulationPlan.orphaned(&$0)
@@ -203,7 +202,7 @@ struct FleetTests {
     @Test func `the commands among the requests meet every state`() throws {
         var reasons: [String: Int] = [:]
         var ended = 0
-        try Self.meet(Self.imitated.get(), 22, commands: 0.25) { run, results in
+        try Self.meet(FleetTraffic.imitated.get(), 22, commands: 0.25) { run, results in
             for result in results {
                 reasons[Self.reason(result), default: 0] += 1
                 if result.path.hasPrefix("v1/operator") { reasons["command \(result.summary)", default: 0] += 1 }
@@ -308,7 +307,7 @@ struct FleetTests {
     @Test(arguments: [3, 17, 42] as [UInt64])
     func `a seed replays exactly: the same faults in the same order`(seed: UInt64) throws {
         func trace() throws -> [String]? {
-            let campaign = try FleetCampaign(try Self.imitated.get())
+            let campaign = try FleetCampaign(try FleetTraffic.imitated.get())
             campaign.counts.trace = []
             _ = try campaign.run(seed)
             return campaign.counts.trace
@@ -319,7 +318,7 @@ struct FleetTests {
     }
 
     @Test func `the check complains about a missing, changed or duplicate answer`() throws {
-        let traffic = try Self.imitated.get()
+        let traffic = try FleetTraffic.imitated.get()
         let records = try traffic.records(12, partitions: 1, seed: 5)
         func drained(_ records: [InboundRecord]) throws -> SimulatedFleet {
             let scratch = try traffic.scratch()

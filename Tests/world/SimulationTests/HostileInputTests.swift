@@ -16,6 +16,7 @@ struct HostileInputTests {
         var key: [UInt8]? = LoopTests.device().keyID.recordKey
         var headers: [RecordHeader] = []
         var timestamp: Int64 = RequestRecords.time
+        var hasReadableHeaders = true
         let expected: String
         var testDescription: String { name }
     }
@@ -76,6 +77,7 @@ struct HostileInputTests {
             [RecordHeader("request-id", "gateway"), header("request-id", nil)]
         ),
         headed("null headers, meaningless", [header("", nil), RecordHeader(name: [0xFF], value: nil)], "accepted"),
+        Case(name: "unreadable headers", value: good, hasReadableHeaders: false, expected: "[bad-headers]"),
     ]
 
     private static let tooLong = [UInt8](repeating: UInt8(ascii: "x"), count: 129)
@@ -108,17 +110,13 @@ struct HostileInputTests {
     private static func record(_ item: Case, offset: Int64) -> InboundRecord {
         var record = RequestRecords.record(item.value, key: item.key, offset: offset)
         (record.timestamp, record.headers) = (item.timestamp, item.headers)
+        record.hasReadableHeaders = item.hasReadableHeaders
         return record
     }
 
     @Test(arguments: cases)
     func `each hostile record gets its own reason`(item: Case) throws {
-        let run = try LoopRun(
-            [Self.record(item, offset: 0)],
-            settings: PipelineSettings(registry: try RequestRecords.registry()),
-            ca: LoopTests.ca
-        )
-        #expect(try run.outcomes() == [0: item.expected])
+        #expect(try LoopRun([Self.record(item, offset: 0)]).outcomes() == [0: item.expected])
     }
 
     @Test(arguments: LoopTests.seeds)
@@ -139,12 +137,7 @@ struct HostileInputTests {
                 expected[index] = item.expected
             }
         }
-        let run = try LoopRun(
-            records,
-            settings: PipelineSettings(registry: try RequestRecords.registry()),
-            ca: LoopTests.ca,
-            seed: seed
-        )
+        let run = try LoopRun(records, seed: seed)
         #expect(try run.outcomes() == expected)
         #expect(run.outputs.count == records.count)
         #expect(run.tally.requests == records.count)
@@ -154,20 +147,12 @@ struct HostileInputTests {
         )
     }
 
-    @Test func `unreadable headers do not count as absent`() throws {
-        var record = RequestRecords.record(Self.good, key: LoopTests.device().keyID.recordKey, offset: 0)
-        record.hasReadableHeaders = false
-        let settings = PipelineSettings(registry: try RequestRecords.registry())
-        #expect(try LoopRun([record], settings: settings, ca: LoopTests.ca).outcomes() == [0: "[bad-headers]"])
-    }
-
     @Test(
         arguments: [-1, 253_402_300_800_000, Int64.max - 1]
     )
     func `a time outside RFC 3339's range is omitted from the result`(timestamp: Int64) throws {
         let record = RequestRecords.record(Self.good, key: nil, offset: 0, timestamp: timestamp)
-        let settings = PipelineSettings(registry: try RequestRecords.registry())
-        let result = try #require(try LoopRun([record], settings: settings, ca: LoopTests.ca).outputs.first?.value)
+        let result = try #require(try LoopRun([record]).outputs.first?.value)
         #expect(try JSONDocument(parsing: result).root["evaluatedAt"]?.kind == .null)
     }
 
@@ -182,8 +167,7 @@ struct HostileInputTests {
             value: [0xFE],
             headers: headers
         )
-        let settings = PipelineSettings(registry: try RequestRecords.registry())
-        let letter = try #require(try LoopRun([record], settings: settings, ca: LoopTests.ca).outputs.first)
+        let letter = try #require(try LoopRun([record]).outputs.first)
         #expect(letter.stream == .deadLetters && letter.partition == 3)
         #expect(letter.key == [0xFF] && letter.value == [0xFE])
         #expect(
@@ -195,10 +179,9 @@ struct HostileInputTests {
     }
 
     @Test func `a value too large for the broker is replaced by its digest in the dead letter`() throws {
-        var settings = PipelineSettings(registry: try RequestRecords.registry())
-        settings.maxRecordBytes = 70_000
         let record = RequestRecords.record([UInt8](repeating: 1, count: 80_000), key: nil, offset: 0)
-        let letter = try #require(try LoopRun([record], settings: settings, ca: LoopTests.ca).outputs.first)
+        let run = try LoopRun([record]) { $0.maxRecordBytes = 70_000 }
+        let letter = try #require(run.outputs.first)
         #expect(letter.value == nil)
         let names = letter.headers.map { String(decoding: $0.name, as: UTF8.self) }
         #expect(names.suffix(2) == ["dlq.truncated", "dlq.sha256"])

@@ -8,34 +8,30 @@ import Testing
 /// A partition that goes to another worker and comes back.
 @Suite("Kept ledgers in the loop")
 struct KeptLedgerLoopTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
-    @Test(arguments: [(away: 0 as Int64, isKept: true), (away: 1, isKept: false)])
-    func `a ledger of a partition that was away for more than a quarter of an hour is read again`(
+    @Test(arguments: [(false, 0, true), (false, 1, false), (true, 0, false)] as [(Bool, Int64, Bool)])
+    func `a ledger of a partition that was lost, or away for more than a quarter of an hour, is read again`(
+        isLost: Bool,
         away: Int64,
         isKept: Bool
     ) throws {
-        let traffic = try Self.traffic.get()
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let (memory, clock) = (MemoryMember(), MovedClock(1_000))
-        var changes: [MemoryMember.Change] = [.assigned([0]), .revoked([0])]
+        var changes: [MemoryMember.Change] = [.assigned([0]), isLost ? .lost([0]) : .revoked([0])]
         let source = PolledSource(memory) { [memory] round, _, _ in
             if !changes.isEmpty { round.events = [memory.event(changes.removeFirst())] }
         }
-        let loop = lanes.loop(
+        let rig = try TrafficLoop(
             StreamRoles(source: source, transaction: MemoryTransaction(), hasLedgers: true),
-            traffic.settings,
             wallClock: { RequestRecords.now },
             uptime: { clock.milliseconds }
         )
-        for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
+        try rig.tick(10)
         #expect(memory.kept == [[]])
-        #expect(loop.keptLedgers == 1)
+        #expect(rig.loop.keptLedgers == (isLost ? 0 : 1))
         clock.milliseconds += KeptLedgers.milliseconds + away
-        _ = try loop.tick(waitMilliseconds: 0)
-        #expect(loop.keptLedgers == (isKept ? 1 : 0), "the loop forgets it, whatever the group does")
+        try rig.tick()
+        #expect(rig.loop.keptLedgers == (isKept ? 1 : 0), "the loop forgets it, whatever the group does")
         changes.append(.assigned([0]))
-        for _ in 0..<10 { _ = try loop.tick(waitMilliseconds: 0) }
+        try rig.tick(10)
         #expect(memory.kept == [[], isKept ? [0] : []])
     }
 }

@@ -3,9 +3,9 @@ import RiskKit
 import SimulationKit
 import Testing
 
-/// Where the simulation looks for a planted bug.
-enum MutantCampaign: String, Sendable, CaseIterable {
-    case exactlyOnce, atLeastOnce, commands, receipts, window
+/// Where the simulation looks for a planted bug, and once found one of its own.
+enum MutantCampaign: String, Sendable {
+    case exactlyOnce, atLeastOnce, commands, commandsAtLeastOnce, receipts, receiptsAtLeastOnce, window
     /// In a window of counters, a ledger that an earlier export replaces.
     case replaced
     /// Tokens of workers whose clocks are set again and again.
@@ -30,7 +30,8 @@ enum MutantCampaign: String, Sendable, CaseIterable {
 
     private func change(_ plan: inout SimulationPlan) {
         switch self {
-        case .exactlyOnce, .atLeastOnce, .commands, .receipts, .window, .replaced, .refreshers, .fencedRefreshers: break
+        case .exactlyOnce, .atLeastOnce, .commands, .commandsAtLeastOnce, .receipts, .receiptsAtLeastOnce: break
+        case .window, .replaced, .refreshers, .fencedRefreshers: break
         case .clocks: plan.clocks = 0.02
         case .restarted:
             (plan.clocks, plan.stops, plan.batchRecords) = (0.05, 0.01, 1 + plan.batchRecords % 3)
@@ -48,17 +49,19 @@ enum MutantCampaign: String, Sendable, CaseIterable {
     }
 
     private func fleets() throws -> FleetCampaign {
-        let delivery: SimulationPlan.Delivery = self == .atLeastOnce ? .atLeastOnce : .exactlyOnce
-        guard self != .receipts else {
+        let isLoose = [.atLeastOnce, .commandsAtLeastOnce, .receiptsAtLeastOnce].contains(self)
+        let delivery: SimulationPlan.Delivery = isLoose ? .atLeastOnce : .exactlyOnce
+        if self == .receipts || self == .receiptsAtLeastOnce {
             return try .receipts(FleetTraffic(.imitated, keepsReceipts: true), delivery: delivery)
         }
+        let hasCommands = self == .commands || self == .commandsAtLeastOnce
         let hasWindow = self == .window || self == .replaced
         let traffic = try FleetTraffic(
             .imitated,
             window: hasWindow ? 4 : 0,
             tokens: self == .clocks || self == .restarted ? 0.5 : 0
         )
-        return try FleetCampaign(traffic, delivery: delivery, commands: self == .commands ? 0.25 : 0)
+        return try FleetCampaign(traffic, delivery: delivery, commands: hasCommands ? 0.25 : 0)
     }
 
     /// The complaints of each seed, from the first on.
@@ -73,7 +76,7 @@ enum MutantCampaign: String, Sendable, CaseIterable {
             if let bug { unsafe setenv("MUTANT", bug, 1) }
         }
         for seed in seeds {
-            defer { unsafe unsetenv("MUTANT") }
+            defer { if bug != nil { unsafe unsetenv("MUTANT") } }
             let report =
                 try self == .replaced ? fleets.runReplaced(seed, change: plant) : fleets.run(seed, change: plant)
             if !take(seed, report.complaints) { return }
@@ -88,7 +91,7 @@ extension MutantCampaign {
         _ take: (UInt64, [String]) -> Bool
     ) throws {
         if let bug { unsafe setenv("MUTANT", bug, 1) }
-        defer { unsafe unsetenv("MUTANT") }
+        defer { if bug != nil { unsafe unsetenv("MUTANT") } }
         for seed in seeds {
             var plan = RefreshFleet.Plan.rough(seed: seed)
             if self == .fencedRefreshers {

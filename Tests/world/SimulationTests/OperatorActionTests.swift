@@ -6,8 +6,6 @@ import Testing
 /// Positions that disagree: a fleet has worked, an operator was careless, and a fleet comes again.
 @Suite("Positions after an operator's actions")
 struct OperatorActionTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
     /// A fleet that has answered the first half of its requests and stopped.
     private struct World {
         let fleet: SimulatedFleet
@@ -19,7 +17,7 @@ struct OperatorActionTests {
             _ delivery: SimulationPlan.Delivery,
             change: (inout SimulationPlan) -> Void = { _ in }
         ) throws {
-            let traffic = try OperatorActionTests.traffic.get()
+            let traffic = try FleetTraffic.imitated.get()
             let records = try traffic.records(40, partitions: 3, seed: 90 + seed)
             var plan = SimulationPlan.rough(seed: seed, delivery: delivery)
             (plan.chaosSteps, plan.world) = (120, nil)

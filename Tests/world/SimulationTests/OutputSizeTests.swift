@@ -57,11 +57,9 @@ struct OutputSizeTests {
 
     @Test(arguments: cases)
     func `every record becomes an output that the broker accepts`(item: Case) throws {
-        var settings = PipelineSettings(registry: try RequestRecords.registry())
-        settings.maxRecordBytes = Self.maxBytes
         var record = RequestRecords.record(item.value, key: item.key, offset: 0)
         record.headers = item.headers
-        let run = try LoopRun([record], settings: settings, ca: LoopTests.ca)
+        let run = try LoopRun([record]) { $0.maxRecordBytes = Self.maxBytes }
         #expect(try run.outcomes() == [0: item.expected])
         let output = try #require(run.outputs.first)
         let headerBytes = output.headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) + Self.headerOverhead }

@@ -10,8 +10,6 @@ import Testing
 /// A record whose output is refused costs itself alone; no other fault costs a record.
 @Suite("Poison")
 struct PoisonTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
     /// Dead letters by place, after one worker has done everything.
     private static func letters(
         refused: Set<RecordPlace>,
@@ -19,7 +17,7 @@ struct PoisonTests {
         batch: Int,
         call: FaultChances = .none
     ) throws -> [RecordPlace: OutboundRecord] {
-        let (traffic, records) = (try traffic.get(), try records())
+        let (traffic, records) = (try FleetTraffic.imitated.get(), try records())
         var plan = SimulationPlan.calm()
         plan.seed = seed
         plan.batchRecords = batch
@@ -41,7 +39,7 @@ struct PoisonTests {
     }
 
     private static func records() throws -> [InboundRecord] {
-        try traffic.get().records(40, partitions: 2, seed: 8)
+        try FleetTraffic.imitated.get().records(40, partitions: 2, seed: 8)
     }
 
     private static func places(_ indices: [Int]) throws -> Set<RecordPlace> {
@@ -95,8 +93,6 @@ struct PoisonTests {
     func `a topic's setting makes no dead letter: the worker waits, names topic and setting, and answers then`(
         large: Int64
     ) throws {
-        let traffic = try Self.traffic.get()
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let value = Array(#"{"path": "v1/projects/1/apps/a:noSuchMethod", "body": {}}"#.utf8)
         let records = (0..<100 as Range<Int64>).map { RequestRecords.record(value, key: nil, offset: $0) }
         var (refusals, answered) = (0, [Int64]())
@@ -107,18 +103,14 @@ struct PoisonTests {
             }
             answered += outputs.filter { $0.stream == .results }.map(\.sourceOffset)
         }
-        var options = BatchLoop.Options()
-        options.batch.records = 100
         let told = Told()
-        let roles = StreamRoles(source: streams, transaction: streams)
-        let loop = lanes.loop(
-            roles,
-            traffic.settings,
-            options,
-            notice: { told.lines.insert(String(describing: $0)) }
+        let rig = try TrafficLoop(
+            StreamRoles(streams),
+            notice: { told.lines.insert(String(describing: $0)) },
+            options: { $0.batch.records = 100 }
         )
-        #expect(try lanes.run(loop))
-        #expect(loop.tally.deadLetters.isEmpty && refusals == 20)
+        #expect(try rig.run())
+        #expect(rig.loop.tally.deadLetters.isEmpty && refusals == 20)
         #expect(answered == Array(0..<100))
         let line = try #require(told.lines.first { $0.contains("max.message.bytes") })
         #expect(line.contains("topic appattest.results") && line.contains("partition 0, offset \(large)"), "\(line)")
@@ -133,9 +125,7 @@ struct PoisonTests {
     @Test func `a dead letter keeps its value where the broker takes it, although its topic has a limit of its own`()
         throws
     {
-        let traffic = try Self.traffic.get()
         for (most, isWhole) in [(200, true), (80, false)] {
-            let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
             let value = [UInt8](repeating: 0x41, count: 100)
             var letters: [OutboundRecord] = []
             let streams = ListStreams([RequestRecords.record(value, key: nil, offset: 0)]) { outputs in
@@ -144,8 +134,7 @@ struct PoisonTests {
                 if isLarge || isFirst { throw SimulatedFault(.recordFault, limitingTopic: "appattest.dead-letters") }
                 letters += outputs.filter { $0.stream == .deadLetters }
             }
-            let loop = lanes.loop(StreamRoles(source: streams, transaction: streams), traffic.settings)
-            #expect(try lanes.run(loop))
+            #expect(try TrafficLoop(StreamRoles(streams)).run())
             #expect(letters.map(\.value) == [isWhole ? value : nil])
             #expect((Self.header("dlq.truncated", of: letters.first) == "true") == !isWhole)
         }
@@ -154,31 +143,25 @@ struct PoisonTests {
     private static let tooLarge = RecordHeader(name: Array("dlq.reason".utf8), value: Array("too-large".utf8))
 
     @Test func `a refusal of even a dead letter ends the work, and the message names the record`() throws {
-        let traffic = try Self.traffic.get()
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let streams = ListStreams([RequestRecords.record([1], key: nil, partition: 3, offset: 17)]) { _ in
             throw SimulatedFault(.recordFault)
         }
-        let loop = lanes.loop(StreamRoles(source: streams, transaction: streams), traffic.settings)
-        let fault = #expect(throws: RefusedRecordFault.self) { _ = try lanes.run(loop, steps: 1_000) }
+        let rig = try TrafficLoop(StreamRoles(streams))
+        let fault = #expect(throws: RefusedRecordFault.self) { _ = try rig.run(steps: 1_000) }
         #expect(fault?.description.contains("partition 3, offset 17") == true)
     }
 
     @Test(arguments: [0, 1, 500, 999] as [Int64])
     func `once a record is found, those after it are not processed one by one`(refused: Int64) throws {
-        let traffic = try Self.traffic.get()
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
         let records = (0..<1_000 as Range<Int64>).map { RequestRecords.record([1], key: nil, offset: $0) }
         // Of one request it takes nothing but the shortest dead letter.
         let streams = ListStreams(records) { outputs in
             let isRefused = outputs.contains { $0.sourceOffset == refused && $0.value != nil }
             if isRefused { throw SimulatedFault(.recordFault) }
         }
-        var options = BatchLoop.Options()
-        options.batch.records = 1_000
-        let loop = lanes.loop(StreamRoles(source: streams, transaction: streams), traffic.settings, options)
-        #expect(try lanes.run(loop))
-        #expect(loop.tally.deadLetters == ["not-json": 999, "too-large": 1])
+        let rig = try TrafficLoop(StreamRoles(streams), options: { $0.batch.records = 1_000 })
+        #expect(try rig.run())
+        #expect(rig.loop.tally.deadLetters == ["not-json": 999, "too-large": 1])
         #expect(streams.transactions.count <= 25)
     }
 }

@@ -10,13 +10,11 @@ import Testing
 /// Interrupted restores: short forms of bugs that the simulation found.
 @Suite("Restores")
 struct RestoreTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
     /// Hands the loop a test's script, in order; a restore reads `topic` from its beginning.
     private final class ScriptedStreams: RequestSource {
         enum Answer { case change(MemoryMember.Change), fault, damaged(PartitionDamage) }
 
-        private var polls: [Answer]
+        private var polls: [MemoryMember.Change]
         private var restores: [Answer?]
         private var beginFaults: Int
         private var topic: [StoredRecord]
@@ -34,10 +32,10 @@ struct RestoreTests {
         ///   - beginFaults: how often a restore cannot be begun.
         ///   - newTopic: the topic's content once a ledger was kept; the known records were deleted.
         init(
-            polls: [Answer],
+            polls: [MemoryMember.Change] = [.assigned([0])],
             restores: [Answer?] = [],
             beginFaults: Int = 0,
-            topic: [StoredRecord],
+            topic: [StoredRecord] = RestoreTests.topic,
             newTopic: [StoredRecord]? = nil
         ) {
             (self.polls, self.restores, self.beginFaults, self.topic) = (polls, restores, beginFaults, topic)
@@ -54,7 +52,7 @@ struct RestoreTests {
                 round.ended = wholeFirst == nil || idlePolls > 50
                 return round
             }
-            if case .change(let change) = polls.removeFirst() { round.events = [memory.event(change)] }
+            round.events = [memory.event(polls.removeFirst())]
             return round
         }
 
@@ -111,14 +109,12 @@ struct RestoreTests {
         isUnknown: Bool = true,
         notice: @escaping @Sendable (any SourceFault) -> Void = { _ in }
     ) throws -> BatchLoop {
-        let traffic = try traffic.get()
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
         let transaction = MemoryTransaction()
         if isUnknown { transaction.rewind = { streams.assignAgain() } }
         let roles = StreamRoles(source: streams, transaction: transaction, hasLedgers: true)
-        let loop = lanes.loop(roles, traffic.settings, wallClock: { RequestRecords.now }, notice: notice)
-        #expect(try lanes.run(loop, steps: 10_000))
-        return loop
+        let rig = try TrafficLoop(roles, seed: seed, wallClock: { RequestRecords.now }, notice: notice)
+        #expect(try rig.run(steps: 10_000))
+        return rig.loop
     }
 
     private static func expectWhole(_ loop: BatchLoop) {
@@ -128,7 +124,7 @@ struct RestoreTests {
     }
 
     @Test func `a restarted restore keeps no ledger of the failed one`() throws {
-        let streams = ScriptedStreams(polls: [.change(.assigned([0]))], beginFaults: 2, topic: Self.topic)
+        let streams = ScriptedStreams(beginFaults: 2)
         Self.expectWhole(try Self.run(streams, seed: 1))
         #expect(streams.kept == [[], [], []])
     }
@@ -138,32 +134,17 @@ struct RestoreTests {
     )
     func `a lane's chunks of an interrupted restore do not enter the next one`(seed: UInt64) throws {
         let streams = ScriptedStreams(
-            polls: [.change(.assigned([0])), .change(.assigned([0]))],
-            restores: [nil, nil, nil, .change(.revoked([0]))],
-            topic: Self.topic
+            polls: [.assigned([0]), .assigned([0])],
+            restores: [nil, nil, nil, .change(.revoked([0]))]
         )
         Self.expectWhole(try Self.run(streams, seed: seed))
         #expect(streams.kept == [[], []], "a partial restore is not kept")
     }
 
     @Test(arguments: [true, false])
-    func `the ledger of a revoked partition is kept, that of a lost one is dropped`(isLost: Bool) throws {
-        let streams = ScriptedStreams(
-            polls: [
-                .change(.assigned([0])), .change(isLost ? .lost([0]) : .revoked([0])), .change(.assigned([0])),
-            ],
-            topic: Self.topic
-        )
-        Self.expectWhole(try Self.run(streams, seed: 1))
-        #expect(streams.kept == [[], isLost ? [] : [0]])
-    }
-
-    @Test(arguments: [true, false])
     func `a kept ledger ahead of the topic is dropped and restored from the topic`(isGivenAway: Bool) throws {
         let streams = ScriptedStreams(
-            polls: (isGivenAway ? [.assigned([0]), .revoked([0])] : [.assigned([0])]).map { .change($0) }
-                + [.change(.assigned([0]))],
-            topic: Self.topic,
+            polls: (isGivenAway ? [.assigned([0]), .revoked([0])] : [.assigned([0])]) + [.assigned([0])],
             newTopic: [Self.topic[3]]
         )
         let loop = try Self.run(streams, seed: 1)
@@ -178,7 +159,7 @@ struct RestoreTests {
     func `what is read of a partition that has started does not take its counters back`(seed: UInt64) throws {
         let (key, value) = LedgerCodec.encode(.key(Self.key(6), .sample(counter: 3)))
         let streams = ScriptedStreams(
-            polls: [.change(.assigned([0, 1]))],
+            polls: [.assigned([0, 1])],
             topic: Self.topic + [StoredRecord(partition: 0, key: key, value: value)]
         )
         streams.wholeFirst = Self.topic.count
@@ -191,21 +172,16 @@ struct RestoreTests {
     func `a restore starts over where it is unknown what was committed, and goes on after any other abort`(
         seed: UInt64
     ) throws {
-        let streams = ScriptedStreams(
-            polls: [.change(.assigned([0]))],
-            restores: [nil, nil, .fault],
-            topic: Self.topic
-        )
-        Self.expectWhole(try Self.run(streams, seed: seed))
-        #expect(streams.kept == [[], []])
-        let known = ScriptedStreams(polls: [.change(.assigned([0]))], restores: [nil, nil, .fault], topic: Self.topic)
-        Self.expectWhole(try Self.run(known, seed: seed, isUnknown: false))
-        #expect(known.kept == [[]])
+        for (isUnknown, kept) in [(true, [[], []]), (false, [[]])] as [(Bool, [Set<Int32>])] {
+            let streams = ScriptedStreams(restores: [nil, nil, .fault])
+            Self.expectWhole(try Self.run(streams, seed: seed, isUnknown: isUnknown))
+            #expect(streams.kept == kept)
+        }
     }
 
     @Test func `an unreadable record holds its partition, and the message names the record and the remedy`() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
-        let streams = ScriptedStreams(polls: [.change(.assigned([0, 1]))], topic: Self.topic + [bad])
+        let streams = ScriptedStreams(polls: [.assigned([0, 1])], topic: Self.topic + [bad])
         let loop = try Self.run(streams, seed: 1)
         #expect(loop.held.keys.sorted() == [0])
         let sentence = try #require(loop.held[0])
@@ -219,7 +195,7 @@ struct RestoreTests {
     @Test func `an unreadable ledger is read from its beginning when its partition is assigned again`() throws {
         let bad = StoredRecord(partition: 0, key: [4], value: [0xA1, 0, 2])
         let streams = ScriptedStreams(
-            polls: [.change(.assigned([0])), .change(.revoked([0])), .change(.assigned([0]))],
+            polls: [.assigned([0]), .revoked([0]), .assigned([0])],
             topic: Self.topic + [bad]
         )
         let loop = try Self.run(streams, seed: 1)
@@ -229,11 +205,7 @@ struct RestoreTests {
 
     @Test func `a ledger damaged on disk holds its partition, and everything read from it is discarded`() throws {
         let damage = PartitionDamage(partition: 0, cause: "CRC", isLedger: true)
-        let streams = ScriptedStreams(
-            polls: [.change(.assigned([0, 1]))],
-            restores: [nil, .damaged(damage), nil],
-            topic: Self.topic
-        )
+        let streams = ScriptedStreams(polls: [.assigned([0, 1])], restores: [nil, .damaged(damage), nil])
         let loop = try Self.run(streams, seed: 1)
         #expect(streams.memory.holds.keys.sorted() == [0] && !streams.memory.starts.contains(0))
         #expect(loop.held[0]?.contains("import-keys") == true)
@@ -243,17 +215,17 @@ struct RestoreTests {
     @Test func `an unreadable record does not hold its partition once a readable one replaces it`() throws {
         let good = Self.topic[5]
         let bad = StoredRecord(partition: 0, key: good.key, value: [0xA1, 0, 2])
-        let streams = ScriptedStreams(polls: [.change(.assigned([0]))], topic: [bad] + Self.topic)
+        let streams = ScriptedStreams(topic: [bad] + Self.topic)
         let loop = try Self.run(streams, seed: 1)
         Self.expectWhole(loop)
         #expect(loop.held.isEmpty)
         // The last one counts, as after a compaction.
-        let last = ScriptedStreams(polls: [.change(.assigned([0]))], topic: Self.topic + [bad])
+        let last = ScriptedStreams(topic: Self.topic + [bad])
         #expect(try Self.run(last, seed: 1).held.keys.sorted() == [0])
     }
 
     @Test func `what a start reports is counted, and told where it has a sentence`() throws {
-        let streams = ScriptedStreams(polls: [.change(.assigned([0])), .change(.assigned([0]))], topic: Self.topic)
+        let streams = ScriptedStreams(polls: [.assigned([0]), .assigned([0])])
         let losses: [(Int64, String?)] = [(17, "17 are lost"), (3, "20 are lost"), (0, nil)]
         streams.memory.reports = losses.map { loss, note in
             var report = PartitionStart.Report()

@@ -10,8 +10,6 @@ import Testing
 /// other.
 @Suite("Serving the group")
 struct ServingTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
     enum Wait: CaseIterable {
         /// As many batches as may be are with lanes that do not come back.
         case lanesFull
@@ -20,90 +18,87 @@ struct ServingTests {
         case restoring
     }
 
-    /// Gives records as long as it is polled; the group wants the partition back, which only ``MemoryMember/serve()`` says.
-    private final class QuietStreams {
-        let (transaction, memory) = (MemoryTransaction(), MemoryMember())
-
-        init(_ wait: Wait) {
-            guard wait == .restoring else { return }
-            let record = StoredRecords([StoredRecord(partition: 0, key: [4], value: nil)])
-            memory.reading = { _ in [.ledger(record, left: 0)] }
-        }
-
-        var roles: StreamRoles {
-            let source = PolledSource(memory) { [memory] round, number, _ in
-                switch number {
-                case 0: round.events = [memory.event(.assigned([0]))]
-                // At most three batches, so that a loop that polls on shows.
-                case 1...3: round.records = [.record(RequestRecords.junk(at: Int64(number - 1)))]
-                default: break
-                }
-            }
-            return StreamRoles(source: source, transaction: transaction, hasLedgers: true)
+    /// Assigns the partitions and gives so many records, each for a batch of its own: a loop that polls on shows.
+    private static func source(_ memory: MemoryMember, of partitions: [Int32], records: Int) -> PolledSource {
+        PolledSource(memory) { [memory] round, number, _ in
+            if number == 0 { round.events = [memory.event(.assigned(partitions))] }
+            if (1...records).contains(number) { round.records = [.record(RequestRecords.junk(at: Int64(number - 1)))] }
         }
     }
 
-    private static func loop(_ streams: StreamRoles, _ clock: MovedClock) throws -> (BatchLoop, SimulatedLanes) {
-        let traffic = try traffic.get()
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        return (lanes.loop(streams, traffic.settings, wallClock: { clock.now }), lanes)
+    /// A loop that waits when the group wants its partition back, which only ``MemoryMember/serve()`` says.
+    private struct Revoked {
+        let transaction = MemoryTransaction()
+        let memory = MemoryMember()
+        let clock = MovedClock()
+        let rig: TrafficLoop
+
+        init(_ wait: Wait) throws {
+            if wait == .restoring {
+                let record = StoredRecords([StoredRecord(partition: 0, key: [4], value: nil)])
+                memory.reading = { _ in [.ledger(record, left: 0)] }
+            }
+            let source = ServingTests.source(memory, of: [0], records: 3)
+            let clock = clock
+            rig = try TrafficLoop(
+                StreamRoles(source: source, transaction: transaction, hasLedgers: true),
+                wallClock: { clock.now }
+            )
+            if wait == .breakerOpen { rig.loop.breaker.add(records: 100, internal: 100, at: clock.now) }
+            // No job of the lanes is run: what they have stays with them.
+            try rig.tick(50)
+            #expect(memory.releases == 0)
+            memory.change = .revoked([0])
+            try rig.tick(5)
+        }
     }
 
-    @Test(
-        arguments: Wait.allCases
-    )
-    func `revoked partitions are released while lanes hang, the breaker is open or ledgers are read`(wait: Wait) throws
-    {
-        let (streams, clock) = (QuietStreams(wait), MovedClock())
-        let (loop, lanes) = try Self.loop(streams.roles, clock)
-        if wait == .breakerOpen {
-            loop.breaker.add(records: 100, internal: 100, at: clock.now)
-        }
-        // No job of the lanes is run: what they have stays with them.
-        _ = lanes
-        for _ in 0..<50 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(streams.memory.releases == 0)
-        streams.memory.change = .revoked([0])
-        for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        // The oldest batch has two seconds.
-        clock.milliseconds += 2_001
-        for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(streams.memory.releases == 1 && streams.transaction.commits.isEmpty)
+    @Test(arguments: Wait.allCases)
+    func `revoked partitions are released without a commit while lanes hang, the breaker is open or ledgers are read`(
+        wait: Wait
+    ) throws {
+        let world = try Revoked(wait)
+        world.clock.milliseconds += 1_999
+        try world.rig.tick()
+        if wait == .lanesFull { #expect(world.memory.releases == 0, "the oldest batch has two seconds") }
+        world.clock.milliseconds += 1
+        try world.rig.tick(5)
+        #expect(world.memory.releases == 1 && world.transaction.commits.isEmpty)
+        // Results that lanes bring back later are not committed.
+        while wait == .lanesFull, world.rig.lanes.finishOne() { try world.rig.tick() }
+        #expect(world.transaction.commits.isEmpty)
     }
 
-    /// Two partitions: the ledger of one is there, that of the other does not come to its end.
-    private final class HalfRestoredStreams {
-        let (transaction, memory) = (MemoryTransaction(), MemoryMember())
-        var isWhole = false
-
-        init() {
-            var isTold = false
-            memory.reading = { [unowned self] _ in
-                defer { isTold = true }
-                return (isTold ? [] : [.ledgerGiven(0)]) + (isWhole ? [.ledgerGiven(1)] : [])
-            }
+    @Test func `the oldest batch is committed before its partition is released, newer ones are not`() throws {
+        let world = try Revoked(.lanesFull)
+        #expect(world.memory.releases == 0 && world.transaction.commits.isEmpty)
+        while world.memory.releases == 0 {
+            #expect(world.rig.lanes.finishOne() || !world.rig.loop.isIdle)
+            try world.rig.tick()
         }
-
-        var roles: StreamRoles {
-            let source = PolledSource(memory) { [memory] round, number, _ in
-                if number == 0 { round.events = [memory.event(.assigned([0, 1]))] }
-                if number == 1 { round.records = [.record(RequestRecords.junk(at: 0))] }
-            }
-            return StreamRoles(source: source, transaction: transaction, hasLedgers: true)
-        }
+        #expect(world.transaction.commits == [[PartitionPosition(partition: 0, offset: 1)]])
     }
 
     @Test func `a partition with a complete ledger is judged while another's is still being read`() throws {
-        let streams = HalfRestoredStreams()
-        let (loop, lanes) = try Self.loop(streams.roles, MovedClock())
-        for _ in 0..<50 {
-            _ = try loop.tick(waitMilliseconds: 0)
-            _ = lanes.finishOne()
+        let (transaction, memory) = (MemoryTransaction(), MemoryMember())
+        var (isTold, isWhole) = (false, false)
+        memory.reading = { _ in
+            defer { isTold = true }
+            return (isTold ? [] : [.ledgerGiven(0)]) + (isWhole ? [.ledgerGiven(1)] : [])
         }
-        #expect(streams.memory.starts == [0] && loop.restoring != nil)
-        #expect(streams.transaction.commits == [[PartitionPosition(partition: 0, offset: 1)]])
-        streams.isWhole = true
-        for _ in 0..<5 { _ = try loop.tick(waitMilliseconds: 0) }
-        #expect(streams.memory.starts == [0, 1] && loop.restoring == nil)
+        let source = Self.source(memory, of: [0, 1], records: 1)
+        let rig = try TrafficLoop(
+            StreamRoles(source: source, transaction: transaction, hasLedgers: true),
+            wallClock: { RequestRecords.now }
+        )
+        for _ in 0..<50 {
+            try rig.tick()
+            _ = rig.lanes.finishOne()
+        }
+        #expect(memory.starts == [0] && rig.loop.restoring != nil)
+        #expect(transaction.commits == [[PartitionPosition(partition: 0, offset: 1)]])
+        isWhole = true
+        try rig.tick(5)
+        #expect(memory.starts == [0, 1] && rig.loop.restoring == nil)
     }
 }

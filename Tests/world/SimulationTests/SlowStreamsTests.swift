@@ -17,10 +17,10 @@ struct SlowStreamsTests {
     /// Takes so many records in the time of a transaction.
     private final class SlowStreams {
         let streams: ListStreams
-        var capacity: Int
+        var capacity = 300
 
-        init(_ records: [InboundRecord], capacity: Int) {
-            (streams, self.capacity) = (ListStreams(records) { _ in }, capacity)
+        init(_ count: Int64) {
+            streams = ListStreams((0..<count).map { RequestRecords.record([1], key: nil, offset: $0) }) { _ in }
             streams.take = { [unowned self] outputs in
                 let share = Double(outputs.count) / Double(self.capacity)
                 guard share <= 1 else { throw Overdue(acknowledgedShare: 1 / share) }
@@ -28,42 +28,33 @@ struct SlowStreamsTests {
             }
         }
 
-        func loop(_ lanes: SimulatedLanes, _ settings: PipelineSettings) -> BatchLoop {
-            var options = BatchLoop.Options()
-            options.batch.records = SlowStreamsTests.batchRecords
-            return lanes.loop(StreamRoles(source: streams, transaction: streams), settings, options)
+        func loop(seed: UInt64 = 1) throws -> TrafficLoop {
+            let most = SlowStreamsTests.mostRecords
+            return try TrafficLoop(StreamRoles(streams), seed: seed, options: { $0.batch.records = most })
         }
     }
 
-    private static let batchRecords = 1_000
-
-    private static func records(_ count: Int64) -> [InboundRecord] {
-        (0..<count).map { RequestRecords.record([1], key: nil, offset: $0) }
-    }
+    private static let mostRecords = 1_000
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `batches shrink until they fit, every request is answered once, and only one transaction is lost`(
         seed: UInt64
     ) throws {
-        let traffic = try FleetTraffic(.imitated)
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: seed)
-        let slow = SlowStreams(Self.records(5_000), capacity: 300)
-        let loop = slow.loop(lanes, traffic.settings)
-        #expect(try lanes.run(loop))
-        #expect(loop.tally.deadLettersTotal == 5_000)
+        let slow = SlowStreams(5_000)
+        let rig = try slow.loop(seed: seed)
+        #expect(try rig.run())
+        #expect(rig.loop.tally.deadLettersTotal == 5_000)
         #expect(slow.streams.transactions.reduce(0, +) == 5_000)
         #expect(slow.streams.aborts == 1)
     }
 
     @Test func `when the streams are fast again, the batches grow again`() throws {
-        let traffic = try FleetTraffic(.imitated)
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let slow = SlowStreams(Self.records(30_000), capacity: 300)
-        let loop = slow.loop(lanes, traffic.settings)
-        while slow.streams.transactions.count < 5 { #expect(try !lanes.run(loop, steps: 1)) }
+        let slow = SlowStreams(30_000)
+        let rig = try slow.loop()
+        while slow.streams.transactions.count < 5 { #expect(try !rig.run(steps: 1)) }
         slow.capacity = 1_000_000
-        #expect(try lanes.run(loop))
+        #expect(try rig.run())
         #expect(slow.streams.transactions.reduce(0, +) == 30_000)
-        #expect(slow.streams.transactions.max() == Self.batchRecords)
+        #expect(slow.streams.transactions.max() == Self.mostRecords)
     }
 }

@@ -8,8 +8,6 @@ import Testing
 /// A loop whose wall clock contradicts the brokers' waits, and judges all once they agree.
 @Suite("A wrong wall clock")
 struct WrongClockTests {
-    private static let traffic = Result { try FleetTraffic(.imitated) }
-
     /// A clock that is set right after it was asked so often.
     private final class Clock: @unchecked Sendable {
         private var asked = 0
@@ -29,35 +27,31 @@ struct WrongClockTests {
         }
     }
 
-    private static func run(_ clock: Clock, logAppend: Bool) throws -> (LoopTally, BatchLoop) {
-        let traffic = try traffic.get()
-        let records = try traffic.records(40, partitions: 2, seed: 8).map { record in
+    private static func run(_ clock: Clock, logAppend: Bool) throws -> BatchLoop {
+        let records = try FleetTraffic.imitated.get().records(40, partitions: 2, seed: 8).map { record in
             var record = record
             record.hasLogAppendTime = logAppend
             return record
         }
-        let lanes = SimulatedLanes(scratch: try traffic.scratch(), seed: 1)
-        let streams = SimulatedStreams(records: records, seed: 1)
-        let loop = lanes.loop(
-            StreamRoles(source: streams, transaction: streams),
-            traffic.settings,
+        let rig = try TrafficLoop(
+            StreamRoles(SimulatedStreams(records: records, seed: 1)),
             wallClock: clock.now,
             uptime: { 1_000 },
             notice: clock.note
         )
-        #expect(try lanes.run(loop))
-        return (loop.tally, loop)
+        #expect(try rig.run())
+        return rig.loop
     }
 
     @Test
     func `a worker whose clock is behind refuses nothing: it logs that once, waits, and judges all after the fix`()
         throws
     {
-        let right = try Self.run(Clock(behind: 0, wrongFor: 0), logAppend: true).0
+        let right = try Self.run(Clock(behind: 0, wrongFor: 0), logAppend: true).tally
         let clock = Clock(behind: 86_400_000, wrongFor: 500)
-        let (tally, loop) = try Self.run(clock, logAppend: true)
-        #expect(tally.refused == right.refused && tally.accepted == right.accepted)
-        #expect(tally.refused["from-future"] == nil)
+        let loop = try Self.run(clock, logAppend: true)
+        #expect(loop.tally.refused == right.refused && loop.tally.accepted == right.accepted)
+        #expect(loop.tally.refused["from-future"] == nil)
         #expect(clock.notices.count == 2 && clock.notices[0].contains("clocks is wrong"), "\(clock.notices)")
         #expect(clock.notices.last?.hasPrefix("nothing contradicts this machine's clock any more") == true)
         #expect(loop.clockDoubt == nil)
@@ -65,8 +59,8 @@ struct WrongClockTests {
 
     @Test func `with producer timestamps a record from the future is refused, and the worker does not wait`() throws {
         let clock = Clock(behind: 86_400_000, wrongFor: .max)
-        let (tally, _) = try Self.run(clock, logAppend: false)
-        #expect(tally.refused["from-future"] ?? 0 > 20)
+        let loop = try Self.run(clock, logAppend: false)
+        #expect(loop.tally.refused["from-future"] ?? 0 > 20)
         #expect(clock.notices.isEmpty)
     }
 }

@@ -23,11 +23,9 @@ package final class ConfigurationDirectory: FileFolder {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    package func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
+    package func write(_ name: String, _ text: String) throws { try write(text, to: name) }
 
-    package func write(_ name: String, _ bytes: [UInt8]) throws {
-        try Data(bytes).write(to: URL(fileURLWithPath: path + "/" + name))
-    }
+    package func write(_ name: String, _ bytes: [UInt8]) throws { try write(bytes, to: name) }
 
     package func load() throws(ConfigurationFault) -> Configuration {
         do throws(ConfigurationFault) {

@@ -93,7 +93,7 @@ package enum Vectors {
     package static var appleAttestationRoot: [UInt8] { pem("Apple_App_Attestation_Root_CA.pem") }
     package static var appleReceiptRoot: [UInt8] { pem("Apple_Root_CA_G3.pem") }
 
-    private static let directory: URL = {
+    static let directory: URL = {
         if let set = ProcessInfo.processInfo.environment["ATTEST_VECTORS"] { return URL(filePath: set) }
         return PackageFolder.url.deletingLastPathComponent().appending(path: "shared/vectors")
     }()

@@ -28,10 +28,7 @@ package struct WycheproofFile: Decodable, Sendable {
 
 /// Where the vectors lie: `$ATTEST_VECTORS`, else `shared/vectors` beside the checkout.
 package enum WycheproofVectors {
-    package static let directory: URL = {
-        if let path = ProcessInfo.processInfo.environment["ATTEST_VECTORS"] { return URL(fileURLWithPath: path) }
-        return PackageFolder.url.deletingLastPathComponent().appendingPathComponent("shared/vectors")
-    }()
+    package static var directory: URL { Vectors.directory }
 
     /// Whether the files are there: for a test's `.enabled(if:)`.
     package static var arePresent: Bool {

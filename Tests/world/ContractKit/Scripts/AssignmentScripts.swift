@@ -61,8 +61,7 @@ extension ContractScript {
     }
 
     static let a4 = everywhere("A4: no record from before a seek comes after it", ends: ["exact"]) { world in
-        try world.publish(300, to: 0, of: .requests)
-        let member = try world.loneMember()
+        let member = try world.loneMember(requests: 300)
         for round in 0..<20 as Range<Int64> {
             let target = round * 37 % 280
             try world.poll([member], until: "records come") { member.offsets(0).count >= 5 }
@@ -81,8 +80,7 @@ extension ContractScript {
         ends: pairs(["no", "upToFetch", "more"]) { "late(resume: \($0), seek: \($1))" },
         dependsOnMachine: true
     ) { world in
-        try world.publish(5, to: 0, of: .requests)
-        let member = try world.loneMember(.paused)
+        let member = try world.loneMember(.paused, requests: 5)
         let start = [PartitionOffset(partition: 0, offset: 1)]
         /// How late a record was at its worst: below 0.5 s, up to 2 s, longer.
         func worst(withSeek: Bool) throws -> String {
@@ -108,8 +106,7 @@ extension ContractScript {
         "A6: offset gone: one fault, seeks fail until reassigned",
         ends: ["gone(faults: 1, seek: notStarted)"]
     ) { world in
-        try world.publish(5, to: 0, of: .requests)
-        let member = try world.loneMember(.paused)
+        let member = try world.loneMember(.paused, requests: 5)
         // The first offsets are looked up meanwhile: see A11.
         try world.poll([member], milliseconds: 1_500)
         let gone = [PartitionOffset(partition: 0, offset: 1_000)]
@@ -133,8 +130,7 @@ extension ContractScript {
     }
 
     static let a7 = onMock("A7: paused: silent, prefetched records are dropped", ends: ["silentThenOn"]) { world in
-        try world.publish(300, to: 0, of: .requests)
-        let member = try world.loneMember()
+        let member = try world.loneMember(requests: 300)
         try world.poll([member], until: "records come") { member.records.count >= 20 }
         _ = member.consumer.pause([0])
         let last = member.offsets(0).count
@@ -149,8 +145,7 @@ extension ContractScript {
         "A8: starts wait while an offset commit has no answer",
         ends: ["startsAfterAnswer"]
     ) { world in
-        try world.publish(5, to: 0, of: .requests)
-        let member = try world.loneMember(.paused)
+        let member = try world.loneMember(.paused, requests: 5)
         try world.poll([member], until: "the partition can be sought") { member.seek(0, 1) == nil }
         try world.cause(.slow(milliseconds: 1_500))
         let id = try member.consumer.commit([PartitionOffset(partition: 0, offset: 1)])
@@ -172,8 +167,7 @@ extension ContractScript {
         ofNewerLibrary: LibraryVersion.text.hasPrefix("2.0.")
             ? [] : ["goesOn(idleResume: behindLast, pauseAfterSeek: atLastSeek)"]
     ) { world in
-        try world.publish(300, to: 0, of: .requests)
-        let member = try world.loneMember()
+        let member = try world.loneMember(requests: 300)
         /// Where reading goes on.
         func place(seek: Int64, last: Int64) throws -> String {
             member.forgetRecords()
@@ -223,8 +217,7 @@ extension ContractScript {
         "A12: assigned at the group's offset: paused as it was, a resume gives what was not committed",
         ends: ["pausedThenCommitted"]
     ) { world in
-        try world.publish(5, to: 0, of: .requests)
-        let member = try world.loneMember()
+        let member = try world.loneMember(requests: 5)
         try world.poll([member], until: "all records are read") { member.offsets(0).last == 4 }
         let id = try member.consumer.commit([PartitionOffset(partition: 0, offset: 3)])
         try world.poll([member], until: "the commit is answered") { member.commits[id] != nil }

@@ -82,19 +82,14 @@ extension ContractScript {
     }
 
     static let g7 = onReal("G7: a removed member commits nothing, joins again", ends: ["refusedThenJoins"]) { world in
-        try world.publish(5, to: 0, of: .requests)
-        let member = try world.loneMember()
+        let member = try world.loneMember(requests: 5)
         try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
         let token = try member.consumer.token()
         try world.during(milliseconds: world.pollLimit) {}
         let producer = try ScriptedProducer(world, "one")
         try producer.open(1)
-        do {
-            try producer.sendOffset(5, token)
-            return "committed"
-        } catch let fault as KafkaFault {
-            guard fault.requiresAbort, !fault.isFatal else { return "committed" }
-        }
+        let fault = try world.failure { try producer.sendOffset(5, token) }
+        guard let fault, fault.requiresAbort, !fault.isFatal else { return "committed" }
         try producer.abort()
         // Neither with a transaction nor without one.
         if let id = try? member.consumer.commit([PartitionOffset(partition: 0, offset: 5)]) {
@@ -105,5 +100,30 @@ extension ContractScript {
         guard try world.committedOffsets()[0].offset == nil else { return "committed" }
         try producer.transact(1, offset: 5, member.consumer.token())
         return try world.committedOffsets()[0].offset == 5 ? "refusedThenJoins" : "committed"
+    }
+
+    static let d1 = onMock("D1: close with an unanswered change returns", ends: ["left"]) { world in
+        let member = try world.member("one", .silent)
+        try world.poll([member], until: "it is assigned") { member.assignments == 1 }
+        do throws(KafkaFault) { try member.consumer.close(limit: 30_000) } catch { return "timedOut" }
+        return "left"
+    }
+
+    static let d2 = everywhere(
+        "D2: discard never waits; no effect of the client's later",
+        ends: ["partitionsMove"]
+    ) { world in
+        try world.publishToAll(1)
+        let first = try world.loneMember()
+        try world.poll([first], until: "records come") { first.records.count == Int(world.partitions) }
+        // An answer that is outstanding never comes.
+        _ = try first.consumer.commit([PartitionOffset(partition: 0, offset: 1)])
+        first.consumer.discard()
+        let seen = first.progress
+        let second = try world.member("two")
+        try world.poll([first, second], until: "the partitions move") {
+            second.assigned?.count == Int(world.partitions)
+        }
+        return first.progress == seen ? "partitionsMove" : "stillAnswers"
     }
 }

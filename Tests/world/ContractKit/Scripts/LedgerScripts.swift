@@ -22,15 +22,12 @@ extension ContractScript {
         try world.publishToAll(3)
         let next = try world.records(12, driver)
         try world.cause(.ledgerRecreated)
-        do {
-            try driver.commit(next, next.outputs(.results, .ledger) + driver.marks(next))
-            return "committed"
-        } catch is KafkaFault {}
+        let fault = try world.failure { try driver.commit(next, next.outputs(.results, .ledger) + driver.marks(next)) }
+        guard fault != nil else { return "committed" }
         try driver.abort()
         var later = MemberBatch()
-        try world.until("the partitions are held", progress: { driver.progress }) {
-            later.add(try driver.step(waitMilliseconds: 20))
-            return driver.held.count == Int(world.partitions)
+        try world.step([driver], until: "the partitions are held", take: { later.add($1) }) {
+            driver.held.count == Int(world.partitions)
         }
         try world.during(milliseconds: 500) { later.add(try driver.step(waitMilliseconds: 20)) }
         try driver.member.close()
@@ -52,16 +49,10 @@ extension ContractScript {
         // The restore stands still before these.
         try owner.open(made(300, "open"))
         let driver = try world.member("one", .exactlyOnce)
-        func step(until what: String, _ isDone: () -> Bool) throws {
-            try world.until(what, progress: { driver.progress }) {
-                try driver.step(waitMilliseconds: 20)
-                return isDone()
-            }
-        }
-        try step(until: "the first are read") { driver.readCount == 30 }
+        try world.step([driver], until: "the first are read") { driver.readCount == 30 }
         try world.cause(.ledgerRecreated)
         try ScriptedProducer(world, "next").transact(made(60, "others"))
-        try step(until: "it is restored") { !driver.restored.isEmpty }
+        try world.step([driver], until: "it is restored") { !driver.restored.isEmpty }
         // A fetch before the topic has so many records again fails at once; else its end, asked for again, tells it. After
         // another assignment there is nothing to tell.
         let troubles = driver.member.troubles
@@ -85,11 +76,7 @@ extension ContractScript {
         let second = try world.member("two", .exactlyOnce)
         var theirs = MemberBatch()
         func step(until what: String, _ isDone: () -> Bool) throws {
-            try world.until(what, progress: { first.progress + second.progress }) {
-                try first.step(waitMilliseconds: 20)
-                theirs.add(try second.step(waitMilliseconds: 20))
-                return isDone()
-            }
+            try world.step([first, second], until: what, take: { if $0 == 1 { theirs.add($1) } }, isDone)
         }
         try step(until: "the partitions are shared") {
             first.isRestored && second.isRestored && !second.assigned.isEmpty
@@ -104,18 +91,12 @@ extension ContractScript {
         try second.commit(theirs, theirs.outputs(.ledger) + second.marks(theirs))
         try second.member.close()
         let restores = first.restored.count
-        try world.until("it has all partitions", progress: { first.progress }) {
-            try first.step(waitMilliseconds: 20)
-            return first.restored.count > restores
-        }
+        try world.step([first], until: "it has all partitions") { first.restored.count > restores }
         guard first.restored.last?.count == partitions + 4 * others else { return "otherLedgers" }
         try first.member.close()
         // It has kept nothing.
         let third = try world.member("three", .exactlyOnce)
-        try world.until("it is restored", progress: { third.progress }) {
-            try third.step(waitMilliseconds: 20)
-            return !third.restored.isEmpty
-        }
+        try world.step([third], until: "it is restored") { !third.restored.isEmpty }
         try third.member.close()
         return third.restored.last?.count == 6 * partitions + 4 * others ? "onlyTail" : "otherLedgers"
     }

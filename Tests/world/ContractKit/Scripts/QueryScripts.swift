@@ -52,9 +52,7 @@ extension ContractScript {
         try producer.open(1)
         try producer.sendOffset(4, token)
         // Alone, the offset of another partition is known.
-        guard case .success(.offsets(let other, _)) = try world.answer(ports.queries, .offsets([1], limit: 5_000)),
-            other.first?.offset == 1
-        else { return "otherWaits" }
+        guard case .success(1?) = try world.committedOffset(ports.queries, of: 1) else { return "otherWaits" }
         let id = ports.queries.ask(.offsets([0, 1], limit: 20_000))
         var answer: Result<BrokerAnswer, KafkaFault>?
         func poll() { if let next = ports.queries.nextAnswer(), next.id == id { answer = next.answer } }
@@ -86,15 +84,12 @@ extension ContractScript {
             case .success(.offsets(let offsets, _)) = try world.answer(heir.queries, .offsets([0], limit: 5_000))
         else { return "unstable" }
         guard offsets.first?.offset == 2 else { return "committed" }
-        do { try producer.commit() } catch let fault as KafkaFault {
-            return fault.isFatal ? "abortedAndFenced" : "notFenced"
-        }
-        return "notFenced"
+        let fault = try world.failure { try producer.commit() }
+        return fault?.isFatal == true ? "abortedAndFenced" : "notFenced"
     }
 
     static let q3 = onReal("Q3: offsets' metadata returns; stock tools wipe it", ends: ["returnsThenWiped"]) { world in
-        try world.publish(5, to: 0, of: .requests)
-        let member = try world.loneMember()
+        let member = try world.loneMember(requests: 5)
         try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
         let producer = try ScriptedProducer(world, "one")
         for (offset, text) in [(2, []), (3, PartitionPositions.metadata)] as [(Int64, [UInt8])] {

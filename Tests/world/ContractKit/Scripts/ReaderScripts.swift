@@ -29,8 +29,8 @@ extension ContractWorld {
         }
     }
 
-    fileprivate func newReader() throws -> ScriptedReader {
-        ScriptedReader(try process("one", isStatic: false).makeReader())
+    fileprivate func newReader(_ name: String = "one") throws -> ScriptedReader {
+        ScriptedReader(try process(name, isStatic: false).makeReader())
     }
 
     /// What a reader sees of the first partition of ledgers up to an offset, as `key=value`.
@@ -51,6 +51,25 @@ extension ContractWorld {
 }
 
 extension ContractScript {
+    static let r1 = onReal(
+        "R1: reading to the high watermark past an open transaction",
+        ends: ["waitsThenEnds"]
+    ) { world in
+        try world.publish(3, to: 0, of: .ledger)
+        let producer = try ScriptedProducer(world, "one")
+        try producer.open(2)
+        let reader = try world.newReader("reader")
+        try reader.reader.start([world.starts[0]])
+        try world.read(reader, until: "the first records come") { reader.count >= 3 }
+        try world.during(milliseconds: 1_000) { reader.poll() }
+        guard reader.count == 3, reader.reader.position(of: 0).map({ $0 < 5 }) ?? true else { return "early" }
+        try producer.abort()
+        // The aborted records and the marker give no record, and the position passes them.
+        try world.read(reader, until: "the end is reached") { reader.reader.position(of: 0).map { $0 >= 5 } ?? false }
+        reader.reader.discard()
+        return reader.count == 3 && reader.faults.isEmpty ? "waitsThenEnds" : "wrong"
+    }
+
     static let r3 = onMock("R3: a stopped partition is silent, and starts again", ends: ["silentThenAll"]) { world in
         for partition in 0..<2 as Range<Int32> { try world.publish(200, to: partition, of: .ledger) }
         let reader = try world.newReader()

@@ -69,18 +69,10 @@ extension ContractScript {
         for owner in owners { try owner.open(1) }
         let first = try world.member("one", .exactlyOnce)
         var batches = [MemberBatch(), MemberBatch()]
-        try world.until("it is assigned", progress: { first.progress }) {
-            batches[0].add(try first.step(waitMilliseconds: 20))
-            return !first.changes.isEmpty
-        }
+        try world.step([first], until: "it is assigned", take: { batches[$0].add($1) }) { !first.changes.isEmpty }
         let second = try world.member("two", .exactlyOnce)
         func step(until what: String, _ isDone: () -> Bool) throws {
-            try world.until(what, progress: { first.progress + second.progress }) {
-                for (index, driver) in [first, second].enumerated() {
-                    batches[index].add(try driver.step(waitMilliseconds: 20))
-                }
-                return isDone()
-            }
+            try world.step([first, second], until: what, take: { batches[$0].add($1) }, isDone)
         }
         try step(until: "the partitions are shared") {
             first.assigned.count + second.assigned.count == Int(world.partitions) && !second.assigned.isEmpty
@@ -143,10 +135,9 @@ extension ContractScript {
     ) throws -> String {
         let (changes, restores) = (driver.changes.count, driver.restored.count)
         try world.cause(.unanswered(api: .endTransaction, times: 0))
-        do {
-            try driver.commit(batch, batch.outputs(.ledger) + driver.marks(batch))
-            return "isKnown"
-        } catch let fault as KafkaFault { guard fault.isRecoverable else { throw fault } }
+        let fault = try world.failure { try driver.commit(batch, batch.outputs(.ledger) + driver.marks(batch)) }
+        guard let fault else { return "isKnown" }
+        guard fault.isRecoverable else { throw fault }
         try world.cause(.calm)
         try driver.abort()
         // Its partitions are announced again.

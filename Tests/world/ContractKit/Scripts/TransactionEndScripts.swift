@@ -30,8 +30,7 @@ extension ContractScript {
     }
 
     static let t5 = onReal("T5: past its time-out: fenced; the successor works", ends: ["fencedThenWorks"]) { world in
-        try world.publish(5, to: 0, of: .requests)
-        let member = try world.loneMember()
+        let member = try world.loneMember(requests: 5)
         try world.poll([member], until: "records come") { member.offsets(0).count == 5 }
         let first = try ScriptedProducer(world, "one", ProducerSettings(isHasty: true))
         try first.open(1)
@@ -43,12 +42,8 @@ extension ContractScript {
             return reader.position(of: 0) == 2
         }
         reader.discard()
-        do {
-            try first.sendOffset(5, member.consumer.token())
-            return "notFenced"
-        } catch let fault as KafkaFault {
-            guard fault.isFatal, fault.isFenced else { return "notFenced" }
-        }
+        let fault = try world.failure { try first.sendOffset(5, member.consumer.token()) }
+        guard let fault, fault.isFatal, fault.isFenced else { return "notFenced" }
         first.producer.discard()
         try ScriptedProducer(world, "one").transact(1, offset: 4, member.consumer.token())
         let isRight = try count == 0 && world.visibleLedger(awaiting: 1) == 1

@@ -44,10 +44,8 @@ extension ContractScript {
             // Nor does it take more records.
             let calls: [(ScriptedProducer) throws -> Void] = [end, { _ = try $0.produce(1) }]
             for call in calls {
-                do {
-                    try call(first)
-                    return "notFenced"
-                } catch let fault as KafkaFault { guard fault.isFatal, fault.isFenced else { return "notFenced" } }
+                let fault = try world.failure { try call(first) }
+                guard let fault, fault.isFatal, fault.isFenced else { return "notFenced" }
             }
             guard first.producer.fatalFault?.isFenced == true else { return "notFenced" }
             first.producer.discard()
@@ -156,10 +154,8 @@ extension ContractScript {
         dependsOnMachine: true
     ) { world in
         let producer = try ScriptedProducer(world, "one")
-        try producer.producer.begin()
         // Connects; the other partition's state stays empty.
-        try producer.produce(1, partition: 2)
-        try producer.flush()
+        try producer.open([ScriptedProducer.record(0, partition: 2)])
         producer.producer.forgetDeliveries()
         try world.cause(.slow(milliseconds: 2_000))
         try world.cause(.refused(api: .produce, code: .notLeaderForPartition, times: 1))
@@ -198,10 +194,7 @@ extension ContractScript {
 
     static let t13 = everywhere("T13: a flush in time, in part, never", ends: ["inTimeThenLater"]) { world in
         let producer = try ScriptedProducer(world, "one")
-        try producer.producer.begin()
-        producer.producer.forgetDeliveries()
-        try producer.produce(5)
-        try producer.flush()
+        try producer.open(5)
         try world.cause(.away)
         try producer.produce(5)
         guard try !producer.producer.flush(limit: 200) else { return "neverLate" }
@@ -233,12 +226,7 @@ extension ContractScript {
         try producer.open(1)
         let calls: [() throws -> Void] = [{ try producer.sendOffset(1, old) }, { try producer.commit() }]
         for call in calls {
-            do {
-                try call()
-                return "accepted"
-            } catch let fault as KafkaFault {
-                guard fault.requiresAbort, !fault.isFatal else { return "accepted" }
-            }
+            guard let fault = try world.failure(call), fault.requiresAbort, !fault.isFatal else { return "accepted" }
         }
         try producer.abort()
         try producer.transact(1, offset: 1, first.consumer.token())
@@ -253,51 +241,19 @@ extension ContractScript {
         let queries = try world.process("one", isStatic: false).queries
         let producer = try ScriptedProducer(world, "one")
         try producer.open(2)
-        func end() throws -> Int64? {
-            guard case .success(.ends(let ledger, _, _)) = try world.answer(queries, .ends([0], again: [])) else {
-                return nil
-            }
-            return ledger[0]?.high
-        }
-        func answered(by leader: String) throws -> Int64? {
+        func end(by leader: String) throws -> Int64 {
             var found: Int64?
             try world.until("the \(leader) leader answers", progress: { 0 }) {
-                found = try end()
+                let answer = try world.answer(queries, .ends([0], again: []))
+                if case .success(.ends(let ledger, _, _)) = answer { found = ledger[0]?.high }
                 return found != nil
             }
-            return found
+            return try found.orThrow("no end")
         }
-        let first = try answered(by: "first")
+        let first = try end(by: "first")
         try world.cause(.leaderMoves(0))
-        let second = try answered(by: "new")
+        let second = try end(by: "new")
         try producer.abort()
-        guard let first, let second else { return "none" }
         return "ends(\(first), afterMove: \(second))"
-    }
-
-    static let r1 = onReal(
-        "R1: reading to the high watermark past an open transaction",
-        ends: ["waitsThenEnds"]
-    ) { world in
-        try world.publish(3, to: 0, of: .ledger)
-        let producer = try ScriptedProducer(world, "one")
-        try producer.open(2)
-        let reader = try world.process("reader", isStatic: false).makeReader()
-        try reader.start([world.starts[0]])
-        var count = 0
-        try world.until("the first records come", progress: { count }) {
-            count += try reader.poll(most: 100, waiting: 20).offsets.count
-            return count >= 3
-        }
-        try world.during(milliseconds: 1_000) { count += try reader.poll(most: 100, waiting: 20).offsets.count }
-        guard count == 3, reader.position(of: 0).map({ $0 < 5 }) ?? true else { return "early" }
-        try producer.abort()
-        // The aborted records and the marker give no record, and the position passes them.
-        try world.until("the end is reached", progress: { count }) {
-            count += try reader.poll(most: 100, waiting: 20).offsets.count
-            return reader.position(of: 0).map { $0 >= 5 } ?? false
-        }
-        reader.discard()
-        return count == 3 ? "waitsThenEnds" : "wrong"
     }
 }

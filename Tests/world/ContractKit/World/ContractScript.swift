@@ -37,7 +37,6 @@ package struct ContractScript: Sendable, CustomStringConvertible {
 
     package var number: String { String(description.prefix { $0 != ":" }) }
 
-    /// Whether the model plays it.
     package var isModelled: Bool { worlds.contains(.model) }
 
     package func run(in world: any ContractWorld) throws -> Outcome {

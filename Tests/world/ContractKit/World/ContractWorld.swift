@@ -87,7 +87,6 @@ extension ContractWorld {
         }
     }
 
-    /// The answer to a query.
     package func answer(
         _ queries: any BrokerQueries,
         _ query: BrokerQuery

@@ -9,7 +9,6 @@ package final class ScriptedMember {
         case reading
         /// As the member does: what the library has is paused before it is assigned, the rest afterwards.
         case paused
-        /// Does not answer.
         case silent
     }
 
@@ -112,7 +111,6 @@ package final class ScriptedMember {
 }
 
 extension ContractWorld {
-    /// A member of the group.
     package func member(
         _ name: String,
         _ manner: ScriptedMember.Manner = .reading,
@@ -121,8 +119,9 @@ extension ContractWorld {
         try ScriptedMember(process(name, isStatic: isStatic).makeConsumer(), manner)
     }
 
-    /// A lone member with all partitions.
-    package func loneMember(_ manner: ScriptedMember.Manner = .reading) throws -> ScriptedMember {
+    /// A lone member with all partitions, the first of which has so many requests.
+    package func loneMember(_ manner: ScriptedMember.Manner = .reading, requests: Int = 0) throws -> ScriptedMember {
+        if requests > 0 { try publish(requests, to: 0, of: .requests) }
         let member = try member("one", manner)
         try poll([member], until: "all partitions are assigned") {
             member.assigned?.count == Int(partitions)

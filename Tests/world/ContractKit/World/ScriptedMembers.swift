@@ -3,6 +3,12 @@ internal import KafkaPorts
 internal import Streams
 
 extension ContractWorld {
+    /// The fault that a call ends with; nil = it succeeds.
+    func failure(_ call: () throws -> Void) throws -> KafkaFault? {
+        do { try call() } catch let fault as KafkaFault { return fault }
+        return nil
+    }
+
     func publishToAll(_ count: Int) throws {
         for partition in 0..<partitions { try publish(count, to: partition, of: .requests) }
     }
@@ -11,13 +17,25 @@ extension ContractWorld {
         try member(name, delivery, outputMilliseconds: 60_000)
     }
 
+    /// Steps members in turn until the condition holds.
+    ///
+    /// - Parameter take: takes the records that a member gave, by its place.
+    func step(
+        _ drivers: [MemberDriver],
+        until what: String,
+        take: (_ place: Int, _ round: MemberBatch) -> Void = { _, _ in },
+        _ condition: () -> Bool
+    ) throws {
+        try until(what, progress: { drivers.reduce(0) { $0 + $1.progress } }) {
+            for (place, driver) in drivers.enumerated() { take(place, try driver.step(waitMilliseconds: 20)) }
+            return condition()
+        }
+    }
+
     /// Steps a member until so many records of one assignment have come.
     func records(_ count: Int, _ driver: MemberDriver) throws -> MemberBatch {
         var batch = MemberBatch()
-        try until("\(count) records come", progress: { driver.progress }) {
-            batch.add(try driver.step(waitMilliseconds: 20))
-            return batch.records.count >= count
-        }
+        try step([driver], until: "\(count) records come", take: { batch.add($1) }) { batch.records.count >= count }
         return batch
     }
 
@@ -26,14 +44,11 @@ extension ContractWorld {
         var batch = MemberBatch()
         try until("\(count) records are committed", progress: { driver.progress }) {
             batch = try records(count, driver)
-            do {
-                try driver.commit(batch, batch.outputs(.ledger) + driver.marks(batch))
-                return true
-            } catch let fault as KafkaFault {
-                guard fault.isRecoverable else { throw fault }
-                try driver.abort()
-                return false
-            }
+            let fault = try failure { try driver.commit(batch, batch.outputs(.ledger) + driver.marks(batch)) }
+            guard let fault else { return true }
+            guard fault.isRecoverable else { throw fault }
+            try driver.abort()
+            return false
         }
         return batch
     }

@@ -107,9 +107,7 @@ package final class ScriptedProducer {
         if let offset, let token { try sendOffset(offset, token) }
         try commit()
     }
-}
 
-extension ScriptedProducer {
     /// Begins a transaction whose records have arrived.
     package func open(_ records: [OutboundRecord]) throws {
         try producer.begin()
@@ -125,9 +123,9 @@ extension ContractWorld {
     /// How many records of ledgers a reader of committed ones sees.
     package func visibleLedger(awaiting expected: Int) throws -> Int { try visibleRecords(awaiting: expected).count }
 
-    /// The group's committed offset of partition 0, by stable offsets; a fault where a transaction holds it back.
-    func committedOffset(_ queries: any BrokerQueries) throws -> Result<Int64?, KafkaFault> {
-        try answer(queries, .offsets([0], limit: 5_000)).map { answer in
+    /// The group's committed offset of a partition, by stable offsets; a fault where a transaction holds it back.
+    func committedOffset(_ queries: any BrokerQueries, of partition: Int32 = 0) throws -> Result<Int64?, KafkaFault> {
+        try answer(queries, .offsets([partition], limit: 5_000)).map { answer in
             guard case .offsets(let offsets, _) = answer else { return nil }
             return offsets.first?.offset
         }
@@ -140,14 +138,9 @@ extension ContractWorld {
         defer { consumer.discard() }
         var found: [CommittedOffset] = []
         try until("offsets are known", progress: { 0 }) {
-            guard
-                case .success(.offsets(let offsets, _)) = try answer(
-                    ports.queries,
-                    .offsets(Array(0..<partitions), limit: 5_000)
-                )
-            else { return false }
-            found = offsets
-            return true
+            let stable = try answer(ports.queries, .offsets(Array(0..<partitions), limit: 5_000))
+            if case .success(.offsets(let offsets, _)) = stable { found = offsets }
+            return !found.isEmpty
         }
         ports.queries.close()
         return found

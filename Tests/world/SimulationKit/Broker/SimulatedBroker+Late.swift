@@ -35,14 +35,11 @@ extension SimulatedBroker {
         for late in due { late.effect() }
     }
 
-    var transactionCount: Int { transactions.count }
-
     /// Late copies arrive in the producer's next transaction, where they do most harm: an EndTxn after a record, a
     /// TxnOffsetCommit after that transaction's own. A producer with a new epoch is safe from them.
     func deliverLate(of name: String, ends: Bool) {
         guard let open = producers[name]?.open, wrong != .lateIsRefused else { return }
         let due = late.filter { $0.producer == name && $0.content.isEnd == ends && $0.transaction <= open }
-        guard !due.isEmpty else { return }
         late.removeAll { $0.producer == name && $0.content.isEnd == ends && $0.transaction <= open }
         for request in due {
             do throws(BrokerRefusal) {

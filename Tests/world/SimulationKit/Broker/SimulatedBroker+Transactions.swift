@@ -51,7 +51,7 @@ extension SimulatedBroker {
     ///
     /// - Returns: the new epoch.
     package func initProducer(_ name: String) -> Int {
-        abortOpen(of: name)
+        if let open = producers[name]?.open { decide(open, commit: wrong == .initCommits) }
         finishMarkers(of: name)
         if wrong != .initFencesNobody || producers[name] == nil { producers[name, default: Producer()].epoch += 1 }
         return producers[name]?.epoch ?? 0
@@ -179,11 +179,6 @@ extension SimulatedBroker {
         transactions.append(Transaction(producer: name, startedAt: now))
         producers[name]?.open = transactions.count - 1
         return transactions.count - 1
-    }
-
-    private func abortOpen(of name: String) {
-        guard let open = producers[name]?.open else { return }
-        decide(open, commit: wrong == .initCommits)
     }
 
     private func decide(_ index: Int, commit: Bool) {

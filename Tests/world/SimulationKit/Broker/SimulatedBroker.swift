@@ -168,10 +168,9 @@ package final class SimulatedBroker: @unchecked Sendable {
     package func end(_ partition: Int32) -> Int64 { (input[partition]?.last?.offset ?? -1) + 1 }
 
     /// Whether every request's position is committed and no transaction is under way.
-    package var isDrained: Bool { isDrained(but: []) }
-
-    /// As ``isDrained``, where the requests of some partitions may be left unread.
-    package func isDrained(but held: Set<Int32>) -> Bool {
+    ///
+    /// - Parameter held: partitions whose requests may be left unread.
+    func isDrained(but held: Set<Int32>) -> Bool {
         partitions.allSatisfy { held.contains($0) || committed[$0, default: 0] == end($0) }
             && transactions.allSatisfy(\.isDone) && !group.isRebalancing
     }
@@ -187,7 +186,6 @@ package final class SimulatedBroker: @unchecked Sendable {
             .flatMap(\.value.visible)
     }
 
-    /// Compacts the ledger of a partition.
     package func compact(_ partition: Int32) {
         counts.add(.compaction)
         hasCompacted = true

@@ -56,9 +56,7 @@ package final class FaultCounts: @unchecked Sendable {
     /// Adds another fleet's counts.
     package func add(_ others: [FaultKind: Int]) { counts.merge(others, uniquingKeysWith: +) }
 
-    package func note(_ text: @autoclosure () -> String) {
-        if trace != nil { trace?.append(text()) }
-    }
+    package func note(_ text: @autoclosure () -> String) { trace?.append(text()) }
 }
 
 /// A fault of the simulated world.
@@ -75,11 +73,6 @@ package struct SimulatedFault: SourceFault, CustomStringConvertible {
     package var requiresAbort: Bool { kind != .retriable && kind != .concurrentTransactions }
     package var isRecordFault: Bool { kind == .recordFault }
     package var description: String { kind.rawValue }
-}
-
-/// The process dies here: no fault that a loop could ride out.
-package struct SimulatedCrash: Error {
-    package init() {}
 }
 
 /// How rough the world is; all shares are of one call or one step.

@@ -114,7 +114,6 @@ package struct SimulatedGroup: Sendable {
     /// Whether a rebalance waits for a member, which knows of it.
     package func waits(for id: Int) -> Bool { deadline != nil && members[id]?.hasJoined == false }
 
-    /// Whether a rebalance is under way.
     package var isRebalancing: Bool { deadline != nil }
 
     /// Whether offsets may be committed under a stamp.

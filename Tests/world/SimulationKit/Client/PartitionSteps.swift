@@ -23,10 +23,6 @@ final class PartitionSteps {
         case damaged(before: Int64)
     }
 
-    enum Fetched {
-        case record(InboundRecord), damaged(before: Int64), nothing, offsetGone
-    }
-
     struct Step {
         let partition: Partition
         let version: Int
@@ -78,8 +74,8 @@ final class PartitionSteps {
         var mayBeFetched: Bool { state == .active && !isPausedByApplication && !isPausedByLibrary }
     }
 
-    /// What the leader has at an offset.
-    var fetch: (Int32, Int64) -> Fetched = { _, _ in .nothing }
+    /// What the leader has at an offset; nil = nothing yet.
+    var fetch: (Int32, Int64) -> Delivery? = { _, _ in nil }
     /// The oldest offset, or the end.
     var firstOffset: (Int32, Int64) -> Int64 = { _, _ in 0 }
     var note: (FaultKind) -> Void = { _ in }
@@ -270,20 +266,17 @@ final class PartitionSteps {
             return
         }
         for _ in 0..<(1 + random.below(4)) where partition.queued < 8 && partition.state == .active {
-            switch fetch(partition.number, partition.next) {
-            case .record(let record):
-                deliver(.record(record), of: partition)
-                partition.next = record.offset + 1
-            case .damaged(let next):
-                deliver(.damaged(before: next), of: partition)
-                partition.next = next
-            case .offsetGone:
-                deliver(.offsetGone, of: partition)
-                (partition.state, partition.isGone) = (.stopped, true)
-            case .nothing:
+            let found = fetch(partition.number, partition.next)
+            if found == nil {
                 guard partition.endTold != partition.next else { return }
                 partition.endTold = partition.next
-                deliver(.end(partition.next), of: partition)
+            }
+            deliver(found ?? .end(partition.next), of: partition)
+            switch found {
+            case .record(let record)?: partition.next = record.offset + 1
+            case .damaged(let next)?: partition.next = next
+            case .offsetGone?: (partition.state, partition.isGone) = (.stopped, true)
+            case .end?, nil: break
             }
         }
     }

@@ -228,9 +228,7 @@ extension SimulatedConsumer {
         }
         return (known, faults)
     }
-}
 
-extension SimulatedConsumer {
     /// Whether a partition that the application has resumed has a record to give, and nothing of the world keeps it.
     func mayDeliver(_ partition: Int32) -> Bool {
         guard steps.assigned.contains(partition), !isFenced, commits.isEmpty else { return false }

@@ -60,13 +60,6 @@ final class SimulatedConsumer: GroupConsumer {
         (self.process, renewals) = (process, process.renewals)
         steps = PartitionSteps(seed: process.random.next())
         lastPoll = process.broker.now
-        connect()
-        process.consumer = self
-    }
-
-    var broker: SimulatedBroker { process.broker }
-
-    private func connect() {
         steps.wrong = broker.wrong
         steps.note = { [unowned broker] in broker.counts.add($0) }
         steps.firstOffset = { [unowned broker] partition, offset in
@@ -76,9 +69,12 @@ final class SimulatedConsumer: GroupConsumer {
             return offset == PartitionOffset.beginning ? ends.lowerBound : ends.upperBound
         }
         steps.fetch = { [unowned self] in fetched($0, $1) }
+        process.consumer = self
     }
 
-    private func fetched(_ partition: Int32, _ offset: Int64) -> PartitionSteps.Fetched {
+    var broker: SimulatedBroker { process.broker }
+
+    private func fetched(_ partition: Int32, _ offset: Int64) -> PartitionSteps.Delivery? {
         let ends = broker.readableOffsets(partition)
         let offset = broker.wrong == .skipsGoneOffset && !ends.contains(offset) ? ends.lowerBound : offset
         guard offset >= ends.lowerBound, offset <= ends.upperBound else {
@@ -89,7 +85,7 @@ final class SimulatedConsumer: GroupConsumer {
         let isFirst = steps.partition(partition).base == offset
         let share = process.chances.client.offsetGone * (isFirst ? 15 : 1)
         if process.strikes(.offsetGone, share) { return .offsetGone }
-        guard let record = broker.requests(partition, from: offset).first else { return .nothing }
+        guard let record = broker.requests(partition, from: offset).first else { return nil }
         if broker.damagedRequests.contains(RecordPlace(partition: partition, offset: record.offset)) {
             broker.counts.add(.damagedOnDisk)
             return .damaged(before: record.offset + 1)

@@ -103,10 +103,7 @@ final class SimulatedReader: RecordReading {
         _ take: (OutboundRecord, Int32, Int64) -> Void
     ) throws(KafkaFault) {
         guard process.enter(mayWait: true), !isDiscarded else { return }
-        if let fault = pending {
-            pending = nil
-            throw fault
-        }
+        if let fault = pending.take() { throw fault }
         let all = min(most, 1 + process.random.below(12))
         var left = all
         for number in partitions.keys.sorted() where !isExpired {
@@ -116,10 +113,7 @@ final class SimulatedReader: RecordReading {
             if pending != nil { break }
         }
         guard left == all else { return }
-        if let fault = pending {
-            pending = nil
-            throw fault
-        }
+        if let fault = pending.take() { throw fault }
         if milliseconds > 0 { process.wait?(milliseconds) }
     }
 

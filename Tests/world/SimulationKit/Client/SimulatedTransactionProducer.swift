@@ -330,7 +330,7 @@ final class SimulatedTransactionProducer: SimulatedProducer, TransactionProducer
         guard process.strikes(.hiddenRepeat, process.chances.hiddenRepeat), let ownEpoch else { return }
         if request.isEnd { repeated.ends += 1 } else { repeated.additions += 1 }
         broker.late.append(
-            .init(producer: name, epoch: ownEpoch, content: request, transaction: broker.transactionCount)
+            .init(producer: name, epoch: ownEpoch, content: request, transaction: broker.transactions.count)
         )
     }
 }

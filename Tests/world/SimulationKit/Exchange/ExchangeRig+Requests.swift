@@ -16,7 +16,6 @@ extension ExchangeRig {
         return (rig, device, try rig.register(device))
     }
 
-    /// A fresh challenge.
     package func challenge(_ resource: String = ExchangeKit.resource) throws -> [UInt8] {
         guard let challenge = try send(.challenge(resource)).challenge else { throw Stuck() }
         return challenge
@@ -62,8 +61,6 @@ extension ExchangeRig {
         )
     }
 
-    /// Registers a device.
-    ///
     /// - Returns: its artifact.
     package func register(_ device: FakeDevice, resource: String = ExchangeKit.resource) throws -> [UInt8] {
         guard let artifact = try send(attestation(of: device, resource: resource)).artifact else { throw Stuck() }

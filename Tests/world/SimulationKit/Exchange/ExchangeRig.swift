@@ -13,11 +13,10 @@ package final class ExchangeRig {
     package let streams: MemoryStreams
     package private(set) var loop: BatchLoop
     package private(set) var settings: PipelineSettings
-    private let clock: RigClock
+    private let world: RigWorld
     private let lanes: SimulatedLanes
-    private let random = RandomBytes()
-    private let options: BatchLoop.Options
-    private let told = RigNotices()
+    /// A worker on the rig's topics.
+    private let newLoop: (PipelineSettings) -> BatchLoop
     private var sent = 0
     /// Whether the requests' times are the brokers'.
     package var hasLogAppendTime = false
@@ -30,93 +29,82 @@ package final class ExchangeRig {
         seed: UInt64 = 1,
         options: BatchLoop.Options = BatchLoop.Options()
     ) throws {
-        self.options = options
         let verifier = ObjectVerifier(anchors: try ExchangeKit.ca.anchors(), limits: settings.objectLimits)
-        lanes = SimulatedLanes(scratch: LaneScratch(verifier: verifier, engine: OpenSSLEngine()), seed: seed)
-        clock = RigClock(isLive: isLive)
-        streams = MemoryStreams(partitions: partitions)
-        self.settings = Self.own(settings, random)
-        loop = Self.loop(streams, self.settings, lanes, clock, options, told)
+        let lanes = SimulatedLanes(scratch: LaneScratch(verifier: verifier, engine: OpenSSLEngine()), seed: seed)
+        let (streams, world) = (MemoryStreams(partitions: partitions), RigWorld(isLive: isLive))
+        newLoop = { settings in
+            lanes.loop(
+                StreamRoles(source: streams, transaction: streams, hasLedgers: true),
+                settings,
+                options,
+                wallClock: { world.now },
+                uptime: { world.isLive ? world.milliseconds : nil },
+                notice: { if let act = $0 as? OperatorAct { world.acts.append(act) } }
+            )
+        }
+        (self.streams, self.lanes, self.world) = (streams, lanes, world)
+        self.settings = Self.own(settings, world)
+        loop = newLoop(self.settings)
         try settle()
     }
 
     /// One source for the whole life of the rig: after a restart no challenge is made twice.
-    private static func own(_ settings: PipelineSettings, _ random: RandomBytes) -> PipelineSettings {
+    private static func own(_ settings: PipelineSettings, _ world: RigWorld) -> PipelineSettings {
         var settings = settings
-        if settings.exchange.randomBytes != nil { settings.exchange.randomBytes = { random.next($0) } }
+        if settings.exchange.randomBytes != nil { settings.exchange.randomBytes = { world.random.bytes($0) } }
         return settings
     }
 
-    private static func loop(
-        _ streams: MemoryStreams,
-        _ settings: PipelineSettings,
-        _ lanes: SimulatedLanes,
-        _ clock: RigClock,
-        _ options: BatchLoop.Options,
-        _ told: RigNotices
-    ) -> BatchLoop {
-        BatchLoop(
-            streams: StreamRoles(source: streams, transaction: streams, hasLedgers: true),
-            settings: settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
-            wallClock: { clock.now },
-            uptime: { clock.isLive ? clock.milliseconds : nil },
-            notice: { if let act = $0 as? OperatorAct { told.acts.append(act) } }
-        )
-    }
-
     /// What operators' commands have done, as the loop tells it.
-    package var acts: [OperatorAct] { told.acts }
+    package var acts: [OperatorAct] { world.acts }
 
     /// The brokers' and the worker's time, in milliseconds.
     package var time: Int64 {
-        get { clock.milliseconds }
-        set { clock.milliseconds = newValue }
+        get { world.milliseconds }
+        set { world.milliseconds = newValue }
     }
 
     /// How far the worker's clock is ahead of the brokers', in milliseconds.
     package var ahead: Int64 {
-        get { clock.ahead }
-        set { clock.ahead = newValue }
+        get { world.ahead }
+        set { world.ahead = newValue }
     }
 
     /// A worker dies and another one comes, with the compacted ledger topic alone.
     package func restart(_ settings: PipelineSettings? = nil) throws {
         streams.restart()
-        self.settings = settings.map { Self.own($0, random) } ?? self.settings
-        loop = Self.loop(streams, self.settings, lanes, clock, options, told)
+        self.settings = settings.map { Self.own($0, world) } ?? self.settings
+        loop = newLoop(self.settings)
         try settle()
     }
 
     /// As ``restart(_:)`` with the settings that were, until the ledger is being read.
     package func restartRestoring() throws {
         streams.restart()
-        loop = Self.loop(streams, settings, lanes, clock, options, told)
+        loop = newLoop(settings)
         while loop.restoring == nil { _ = try loop.tick(waitMilliseconds: 0) }
     }
 
     /// Other settings come while the ledger is being read.
     package func restartReplacing(with next: PipelineSettings) throws {
         try restartRestoring()
-        loop.replace(Self.own(next, random)) { _ in }
+        loop.replace(Self.own(next, world)) { _ in }
         try settle()
     }
 
     /// - Returns: the keys that the settings lack; nil = the settings are in force.
     package func replace(_ settings: PipelineSettings) throws -> MissingSealingKeys? {
-        let taken = Taken()
-        let settings = Self.own(settings, random)
-        loop.replace(settings) { taken.missing = $0 }
+        let settings = Self.own(settings, world)
+        world.missing = nil
+        loop.replace(settings) { [world] in world.missing = $0 }
         try settle()
-        if taken.missing == nil { self.settings = settings }
-        return taken.missing
+        if world.missing == nil { self.settings = settings }
+        return world.missing
     }
 
     /// Requests other settings without waiting: they take effect when the batches in flight are done.
     package func replaceLater(_ settings: PipelineSettings) {
-        self.settings = Self.own(settings, random)
+        self.settings = Self.own(settings, world)
         loop.replace(self.settings) { _ in }
     }
 
@@ -177,34 +165,20 @@ package final class ExchangeRig {
     }
 }
 
-/// The time that loop and test share.
-private final class RigClock: @unchecked Sendable {
+/// What the loop and the test share.
+private final class RigWorld: @unchecked Sendable {
     // The simulated lanes have one thread, the test's.
+    let isLive: Bool
     var milliseconds = ExchangeKit.start
     var ahead: Int64 = 0
-    let isLive: Bool
+    /// What the loop has told.
+    var acts: [OperatorAct] = []
+    /// The answer to the last replacement of the settings.
+    var missing: MissingSealingKeys?
+    /// The source of challenges' bytes: no two are the same, and every run has the same ones.
+    var random = SeededRandom(seed: 4711)
 
     init(isLive: Bool) { self.isLive = isLive }
 
     var now: EvaluationTime? { isLive ? EvaluationTime(milliseconds: milliseconds + ahead) : nil }
-}
-
-/// What the loop has told.
-private final class RigNotices: @unchecked Sendable {
-    // One thread, as above.
-    var acts: [OperatorAct] = []
-}
-
-/// The answer to a replacement of the settings.
-private final class Taken: @unchecked Sendable {
-    // One thread, as above.
-    var missing: MissingSealingKeys?
-}
-
-/// Bytes for challenges: no two calls give the same, and every run gives the same ones.
-private final class RandomBytes: @unchecked Sendable {
-    // The simulated lanes have one thread.
-    private var random = SeededRandom(seed: 4711)
-
-    func next(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
 }

@@ -3,11 +3,6 @@ package import Streams
 /// Topics in memory, the ledger among them: the loop polls a test's records, and its commits are kept. It never
 /// fails, and outlives the loops that work on it.
 package final class MemoryStreams: RequestSource, RecordTransaction {
-    private struct LedgerKey: Hashable {
-        let partition: Int32
-        let key: [UInt8]
-    }
-
     package let partitions: Int32
     /// When the ledger's topic says that a commit was appended; nil = it keeps the writer's times.
     package var appendTime: Int64?
@@ -42,14 +37,7 @@ package final class MemoryStreams: RequestSource, RecordTransaction {
     /// The offset that the next record of a partition has.
     package func end(of partition: Int32) -> Int64 { Int64(input[partition]?.count ?? 0) }
 
-    /// The ledger topic as compaction leaves it at best: the last value of each key, no tombstones.
-    package var compacted: [StoredRecord] {
-        var last: [LedgerKey: Int] = [:]
-        for (index, record) in ledger.enumerated() {
-            last[LedgerKey(partition: record.partition, key: record.key)] = index
-        }
-        return last.values.sorted().map { ledger[$0] }.filter { $0.value != nil }
-    }
+    package var compacted: [StoredRecord] { ledger.compacted }
 
     /// Most records that a poll gives.
     package var mostRecords = Int.max
@@ -102,4 +90,13 @@ package final class MemoryStreams: RequestSource, RecordTransaction {
     package let timeShare = 0.0
     /// false = as in at-least-once delivery: the ledger gets the applied offset too.
     package var isAtomic = true
+}
+
+extension [StoredRecord] {
+    /// The ledger topic as compaction leaves it at best: the last value of each key, no tombstones.
+    var compacted: [StoredRecord] {
+        var last: [Int32: [[UInt8]: Int]] = [:]
+        for (index, record) in enumerated() { last[record.partition, default: [:]][record.key] = index }
+        return last.values.flatMap(\.values).sorted().map { self[$0] }.filter { $0.value != nil }
+    }
 }

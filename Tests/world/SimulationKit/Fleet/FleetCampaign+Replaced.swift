@@ -8,9 +8,6 @@ internal import TestKit
 /// Devices that used their keys after an export, whose ledger the export then replaces, and a thief with all that they
 /// sent.
 extension FleetCampaign {
-    /// What a key has used before the replacement, by its text.
-    private typealias Used = [String: Set<Int64>]
-
     /// Runs one seed and says what does not hold: once a device's own next counter is accepted, none that it used before
     /// is accepted again.
     package func runReplaced(
@@ -55,7 +52,7 @@ extension FleetCampaign {
             guard result.verdict == "accepted", !result.duplicate, let counter = result.counter, counter > 0 else {
                 continue
             }
-            answers[FleetCheck.key(output), default: []].append((output.partition, result.offset, counter))
+            answers[output.keyText, default: []].append((output.partition, result.offset, counter))
         }
         return answers
     }

@@ -62,7 +62,6 @@ extension ReceiptBooks.Newest? {
     }
 }
 
-/// Metrics and receipts.
 extension FleetCheck {
     /// The ledger has the metric of each key's newest accepted receipt, and the topic its last one, or a tombstone.
     mutating func checkReceipts() throws {
@@ -110,16 +109,11 @@ extension FleetCheck {
                 complaints.append("the newest receipt of \(String(decoding: key, as: UTF8.self)) is not the calm run's")
             }
             let missing = Set(calm.events[partition] ?? []).subtracting(reading.events[partition] ?? [])
-            let excused = offsetsOfEarly(partition)
+            let excused = (fleet.broker.sent[partition] ?? []).filter { !isPromised($0.key ?? []) }.map(\.offset)
             if !missing.isSubset(of: excused) {
                 complaints.append("accepted receipts of \(partition) have no event: \(missing.sorted())")
             }
         }
-    }
-
-    private func offsetsOfEarly(_ partition: Int32) -> Set<Int64> {
-        let requests = fleet.broker.sent[partition] ?? []
-        return Set(requests.filter { early.contains(String(decoding: $0.key ?? [], as: UTF8.self)) }.map(\.offset))
     }
 
     private func metrics(_ reading: FleetReading, _ partition: Int32) -> [[UInt8]: RiskMetric] {

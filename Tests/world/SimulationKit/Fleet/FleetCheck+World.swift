@@ -6,16 +6,13 @@ extension FleetCheck {
     /// Answers and ledger of this partition are compared with none: requests or facts are missing.
     func isLoose(_ partition: Int32) -> Bool {
         let broker = fleet.broker
-        return broker.recreatedRequests.contains(partition) || broker.overtaken.contains(partition)
-            || broker.cutLedgers[partition] != nil || broker.isDamaged(partition)
-            || (broker.hasGrown && fleet.held.contains(partition))
+        return broker.isHarmed(partition) || (broker.hasGrown && fleet.held.contains(partition))
     }
 
     /// Positions contradict each other where the ledger was cut, or the requests are others; damage stays.
     func mayBeHeld(_ partition: Int32) -> Bool {
         let broker = fleet.broker
-        return broker.isDamaged(partition) || broker.recreatedRequests.contains(partition)
-            || broker.cutLedgers[partition] != nil || broker.hasGrown
+        return broker.hasLostMemories(partition) || broker.isDamaged(partition) || broker.hasGrown
     }
 
     func mayBeUnanswered(_ place: RecordPlace) -> Bool {
@@ -29,7 +26,7 @@ extension FleetCheck {
         var keys: Set<String> = []
         for reading in [reading, calm] {
             for (partition, outputs) in reading.outputs where isLoose(partition) {
-                keys.formUnion(outputs.map(Self.key))
+                keys.formUnion(outputs.map(\.keyText))
             }
         }
         return keys
@@ -44,9 +41,7 @@ extension FleetCheck {
             complaints.append("the ledger of \(partition) was cut, and is written on")
         }
     }
-}
 
-extension FleetCheck {
     /// Keys that were placed under one number of partitions are not judged under another. Without transactions a mark of a
     /// process that lost its partitions may arrive late.
     mutating func checkPartitionCounts() {

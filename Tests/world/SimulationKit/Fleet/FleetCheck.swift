@@ -8,20 +8,17 @@ package import Streams
 /// The topics as read_committed readers see them once everything is drained.
 package struct FleetReading: Sendable {
     /// Results and dead letters of each partition, in their order.
-    package let outputs: [Int32: [OutboundRecord]]
+    package private(set) var outputs: [Int32: [OutboundRecord]] = [:]
     /// The ledger topic of each partition, compacted: what each key's last value is.
-    package let ledgers: [Int32: [[UInt8]: [UInt8]]]
+    package private(set) var ledgers: [Int32: [[UInt8]: [UInt8]]] = [:]
     /// The same as a fresh reader restores it.
-    package let restored: [Int32: PartitionLedger]
+    package private(set) var restored: [Int32: PartitionLedger] = [:]
     /// The topic of receipts, compacted; nil = a tombstone.
     let receipts: [Int32: [[UInt8]: [UInt8]?]]
     /// The requests that have an event, as often as they have one.
     let events: [Int32: [Int64]]
 
     package init(_ broker: SimulatedBroker) throws {
-        var (outputs, ledgers, restored) = (
-            [Int32: [OutboundRecord]](), [Int32: [[UInt8]: [UInt8]]](), [Int32: PartitionLedger]()
-        )
         let (results, letters) = (broker.visible(.results), broker.visible(.deadLetters))
         for (partition, records) in broker.visible(.ledger) {
             outputs[partition] = (results[partition] ?? []) + (letters[partition] ?? [])
@@ -32,12 +29,13 @@ package struct FleetReading: Sendable {
             }
             restored[partition] = ledger
         }
-        (self.outputs, self.ledgers, self.restored) = (outputs, ledgers, restored)
         receipts = broker.visible(.receipts).mapValues { records in
             Dictionary(records.map { ($0.key ?? [], $0.value) }) { $1 }
         }
         events = broker.visible(.events).mapValues { $0.map(\.sourceOffset) }
     }
+
+    var results: [OutboundRecord] { outputs.values.joined().filter { $0.stream == .results } }
 
     /// Each request's first output.
     func firstOutputs() -> [RecordPlace: OutboundRecord] {
@@ -123,8 +121,7 @@ package struct FleetCheck {
         checkCutLedgers()
         checkPartitionCounts()
         if fleet.settings.hasReceipts { try checkReceipts() }
-        let results = reading.outputs.values.joined().filter { $0.stream == .results }
-        complaints += Self.replyComplaints(fleet, Array(results), partitions: FleetTraffic.replyPartitions)
+        complaints += Self.replyComplaints(fleet, reading.results, partitions: FleetTraffic.replyPartitions)
         if fleet.plan.delivery == .exactlyOnce { checkCounts() }
     }
 
@@ -152,26 +149,22 @@ package struct FleetCheck {
         let (expected, first) = (calm.firstOutputs(), reading.firstOutputs())
         var keys: Set<String> = []
         var seen: Set<RecordPlace> = []
-        for output in reading.outputs.values.joined() where output.stream == .results {
+        for output in reading.results {
             let place = FleetReading.place(output)
             guard !seen.insert(place).inserted, try ReadResult(output).verdict == "accepted",
                 let refusal = first[place], refusal == expected[place],
                 let reason = try ReadResult(refusal).reason,
                 reason == Reason.unknownKey.code || reason == Reason.banned.code
             else { continue }
-            keys.insert(Self.key(output))
+            keys.insert(output.keyText)
         }
         return keys
     }
 
     /// What the broker refuses shows after the outputs behind it are visible, which were judged with it.
     private func keysOfRefused() -> Set<String> {
-        var keys: Set<String> = []
-        for place in fleet.plan.refused {
-            let record = fleet.broker.requests(place.partition, from: place.offset).first
-            if let key = record?.key { keys.insert(String(decoding: key, as: UTF8.self)) }
-        }
-        return keys
+        let keys = fleet.plan.refused.compactMap { fleet.broker.requests($0.partition, from: $0.offset).first?.key }
+        return Set(keys.map { String(decoding: $0, as: UTF8.self) })
     }
 
     /// A restore keeps the higher counter of two records of a key, until compaction has removed it.
@@ -218,16 +211,11 @@ package struct FleetCheck {
     }
 
     private static func forgotten(in calm: FleetReading) throws -> Set<String> {
-        var keys: Set<String> = []
-        for output in calm.outputs.values.joined() where output.stream == .results {
-            if try ReadResult(output).path == "v1/operator:forget" { keys.insert(key(output)) }
-        }
-        return keys
+        let commands = try calm.results.filter { try ReadResult($0).path == "v1/operator:forget" }
+        return Set(commands.map(\.keyText))
     }
 
     private static func text(_ id: KeyID) -> String { String(decoding: id.recordKey, as: UTF8.self) }
-
-    static func key(_ output: OutboundRecord) -> String { String(decoding: output.key ?? [], as: UTF8.self) }
 
     private mutating func checkOutputs() {
         let expected = calm.firstOutputs()
@@ -237,10 +225,10 @@ package struct FleetCheck {
             let place = FleetReading.place(output)
             let isFirst = seen.insert(place).inserted
             if isExact, !isFirst { complaints.append("\(place) was answered twice") }
-            let isEarly = early.contains(Self.key(output)) && output.stream == .results
+            let isEarly = early.contains(output.keyText) && output.stream == .results
             if isFirst, !isEarly, !isLoose(place.partition), expected[place] != output {
-                let calm = expected[place].map(Self.answer) ?? "nothing"
-                complaints.append("\(place) was answered differently: \(Self.answer(output)), not \(calm)")
+                let calm = expected[place]?.text ?? "nothing"
+                complaints.append("\(place) was answered differently: \(output.text), not \(calm)")
             }
         }
         for place in expected.keys where !seen.contains(place) && !mayBeUnanswered(place) {
@@ -255,22 +243,17 @@ package struct FleetCheck {
         }
     }
 
-    /// The differences between two answers.
-    private static func answer(_ output: OutboundRecord) -> String {
-        String(decoding: output.value ?? [], as: UTF8.self)
-    }
-
     /// No counter is accepted at two offsets, and the ledger has the highest accepted one.
     private mutating func checkCounters() throws {
         var accepted: [String: [Int64: Set<Int64>]] = [:]
         var counters: [String: UInt32] = [:]
-        for output in reading.outputs.values.joined() where output.stream == .results {
+        for output in reading.results {
             let result = try ReadResult(output)
-            if result.path == "v1/operator:forget", result.verdict == "accepted" { forgotten.insert(Self.key(output)) }
+            if result.path == "v1/operator:forget", result.verdict == "accepted" { forgotten.insert(output.keyText) }
             // A receipt's result tells the counter, and leaves it.
             guard result.verdict == "accepted", !result.path.hasSuffix(":verifyReceipt"), let counter = result.counter
             else { continue }
-            let key = Self.key(output)
+            let key = output.keyText
             counters[key] = max(counters[key] ?? 0, UInt32(clamping: counter))
             guard !result.duplicate, counter > 0 else { continue }
             accepted[key, default: [:]][counter, default: []].insert(result.offset)
@@ -320,7 +303,7 @@ package struct FleetCheck {
     /// The workers' memory equals what a restart would read.
     private mutating func checkMemories() {
         for worker in fleet.workers {
-            for partition in worker.member.settled ?? [] where !fleet.broker.hasLostMemories(partition) {
+            for partition in worker.settled ?? [] where !fleet.broker.hasLostMemories(partition) {
                 var (memory, topic) = (records(worker.loop.ledgers[partition]), records(reading.restored[partition]))
                 // A late fact's request may be gone, which would make it again.
                 if isLoose(partition) {

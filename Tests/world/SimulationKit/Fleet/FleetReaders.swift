@@ -40,8 +40,8 @@ final class FleetReaders {
         if commands < 2, fleet.chance(0.004) { _ = requeueLetters() }
         guard !isBusy else { return }
         isBusy = true
-        if fleet.chance(0.004) { scan(command()) }
-        if fleet.chance(broker.group.names.isEmpty ? 0.05 : 0.002) { rewrite(command()) }
+        if fleet.chance(0.004) { scan(fleet.command("command", of: broker)) }
+        if fleet.chance(broker.group.names.isEmpty ? 0.05 : 0.002) { rewrite(fleet.command("command", of: broker)) }
         isBusy = false
     }
 
@@ -72,13 +72,6 @@ final class FleetReaders {
 
     // MARK: Commands
 
-    private func command() -> SimulatedProcess {
-        let process = fleet.process("command", of: broker)
-        process.wait = { [unowned fleet] in fleet.wait($0) }
-        process.interlude = { [unowned fleet] _ in fleet.wait(50) }
-        return process
-    }
-
     private func waitingTime() -> WaitingTime {
         // Of a wait in which it is not asked, a process knows nothing.
         var (last, passed) = (broker.now, Int64(0))
@@ -98,7 +91,7 @@ final class FleetReaders {
         let ports = LedgerWriter.Ports(
             makeProducer: { () throws(KafkaFault) in try process.transactions("fleet@ledger") },
             requireEmptyGroup: {
-                guard broker.group.names.isEmpty else { throw Refusal.hasMembers }
+                guard broker.group.names.isEmpty else { throw CommandFault("the group has members") }
             },
             end: { Int64(broker.log(.ledger, $0).highWatermark) },
             token: SimulatedToken.ofNobody,
@@ -125,12 +118,10 @@ final class FleetReaders {
             done[.rewrite, default: 0] += 1
         } catch {
             // A command may fail, and is run again.
-            guard !(error is KafkaFault || error is CommandFault || error is Refusal) else { return }
+            guard !(error is KafkaFault || error is CommandFault) else { return }
             complaints.append("a command ends with \(error)")
         }
     }
-
-    private enum Refusal: Error { case hasMembers }
 
     /// - Returns: whether the command comes to its end.
     private func requeueLetters() -> Bool {
@@ -235,6 +226,17 @@ private final class Follower {
 }
 
 extension SimulatedFleet {
+    /// A process beside the group: while one of its calls waits, the others work.
+    func command(_ name: String, of broker: SimulatedBroker, meanwhile: @escaping () -> Void = {}) -> SimulatedProcess {
+        let process = process(name, of: broker)
+        process.wait = { [unowned self] milliseconds in
+            wait(milliseconds)
+            meanwhile()
+        }
+        process.interlude = { [unowned process] _ in process.wait?(50) }
+        return process
+    }
+
     /// A process waits, and the others work.
     func wait(_ milliseconds: Int) {
         depth += 1

@@ -74,15 +74,7 @@ final class FleetRequeue {
 
     /// Runs the command once. - Returns: how many letters it has written, as it says; nil where it fails.
     func run(_ time: WaitingTime) -> Int? {
-        let process = fleet.process("requeue", of: broker)
-        process.wait = { [unowned self] in
-            fleet.wait($0)
-            move()
-        }
-        process.interlude = { [unowned self] _ in
-            fleet.wait(50)
-            move()
-        }
+        let process = fleet.command("requeue", of: broker) { [unowned self] in move() }
         let partitions = Int32(broker.partitions.count)
         let ports = Requeue.Ports(
             topic: "dead-letters",
@@ -136,15 +128,12 @@ final class FleetRequeue {
             let ids = letters.map {
                 [RecordHeader("request-id", "\(Self.topic)/\(partition)/\($0.sourceOffset)")]
             }
-            guard requests.map(\.value) == letters.map(\.value), requests.map(\.key) == letters.map(\.key),
-                requests.map(\.headers) == ids
-            else {
-                complaints.append(
-                    "of the letters \(letters.map(\.sourceOffset)) of partition \(partition), "
-                        + "\(requests.map { String(decoding: $0.value ?? [], as: UTF8.self) }) are requeued"
-                )
-                continue
-            }
+            let isWhole = requests.map(\.value) == letters.map(\.value) && requests.map(\.headers) == ids
+            if isWhole, requests.map(\.key) == letters.map(\.key) { continue }
+            complaints.append(
+                "of the letters \(letters.map(\.sourceOffset)) of partition \(partition), "
+                    + "\(requests.map(\.text)) are requeued"
+            )
         }
         complaints += broker.violations
     }

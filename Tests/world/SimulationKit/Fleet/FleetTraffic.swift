@@ -44,18 +44,10 @@ package final class FleetTraffic: Sendable {
         let signer: any LabSigner = signatures == .real ? ECDSASigner() : OracleSigner()
         let ca = LabCA(seed: 4, signer: signer)
         self.ca = ca
-        var settings = PipelineSettings(registry: try Self.registry(keepsReceipts: keepsReceipts, window))
+        var settings = PipelineSettings(registry: try Self.registry(keepsReceipts, window, tokens > 0))
         settings.hasReceipts = keepsReceipts
         settings.exchange.keys = KeyRings(sealing: try ExchangeKit.ring([1]))
-        if tokens > 0 {
-            settings.exchange.keys = try ExchangeKit.keys(tokens: [ExchangeKit.es256()])
-            var apps = settings.registry.apps
-            for index in apps.indices {
-                apps[index].debugTokens = [try ExchangeKit.debugToken()]
-                apps[index].tokens.algorithm = .es256
-            }
-            settings.registry = try Registry(apps: apps)
-        }
+        if tokens > 0 { settings.exchange.keys = try ExchangeKit.keys(tokens: [ExchangeKit.es256()]) }
         settings.replyPartitions = Self.replyPartitions
         self.settings = settings
         devices = (0..<5 as Range<UInt64>).map { number in
@@ -76,10 +68,15 @@ package final class FleetTraffic: Sendable {
         }
     }
 
-    private static func registry(keepsReceipts: Bool, _ window: Int) throws -> Registry {
+    private static func registry(_ keepsReceipts: Bool, _ window: Int, _ takesTokens: Bool) throws -> Registry {
         var apps = try RequestRecords.registry().apps
-        for index in apps.indices { apps[index].counterWindow = window }
-        if keepsReceipts { for index in apps.indices { apps[index].risk.mode = .report } }
+        for index in apps.indices {
+            apps[index].counterWindow = window
+            if keepsReceipts { apps[index].risk.mode = .report }
+            guard takesTokens else { continue }
+            apps[index].debugTokens = [try ExchangeKit.debugToken()]
+            apps[index].tokens.algorithm = .es256
+        }
         return try Registry(apps: apps)
     }
 

@@ -23,8 +23,7 @@ struct ReceiptChain {
         let times = Self.attestedAgo.map { Self.time(-$0) }
         let hashes = Self.attestedAgo.map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 32) }
         attestations = zip(times, hashes).map { time, hash in
-            let object = device.attest(clientDataHash: hash, at: time)
-            return ExchangeRequest.plain(.verifyAttestation, object, of: device, hash: hash, resource: ExchangeKit.name)
+            ExchangeRequest.verifyAttestation(of: device, hash: hash, at: time.milliseconds, resource: ExchangeKit.name)
                 .value
         }
         let created = Self.exchanges.indices.map { Self.time(Int64(10 * $0) - 150) }

@@ -43,12 +43,12 @@ extension SimulatedFleet {
     /// only a process holds back which has left the group, and which its newest mark names, within 10 s. In a calm world:
     /// nothing is asked in vain there.
     func noteUnstarted(of worker: SimulatedWorker) {
-        let process = worker.member.process
+        let process = worker.process
         guard let consumer = process.consumer else { return }
         let assignment = [consumer.memberID ?? 0, consumer.generation]
         let passed = worker.watch.begin(assignment, at: broker.now)
         guard !isChaotic, consumer.hasAnsweredAssignment, !worker.isStopping else { return }
-        let started = Set(worker.member.resumed).union(worker.loop.held.keys)
+        let started = Set(worker.resumed).union(worker.loop.held.keys)
         for partition in consumer.assigned ?? [] {
             let isSlow = process.reader?.isSlow(partition) ?? false
             guard !started.contains(partition), !isSlow, !process.isBrokerSilent, !broker.isHarmed(partition) else {
@@ -68,7 +68,7 @@ extension SimulatedFleet {
 
     /// A process dies inside a transaction of one of its partitions.
     func leaveOpen(_ worker: SimulatedWorker) -> Bool {
-        guard plan.delivery == .exactlyOnce, let partition = worker.member.settled?.randomElement(using: &random) else {
+        guard plan.delivery == .exactlyOnce, let partition = worker.settled?.randomElement(using: &random) else {
             return false
         }
         return broker.leaveOpen(worker.name, partition, withOffset: chance(0.7))
@@ -117,8 +117,8 @@ extension SimulatedBroker {
         lastMark(partition)?.position.writer.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    fileprivate func isHarmed(_ partition: Int32) -> Bool {
-        cutLedgers[partition] != nil || recreatedRequests.contains(partition) || overtaken.contains(partition)
-            || isDamaged(partition)
+    /// Whether requests or facts of a partition are missing.
+    func isHarmed(_ partition: Int32) -> Bool {
+        hasLostMemories(partition) || overtaken.contains(partition) || isDamaged(partition)
     }
 }

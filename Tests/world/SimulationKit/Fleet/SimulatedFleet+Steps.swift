@@ -29,7 +29,7 @@ extension SimulatedFleet {
     /// Lets time pass; workers that are not asleep send heartbeats meanwhile.
     private func pass(_ milliseconds: Int64) {
         for worker in workers where worker.pausedUntil <= broker.now {
-            if let id = worker.member.groupID { broker.group.heartbeat(id, at: broker.now + milliseconds) }
+            if let id = worker.process.groupID { broker.group.heartbeat(id, at: broker.now + milliseconds) }
         }
         broker.advance(by: milliseconds)
     }
@@ -37,7 +37,7 @@ extension SimulatedFleet {
     /// A joining member gets its share, whatever another member waits for: one that moves answers its group. Its moves
     /// count, since many milliseconds pass between two, and the time for which the library keeps an offset commit open.
     private func noteWait(for worker: SimulatedWorker) {
-        guard let id = worker.member.groupID, broker.group.waits(for: id) else { return worker.heldUp = 0 }
+        guard let id = worker.process.groupID, broker.group.waits(for: id) else { return worker.heldUp = 0 }
         if worker.heldUp == 0 { worker.heldUpSince = broker.now }
         worker.heldUp += 1
         let isLong = broker.now - worker.heldUpSince > broker.limits.sessionTimeout
@@ -50,7 +50,7 @@ extension SimulatedFleet {
 
     /// A member that has partitions and has answered for them does something about them.
     private func noteForgotten(of worker: SimulatedWorker) {
-        guard worker.member.hasForgottenPartitions, worker.loop.restoring == nil, worker.loop.isIdle else {
+        guard worker.hasForgottenPartitions, worker.loop.restoring == nil, worker.loop.isIdle else {
             return worker.forgetful = 0
         }
         worker.forgetful += 1
@@ -64,15 +64,15 @@ extension SimulatedFleet {
         noteWait(for: worker)
         noteForgotten(of: worker)
         noteUnstarted(of: worker)
-        for partition in worker.member.resumed where worker.loop.held[partition] != nil {
+        for partition in worker.resumed where worker.loop.held[partition] != nil {
             broker.violations.append("\(worker.name) reads partition \(partition), which it holds")
         }
         worker.moves += 1
         if isChaotic, plan.movesToRenewal > 0, worker.moves.isMultiple(of: plan.movesToRenewal) {
-            worker.member.renewFiles()
+            worker.renewFiles()
         }
         do {
-            defer { if worker.member.isDead, workers.contains(where: { $0 === worker }) { restart(remove(worker)) } }
+            defer { if worker.process.isDead, workers.contains(where: { $0 === worker }) { restart(remove(worker)) } }
             if worker.lanes.hasJobs, random.below(2) == 0 {
                 _ = worker.lanes.finishOne()
                 return
@@ -81,17 +81,15 @@ extension SimulatedFleet {
             case .worked, .backOff: return
             case .waiting: _ = worker.lanes.finishOne()
             case .finished:
-                worker.member.close()
+                worker.close()
                 remove(worker)
                 if plan.stops > 0, isChaotic { restarts.append((worker.name, broker.now + 100)) }
                 if worker.loop.isInDoubt { doubtfulStops += 1 }
                 counts.note("\(broker.now) \(worker.name) has left")
             }
-        } catch is SimulatedCrash {
-            restart(remove(worker))
         } catch let fault as any SourceFault where fault.endsLoop {
             counts.note("\(broker.now) \(worker.name) ends: \(fault)")
-            if !worker.member.process.mayEnd, !worker.member.isDead {
+            if !worker.process.mayEnd, !worker.process.isDead {
                 broker.violations.append("\(worker.name) ends without a cause: \(fault)")
             }
             restart(remove(worker))
@@ -103,9 +101,9 @@ extension SimulatedFleet {
 
     @discardableResult
     func remove(_ worker: SimulatedWorker) -> SimulatedWorker {
-        if workers.contains(where: { $0 === worker }) { noteEnd(of: worker) }
+        if workers.contains(where: { $0 === worker }) { pastTally.add(worker.loop.tally) }
         workers.removeAll { $0 === worker }
-        worker.member.kill()
+        worker.process.kill()
         return worker
     }
 
@@ -142,7 +140,7 @@ extension SimulatedFleet {
     }
 
     private func isWriting(_ worker: SimulatedWorker) -> Bool {
-        worker.member.isWriting && !worker.isBusy && worker.pausedUntil <= broker.now
+        worker.process.isWriting && !worker.isBusy && worker.pausedUntil <= broker.now
     }
 
     /// Stops a process past the session's time-out, or past the transaction's too; it then continues where it was.
@@ -178,7 +176,7 @@ extension SimulatedFleet {
             if chance(0.5) { _ = leaveOpen(victim) }
             restart(remove(victim))
         // Without transactions nothing fences a process that sleeps in the middle of a write.
-        case 3, 4: if let victim, plan.delivery == .exactlyOnce || !victim.member.isWriting { suspend(victim) }
+        case 3, 4: if let victim, plan.delivery == .exactlyOnce || !victim.process.isWriting { suspend(victim) }
         case 5: stopInOrder(victim)
         case 6, 7:
             guard workers.count < 5 else { return }
@@ -192,7 +190,7 @@ extension SimulatedFleet {
             victim.loop.replace(chance(0.5) ? reloaded : settings) { _ in }
         default:
             // Longer than a ledger that was given away is kept, and than every session.
-            guard plan.delivery == .exactlyOnce || !workers.contains(where: \.member.isWriting) else { return }
+            guard plan.delivery == .exactlyOnce || !workers.contains(where: \.process.isWriting) else { return }
             counts.add(.longWait)
             for _ in 0..<10 { pass(100_000) }
         }

@@ -48,7 +48,7 @@ extension SimulatedFleet {
         guard isAmidRestore else { return broker.partitions.randomElement(using: &random) }
         return broker.partitions.filter { partition in
             workers.contains {
-                let reader = $0.member.process.reader
+                let reader = $0.process.reader
                 return (plan.world == .retentionOvertook ? reader?.reads(partition) : reader?.begins(partition))
                     ?? false
             }
@@ -57,7 +57,7 @@ extension SimulatedFleet {
 
     /// Every process sleeps, and the brokers do not. Without transactions nothing fences one that sleeps in a write.
     private func suspendAll() -> Bool {
-        guard plan.delivery == .exactlyOnce || !workers.contains(where: { $0.member.isWriting }) else { return false }
+        guard plan.delivery == .exactlyOnce || !workers.contains(where: \.process.isWriting) else { return false }
         broker.advance(by: Int64.random(in: 5_000...200_000, using: &random))
         return true
     }
@@ -104,7 +104,6 @@ extension SimulatedBroker {
             || (overtaken.contains(place.partition) && place.offset < (input[place.partition]?.first?.offset ?? .max))
     }
 
-    /// Whether a request's bytes are damaged.
     func isDamaged(_ partition: Int32) -> Bool { damagedRequests.contains { $0.partition == partition } }
 
     /// Whether something was written behind the place where a ledger was cut.

@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
+internal import Member
 package import Pipeline
 package import Streams
 internal import TestKit
@@ -97,12 +98,10 @@ package final class SimulatedFleet {
     /// With another app before the one that all requests are for.
     let reloaded: PipelineSettings
     private let scratch: LaneScratch
-    /// When the processes begin: the newest request is here by then.
-    private let start: Int64
     var random: SeededRandom
-    package internal(set) var workers: [SimulatedWorker] = []
+    var workers: [SimulatedWorker] = []
     /// What processes that have ended had counted, and how many of those did not end in order.
-    private(set) var pastTally = LoopTally()
+    var pastTally = LoopTally()
     var deaths = 0
     /// Processes that were stopped after a commit without an answer, before they learned its outcome.
     var doubtfulStops = 0
@@ -130,7 +129,6 @@ package final class SimulatedFleet {
         reloaded = Self.withOtherApp(settings)
         self.scratch = scratch
         self.counts = counts
-        start = records.map(\.timestamp).max() ?? RequestRecords.time
         random = SeededRandom(seed: plan.seed)
         broker = SimulatedBroker(
             records: records,
@@ -139,7 +137,8 @@ package final class SimulatedFleet {
             refused: plan.refused,
             counts: counts
         )
-        broker.start = start
+        // The processes begin once the newest request is here.
+        broker.start = records.map(\.timestamp).max() ?? RequestRecords.time
         broker.tellsLedgerTimes = plan.seed % 8 != 0
     }
 
@@ -189,7 +188,8 @@ package final class SimulatedFleet {
         for worker in workers {
             worker.pausedUntil = 0
             worker.clock.ahead = 0
-            worker.member.calm()
+            // No fault comes any more.
+            worker.process.chances = .none
         }
         for restart in restarts { start(restart.name) }
         restarts = []
@@ -200,7 +200,7 @@ package final class SimulatedFleet {
     /// Everything is committed, no worker is busy, and each partition has one owner.
     private var isSettled: Bool {
         guard broker.isDrained(but: held), workers.allSatisfy({ $0.isSettled }) else { return false }
-        return workers.flatMap { $0.member.settled ?? [] }.sorted() == broker.partitions
+        return workers.flatMap { $0.settled ?? [] }.sorted() == broker.partitions
     }
 
     /// Partitions that some worker holds.
@@ -223,8 +223,6 @@ package final class SimulatedFleet {
     /// Requests that partitions' starts have counted as deleted, or left out, before they were read.
     package var skippedAtMost: Int64 { tally.skippedAtMost }
 
-    func noteEnd(of worker: SimulatedWorker) { pastTally.add(worker.loop.tally) }
-
     func newName() -> String {
         defer { nextName += 1 }
         return "worker-\(nextName)"
@@ -232,38 +230,27 @@ package final class SimulatedFleet {
 
     func start(_ name: String) {
         let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
-        let interlude = Weak<SimulatedWorker>()
-        guard let member = member(name, lanes, interlude) else { return }
+        let process = process(name, of: broker, isStatic: plan.isStatic)
+        process.later = { [unowned lanes] in lanes.later($0) }
+        guard let streams = member(of: process) else { return }
         let clock = SimulatedClock()
         if plan.clocks > 0, isChaotic { setClock(clock) }
-        let worker = SimulatedWorker(
-            name: name,
-            loop: loop(member, lanes, clock),
-            lanes: lanes,
-            member: member,
-            clock: clock
-        )
-        interlude.object = worker
+        let worker = SimulatedWorker(process, streams, lanes, loop(streams, lanes, clock), clock)
+        process.interlude = { [unowned self, weak worker] kind in
+            if let worker { hold(worker, kind) }
+        }
         workers.append(worker)
         counts.note("\(broker.now) \(name) starts")
     }
 
-    /// A reference that keeps nothing alive.
-    private final class Weak<Object: AnyObject> { weak var object: Object? }
-
-    private func member(_ name: String, _ lanes: SimulatedLanes, _ worker: Weak<SimulatedWorker>) -> FleetMember? {
-        let process = process(name, of: broker, isStatic: plan.isStatic)
-        process.later = { [unowned lanes] in lanes.later($0) }
-        process.interlude = { [unowned self] kind in
-            if let worker = worker.object { hold(worker, kind) }
-        }
-        do { return try FleetMember(process, plan, partitions: broker.shownPartitions) } catch {
+    private func member(of process: SimulatedProcess) -> MemberStreams? {
+        do { return try plan.member(of: process, partitions: broker.shownPartitions) } catch {
             guard process.isDead else {
-                breakdowns.append("\(name) does not start: \(error)")
+                breakdowns.append("\(process.name) does not start: \(error)")
                 return nil
             }
             deaths += 1
-            restarts.append((name, broker.now + 1_000))
+            restarts.append((process.name, broker.now + 1_000))
             return nil
         }
     }
@@ -294,58 +281,18 @@ package final class SimulatedFleet {
         clock.ahead = ([0, 0, 8_000, 45_000, -100_000, -400_000] + far).randomElement(using: &random) ?? 0
     }
 
-    private func loop(_ member: FleetMember, _ lanes: SimulatedLanes, _ clock: SimulatedClock) -> BatchLoop {
+    private func loop(_ member: MemberStreams, _ lanes: SimulatedLanes, _ clock: SimulatedClock) -> BatchLoop {
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords
         // Workers of one fleet differ; most begin batches behind any other.
         options.smallBatch = [0, 0, 4, .max][nextName % 4]
-        return BatchLoop(
-            streams: member.roles,
-            settings: settings,
-            lanes: lanes,
-            options: options,
-            post: lanes.post,
+        return lanes.loop(
+            StreamRoles(source: member, transaction: OrderedTransaction(member), hasLedgers: true),
+            settings,
+            options,
             wallClock: { [broker] in EvaluationTime(milliseconds: broker.time + broker.clockStep + clock.ahead) },
             uptime: { [broker] in broker.now },
             notice: notice()
         )
     }
-}
-
-/// A process's wall clock. Confined to the test's thread.
-final class SimulatedClock: @unchecked Sendable {
-    /// How far it is ahead of the brokers', in milliseconds.
-    var ahead: Int64 = 0
-}
-
-/// A process: its loop, its lanes, its membership.
-package final class SimulatedWorker {
-    package let name: String
-    package let loop: BatchLoop
-    let lanes: SimulatedLanes
-    package let member: FleetMember
-    let clock: SimulatedClock
-    var pausedUntil: Int64 = 0
-    /// In the middle of a call while others continue.
-    var isBusy = false
-    /// Its moves since the group waits for its answer, and since it has partitions that it does nothing about.
-    var watch = StartWatch()
-    var heldUp = 0
-    var heldUpSince: Int64 = 0
-    var isHeldUpNoted = false
-    var forgetful = 0
-    var moves = 0
-    var isStopping = false
-    /// Another process was started in its place.
-    var isReplaced = false
-
-    init(name: String, loop: BatchLoop, lanes: SimulatedLanes, member: FleetMember, clock: SimulatedClock) {
-        self.clock = clock
-        self.name = name
-        self.loop = loop
-        self.lanes = lanes
-        self.member = member
-    }
-
-    var isSettled: Bool { loop.isIdle && loop.restoring == nil && member.settled != nil && !isStopping }
 }

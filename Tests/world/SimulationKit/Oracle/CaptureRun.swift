@@ -61,7 +61,10 @@ package struct CaptureRun: Equatable {
         )
         guard try lanes.run(loop) else { throw LoopRun.Unfinished() }
         outputs = Dictionary(grouping: transaction.outputs.filter { $0.stream != .ledger }, by: \.stream)
-        let compacted = Self.compacted(capture.ledger, transaction.outputs)
+        let written = transaction.outputs.filter { $0.stream == .ledger }.map {
+            StoredRecord(partition: $0.partition, key: $0.key ?? [], value: $0.value)
+        }
+        let compacted = (capture.ledger + written).compacted
         var (keys, state): ([Int32: [KeyID: KeyRecord]], [String]) = ([:], [])
         for (partition, ledger) in loop.ledgers {
             ledger.keys.forEach { keys[partition, default: [:]][$0] = $1 }
@@ -85,16 +88,6 @@ package struct CaptureRun: Equatable {
             round.records = rest.prefix(batch).map { .record($0) }
             round.ended = rest.count <= batch
         }
-    }
-
-    /// The last value of each key of the ledger topic.
-    private static func compacted(_ ledger: [StoredRecord], _ outputs: [OutboundRecord]) -> [StoredRecord] {
-        let written = outputs.filter { $0.stream == .ledger }.map {
-            StoredRecord(partition: $0.partition, key: $0.key ?? [], value: $0.value)
-        }
-        var last: [[UInt8]: StoredRecord] = [:]
-        for record in ledger + written { last[[UInt8(record.partition)] + record.key] = record }
-        return last.values.filter { $0.value != nil }
     }
 
     /// A restore's state besides the keys. When an expired id is removed depends on the batches.
@@ -123,15 +116,11 @@ package struct CaptureRun: Equatable {
         for stream in OutputTopic.allCases {
             let (own, others) = (outputs[stream] ?? [], other.outputs[stream] ?? [])
             for (mine, theirs) in zip(own, others) where mine != theirs {
-                return "\(stream) \(mine.partition)/\(mine.sourceOffset):\n\(Self.text(theirs))\n\(Self.text(mine))"
+                return "\(stream) \(mine.partition)/\(mine.sourceOffset):\n\(theirs.text)\n\(mine.text)"
             }
             if own.count != others.count { return "\(stream): \(own.count) records, not \(others.count)" }
         }
         if keys != other.keys { return "keys differ" }
         return state == other.state ? nil : "state: \(Set(state).symmetricDifference(other.state).sorted())"
-    }
-
-    private static func text(_ record: OutboundRecord) -> String {
-        String(decoding: record.value ?? [], as: UTF8.self)
     }
 }

@@ -239,23 +239,15 @@ extension RandomCapture {
     private mutating func verifiedAttestation() -> ExchangeRequest {
         let device = device()
         let hash = [UInt8](repeating: UInt8(random.below(2)), count: 32)
-        let object = device.attest(
-            clientDataHash: hash,
-            at: EvaluationTime(milliseconds: ExchangeKit.start - 1000),
-            fault: attestationFault()
-        )
-        return .plain(.verifyAttestation, object, of: device, hash: hash, resource: resource())
+        let fault = attestationFault()
+        return .verifyAttestation(of: device, hash: hash, resource: resource(), fault: fault)
     }
 
     private mutating func verifiedAssertion() -> ExchangeRequest {
         let device = device()
         let hash = [UInt8](repeating: UInt8(random.below(2)), count: 32)
-        let object = device.assertion(
-            clientDataHash: hash,
-            counter: UInt32(1 + random.below(12)),
-            fault: assertionFault()
-        )
-        return .plain(.verifyAssertion, object, of: device, hash: hash, resource: resource())
+        let (counter, fault) = (UInt32(1 + random.below(12)), assertionFault())
+        return .verifyAssertion(of: device, counter: counter, hash: hash, resource: resource(), fault: fault)
     }
 
     private mutating func exchangedAttestation() -> ExchangeRequest {
