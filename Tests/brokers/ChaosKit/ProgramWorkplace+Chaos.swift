@@ -8,7 +8,7 @@ extension ProgramWorkplace {
         var settings = ChaosSettings()
         (settings.seed, settings.requests, settings.devices) = (seed, requests, devices)
         settings.faultShare = faultShare
-        producer.start { [ca, settings] in ChaosTraffic(ca: ca, settings) }
+        producer.start { [ca, settings] in try ChaosTraffic(ca: ca, settings) }
         _ = eventually({ producer.status.acknowledged }, until: { _ in producer.status.isDone })
         guard producer.status.isDone, producer.status.acknowledged == requests else {
             producer.stop()

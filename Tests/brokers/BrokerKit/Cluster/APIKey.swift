@@ -4,20 +4,18 @@ package struct APIKey: RawRepresentable, Hashable, Sendable, CustomStringConvert
 
     package init(rawValue: Int16) { self.rawValue = rawValue }
 
-    private init(_ number: Int16) { rawValue = number }
-
-    package static let produce = APIKey(0)
-    package static let fetch = APIKey(1)
-    package static let listOffsets = APIKey(2)
-    package static let metadata = APIKey(3)
-    package static let offsetFetch = APIKey(9)
-    package static let heartbeat = APIKey(12)
-    package static let initProducerID = APIKey(22)
-    package static let addPartitionsToTransaction = APIKey(24)
-    package static let addOffsetsToTransaction = APIKey(25)
-    package static let endTransaction = APIKey(26)
-    package static let transactionOffsetCommit = APIKey(28)
-    package static let describeTransactions = APIKey(65)
+    package static let produce = APIKey(rawValue: 0)
+    package static let fetch = APIKey(rawValue: 1)
+    package static let listOffsets = APIKey(rawValue: 2)
+    package static let metadata = APIKey(rawValue: 3)
+    package static let offsetFetch = APIKey(rawValue: 9)
+    package static let heartbeat = APIKey(rawValue: 12)
+    package static let initProducerID = APIKey(rawValue: 22)
+    package static let addPartitionsToTransaction = APIKey(rawValue: 24)
+    package static let addOffsetsToTransaction = APIKey(rawValue: 25)
+    package static let endTransaction = APIKey(rawValue: 26)
+    package static let transactionOffsetCommit = APIKey(rawValue: 28)
+    package static let describeTransactions = APIKey(rawValue: 65)
 
     /// The requests that a client repeats inside a call of its transaction.
     package static let transactional: [APIKey] = [
@@ -25,20 +23,14 @@ package struct APIKey: RawRepresentable, Hashable, Sendable, CustomStringConvert
     ]
 
     /// The first version with compact strings and tagged fields; nil = its body is not read here.
-    package var firstFlexibleVersion: Int16? {
-        switch self {
-        case .produce: 9
-        case .initProducerID: 2
-        case .addPartitionsToTransaction, .addOffsetsToTransaction, .endTransaction, .transactionOffsetCommit: 3
-        default: nil
-        }
-    }
+    package var firstFlexibleVersion: Int16? { Self.known[rawValue]?.flexible }
 
-    package var description: String { Self.names[rawValue] ?? "API key \(rawValue)" }
+    package var description: String { Self.known[rawValue]?.name ?? "API key \(rawValue)" }
 
-    private static let names: [Int16: String] = [
-        0: "Produce", 1: "Fetch", 2: "ListOffsets", 3: "Metadata", 9: "OffsetFetch", 10: "FindCoordinator",
-        11: "JoinGroup", 12: "Heartbeat", 22: "InitProducerId", 24: "AddPartitionsToTxn", 25: "AddOffsetsToTxn",
-        26: "EndTxn", 28: "TxnOffsetCommit", 65: "DescribeTransactions",
+    private static let known: [Int16: (name: String, flexible: Int16?)] = [
+        0: ("Produce", 9), 1: ("Fetch", nil), 2: ("ListOffsets", nil), 3: ("Metadata", nil), 9: ("OffsetFetch", nil),
+        10: ("FindCoordinator", nil), 11: ("JoinGroup", nil), 12: ("Heartbeat", nil), 22: ("InitProducerId", 2),
+        24: ("AddPartitionsToTxn", 3), 25: ("AddOffsetsToTxn", 3), 26: ("EndTxn", 3), 28: ("TxnOffsetCommit", 3),
+        65: ("DescribeTransactions", nil),
     ]
 }

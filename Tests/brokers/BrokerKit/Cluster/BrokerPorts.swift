@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Pipeline
 internal import Threads
 
 /// The loopback ports of one broker.
@@ -18,17 +17,10 @@ package struct BrokerPorts: Sendable {
     var via: UInt16
     var advertised: UInt16
 
-    static func free() throws -> BrokerPorts {
-        try BrokerPorts(
-            plain: freePort(),
-            controller: freePort(),
-            sasl: freePort(),
-            tls: freePort(),
-            mutual: freePort(),
-            saslTLS: freePort(),
-            via: freePort(),
-            advertised: freePort()
-        )
+    init() throws {
+        let free = try (0..<8).map { _ in try Self.freePort() }
+        (plain, controller, sasl, tls) = (free[0], free[1], free[2], free[3])
+        (mutual, saslTLS, via, advertised) = (free[4], free[5], free[6], free[7])
     }
 
     /// A loopback port that was free a moment ago, and that this process gives to nobody else: a broker takes seconds
@@ -46,21 +38,6 @@ package struct BrokerPorts: Sendable {
     private static let range: ClosedRange<UInt16> = 15_000...31_999
 
     private static func canBind(_ port: UInt16) -> Bool {
-        // The address is alive during the call.
-        unsafe withSocket(port) { descriptor, address in
-            unsafe bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-        }
-    }
-
-    /// Whether a loopback port accepts connections.
-    static func accepts(_ port: UInt16) -> Bool {
-        // The address is alive during the call.
-        unsafe withSocket(port) { descriptor, address in
-            unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-        }
-    }
-
-    private static func withSocket(_ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>) -> Bool) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -70,7 +47,9 @@ package struct BrokerPorts: Sendable {
         address.sin_addr = in_addr(s_addr: UInt32(0x7f00_0001).bigEndian)
         // A socket address of the stated size, alive during the call.
         return unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body(descriptor, $0) }
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
     }
 }

@@ -29,15 +29,13 @@ package struct BrokerTurn: SuiteTrait, TestScoping {
             }
         }
         await BrokerTurns.shared.enter(weight, isLong: isLong)
-        let result: Result<Void, any Error>
         do {
             try await withTaskExecutorPreference(BlockingExecutor.many) { try await function() }
-            result = .success(())
         } catch {
-            result = .failure(error)
+            await BrokerTurns.shared.leave(weight)
+            throw error
         }
         await BrokerTurns.shared.leave(weight)
-        try result.get()
     }
 }
 

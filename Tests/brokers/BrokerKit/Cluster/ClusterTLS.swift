@@ -29,9 +29,11 @@ package struct ClusterTLS: Sendable {
     /// Not `localhost`, so that a client that uses that name must refuse the certificate.
     private static let places = ["IP:127.0.0.1"]
 
-    func properties(_ users: [ClusterUser]) -> [(name: String, value: String)] {
-        let security = "org.apache.kafka.common.security"
-        let plain = users.map { "user_\($0.name)=\"\($0.password)\"" }.joined(separator: " ")
+    /// The package of Kafka's login modules.
+    static let security = "org.apache.kafka.common.security"
+
+    /// - Parameter plain: the login module of PLAIN.
+    func properties(_ plain: String) -> [(name: String, value: String)] {
         let sasl = "listener.name.sasltls"
         return [
             ("ssl.keystore.type", "PEM"), ("ssl.keystore.location", authority.path("broker.both.pem")),
@@ -41,10 +43,10 @@ package struct ClusterTLS: Sendable {
             ("listener.name.mutual.ssl.client.auth", "required"),
             ("listener.name.mutual.ssl.principal.mapping.rules", "RULE:^CN=([^,]+).*$/$1/"),
             ("\(sasl).sasl.enabled.mechanisms", "PLAIN,OAUTHBEARER"),
-            ("\(sasl).plain.sasl.jaas.config", "\(security).plain.PlainLoginModule required \(plain);"),
+            ("\(sasl).plain.sasl.jaas.config", plain),
             (
                 "\(sasl).oauthbearer.sasl.jaas.config",
-                "\(security).oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"broker\";"
+                "\(Self.security).oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub=\"broker\";"
             ),
         ]
     }

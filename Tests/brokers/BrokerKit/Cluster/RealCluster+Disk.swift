@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestKit
 
 extension RealCluster {
     private func filler(_ id: Int) -> String { "\(folder.path)/\(id)/data/filler" }
@@ -6,17 +7,8 @@ extension RealCluster {
     /// Writes a broker's memory disk full, to the last byte.
     package func fillDisk(_ id: Int = 1) throws {
         precondition(settings.diskMegabytes != nil, "only a disk of its own may be filled")
-        guard FileManager.default.createFile(atPath: filler(id), contents: nil) else {
-            throw ClusterFault(description: "cannot write \(filler(id))")
-        }
-        // The path is lent for the call.
-        let file = unsafe open(filler(id), O_WRONLY)
-        defer { close(file) }
-        for size in [1 << 20, 4096, 1] {
-            let zeros = [UInt8](repeating: 0, count: size)
-            // Bytes of an array that lives on, and their count.
-            while unsafe zeros.withUnsafeBytes({ unsafe write(file, $0.baseAddress, $0.count) }) > 0 {}
-        }
+        let run = PythonLab.run(["LC_ALL=C", "dd", "if=/dev/zero", "of=\(filler(id))", "bs=1M"])
+        guard run.error.contains("No space left") else { throw ClusterFault(description: "dd: \(run.error)") }
     }
 
     /// Gives the room back.

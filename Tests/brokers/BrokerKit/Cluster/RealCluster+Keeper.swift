@@ -3,8 +3,8 @@ extension RealCluster {
     ///
     /// `ID/pid` has a broker's process id, and `ID/ended` exists once it has ended.
     static let script = """
-        folder=$1; java=$2; home=$3; brokers=$4; heap=$5; disk=$6; kept=$7
-        shift 7
+        folder=$1; java=$2; home=$3; brokers=$4; disk=$5; kept=$6
+        shift 6
         trap : INT HUP TERM
         options=-Dlog4j2.disable.jmx=true
         if [ -f "$home/log4j2.properties" ]; then options=-Dlog4j2.configurationFile=$home/log4j2.properties; fi
@@ -27,7 +27,7 @@ extension RealCluster {
             cd "$folder/$1" || exit 1
             export KAFKA_LOG="$folder/$1"
             if [ -n "$CLOCK_SHIM" ]; then export LD_PRELOAD="$CLOCK_SHIM" CLOCK_OFFSET="$CLOCK_FOLDER/broker-$1.clock"; fi
-            "$java" -XX:+UseSerialGC -Djava.awt.headless=true -Xms96m "-Xmx${heap}m" "$options" -cp "$home/libs/*" \
+            "$java" -XX:+UseSerialGC -Djava.awt.headless=true -Xms96m -Xmx320m "$options" -cp "$home/libs/*" \
               kafka.Kafka server.properties >>broker.log 2>&1 </dev/null &
             echo $! >pid
             wait $!
@@ -55,8 +55,4 @@ extension RealCluster {
         if [ "$disk" -gt 0 ]; then for id in $ids; do umount "$folder/$id/data"; done; fi
         if [ -z "$kept" ]; then rm -rf "$folder"; fi
         """
-
-    static func scram(_ user: ClusterUser) -> String {
-        "SCRAM-SHA-256=[name=\(user.name),password=\(user.password)]"
-    }
 }

@@ -3,7 +3,7 @@ internal import Foundation
 extension RealCluster {
     /// A broker's server.properties. Of two lines with one name the later counts.
     func brokerProperties(_ id: Int) -> String {
-        let own = common + listeners(id) + (settings.brokers == 3 ? three : one) + access + encryption + disk(id)
+        let own = common + listeners(id) + replication + access + encryption + disk(id)
         return (own + settings.properties).map { "\($0.name)=\($0.value)\n" }.joined()
     }
 
@@ -21,21 +21,16 @@ extension RealCluster {
         ]
     }
 
-    private var one: Lines {
-        [
-            ("offsets.topic.replication.factor", "1"), ("transaction.state.log.replication.factor", "1"),
-            ("transaction.state.log.min.isr", "1"), ("share.coordinator.state.topic.replication.factor", "1"),
+    private var replication: Lines {
+        let hasThree = settings.brokers == 3
+        let (replicas, needed) = hasThree ? ("3", "2") : ("1", "1")
+        return [
+            ("default.replication.factor", replicas), ("min.insync.replicas", needed),
+            ("offsets.topic.replication.factor", replicas), ("transaction.state.log.replication.factor", replicas),
+            ("transaction.state.log.min.isr", needed), ("share.coordinator.state.topic.min.isr", needed),
+            ("share.coordinator.state.topic.replication.factor", replicas),
             // Longer than any pause: a single broker that is fenced may forget what its coordinator has decided.
-            ("share.coordinator.state.topic.min.isr", "1"), ("broker.session.timeout.ms", "9000"),
-        ]
-    }
-
-    private var three: Lines {
-        [
-            ("default.replication.factor", "3"), ("min.insync.replicas", "2"),
-            ("offsets.topic.replication.factor", "3"), ("transaction.state.log.replication.factor", "3"),
-            ("transaction.state.log.min.isr", "2"), ("share.coordinator.state.topic.replication.factor", "3"),
-            ("share.coordinator.state.topic.min.isr", "2"), ("broker.session.timeout.ms", "6000"),
+            ("broker.session.timeout.ms", hasThree ? "6000" : "9000"),
         ]
     }
 
@@ -65,24 +60,23 @@ extension RealCluster {
 
     private var access: Lines {
         guard hasUsers else { return [] }
-        let security = "org.apache.kafka.common.security"
-        let plain = settings.users.map { "user_\($0.name)=\"\($0.password)\"" }.joined(separator: " ")
+        let listener = "listener.name.sasl_plaintext"
         return [
             ("sasl.enabled.mechanisms", "SCRAM-SHA-256,PLAIN"),
-            (
-                "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config",
-                "\(security).scram.ScramLoginModule required;"
-            ),
-            (
-                "listener.name.sasl_plaintext.plain.sasl.jaas.config",
-                "\(security).plain.PlainLoginModule required \(plain);"
-            ),
+            ("\(listener).scram-sha-256.sasl.jaas.config", "\(ClusterTLS.security).scram.ScramLoginModule required;"),
+            ("\(listener).plain.sasl.jaas.config", plainModule),
             ("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
             ("super.users", "User:ANONYMOUS"),
         ]
     }
 
-    private var encryption: Lines { tls?.properties(settings.users) ?? [] }
+    private var encryption: Lines { tls?.properties(plainModule) ?? [] }
+
+    /// PLAIN with the users' passwords.
+    private var plainModule: String {
+        let users = settings.users.map { "user_\($0.name)=\"\($0.password)\"" }.joined(separator: " ")
+        return "\(ClusterTLS.security).plain.PlainLoginModule required \(users);"
+    }
 
     /// The metadata stays on the ordinary disk, so that a full one is the topics' trouble alone.
     private func disk(_ id: Int) -> Lines {

@@ -50,12 +50,11 @@ package enum KafkaTool: String, Sendable {
 extension RealCluster {
     /// Adds rules, in force when this returns.
     package func add(_ rules: [AccessRule]) throws {
-        for rule in rules { try acls(["--add", "--force"] + rule.arguments) }
+        for rule in rules { try tool(.acls, ["--add", "--force"] + rule.arguments) }
     }
 
-    /// Takes rules back.
     package func remove(_ rules: [AccessRule]) throws {
-        for rule in rules { try acls(["--remove", "--force"] + rule.arguments) }
+        for rule in rules { try tool(.acls, ["--remove", "--force"] + rule.arguments) }
     }
 
     /// Gives topics more partitions: as many as `count` altogether.
@@ -74,8 +73,6 @@ extension RealCluster {
         let entity = name.map { ["--entity-name", $0] } ?? ["--entity-default"]
         try tool(.configs, ["--alter", "--entity-type", kind] + entity + change)
     }
-
-    private func acls(_ arguments: [String]) throws { try tool(.acls, arguments) }
 
     @discardableResult
     package func tool(_ tool: KafkaTool, _ arguments: String...) throws -> String { try self.tool(tool, arguments) }

@@ -16,11 +16,10 @@ package struct ClusterSettings: Sendable {
     package var diskMegabytes: Int?
     /// Where everything lies, and stays; nil = a temporary folder that goes with the cluster.
     package var folder: URL?
-    package var heapMegabytes = 320
     /// Gives each broker a wall clock of its own; nil = all have the machine's.
     package var clocks: ClockShim?
-    /// Makes what stands between clients and brokers; nil = nothing does.
-    package var proxy: (@Sendable ([ClusterRoute]) throws -> any ClusterProxy)?
+    /// Makes what stands between clients and brokers, until it is released; nil = nothing does.
+    package var proxy: (@Sendable ([ClusterRoute]) throws -> any AnyObject & Sendable)?
 
     package init(brokers: Int = 1, adjust: (inout ClusterSettings) -> Void = { _ in }) {
         precondition(brokers == 1 || brokers == 3, "a cluster has one broker or three")
@@ -35,11 +34,6 @@ package struct ClusterRoute: Sendable {
     package let broker: UInt16
 
     package init(listen: UInt16, broker: UInt16) { (self.listen, self.broker) = (listen, broker) }
-}
-
-/// What stands between clients and the brokers of a cluster.
-package protocol ClusterProxy: AnyObject, Sendable {
-    func stop()
 }
 
 package struct ClusterUser: Sendable {
@@ -69,7 +63,7 @@ package final class RealCluster: @unchecked Sendable {
     /// nil = the settings ask for no TLS.
     package let tls: ClusterTLS?
     /// As the settings ask; nil = clients come to the brokers themselves.
-    package let proxy: (any ClusterProxy)?
+    package let proxy: (any AnyObject & Sendable)?
     package let folder: URL
     let installation: KafkaInstallation
     let ports: [BrokerPorts]
@@ -82,7 +76,7 @@ package final class RealCluster: @unchecked Sendable {
 
     package init(_ installation: KafkaInstallation, _ settings: ClusterSettings = .init()) throws {
         (self.installation, self.settings) = (installation, settings)
-        ports = try (0..<settings.brokers).map { _ in try BrokerPorts.free() }
+        ports = try (0..<settings.brokers).map { _ in try BrokerPorts() }
         bootstrapServers = ports.map { "127.0.0.1:\($0.plain)" }.joined(separator: ",")
         saslServers = ports.map { "127.0.0.1:\($0.sasl)" }.joined(separator: ",")
         proxy = try settings.proxy?(ports.map { ClusterRoute(listen: $0.advertised, broker: $0.via) })
@@ -96,8 +90,10 @@ package final class RealCluster: @unchecked Sendable {
             try Data(text.utf8).write(to: home.appendingPathComponent("server.properties"))
         }
         keeper.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let numbers = [settings.brokers, settings.heapMegabytes, settings.diskMegabytes ?? 0].map(String.init)
-        let users = settings.users.flatMap { ["--add-scram", Self.scram($0)] }
+        let numbers = [settings.brokers, settings.diskMegabytes ?? 0].map(String.init)
+        let users = settings.users.flatMap { user in
+            ["--add-scram", "SCRAM-SHA-256=[name=\(user.name),password=\(user.password)]"]
+        }
         let places = [folder.path, installation.java.path, installation.home.path]
         keeper.arguments =
             ["-c", Self.script, "sh"] + places + numbers + [settings.folder == nil ? "" : "kept"] + users
@@ -114,7 +110,6 @@ package final class RealCluster: @unchecked Sendable {
 
     /// Kills every broker and deletes the folder, unless the settings keep it.
     package func stop() {
-        proxy?.stop()
         guard keeper.isRunning else { return }
         try? leash.fileHandleForWriting.close()
         keeper.waitUntilExit()
@@ -126,15 +121,10 @@ package final class RealCluster: @unchecked Sendable {
 extension RealCluster {
     /// Stops a broker's clock: connections stay open without an answer, until ``resume(_:)``. Returns once it stands.
     package func pause(_ id: Int = 1) throws {
-        let pid = try String(contentsOf: folder.appendingPathComponent("\(id)/pid"), encoding: .utf8)
         try tell("pause \(id)")
-        let file = "/proc/\(pid.filter(\.isNumber))/status"
-        let isStopped = try eventually {
-            try String(contentsOfFile: file, encoding: .utf8).contains("T (stopped)")
-        } until: {
-            $0
+        guard let process = process(id), ProcessProgress.waitForStop(of: process) else {
+            throw ClusterFault(description: "broker \(id) did not stop")
         }
-        guard isStopped else { throw ClusterFault(description: "broker \(id) did not stop") }
     }
 
     package func resume(_ id: Int = 1) throws { try tell("resume \(id)") }
@@ -174,7 +164,7 @@ extension RealCluster {
         try tell("start \(id)")
     }
 
-    package func isServing(_ id: Int) -> Bool { BrokerPorts.accepts(ports[id - 1].plain) }
+    package func isServing(_ id: Int) -> Bool { RawClient(ports[id - 1].plain) != nil }
 
     package func isRunning(_ id: Int) -> Bool { !FileManager.default.fileExists(atPath: path(id, "ended")) }
 
@@ -192,7 +182,6 @@ extension RealCluster {
         }
     }
 
-    /// Waits until a broker's process has ended.
     package func waitUntilEnded(_ id: Int) throws {
         guard eventually(seconds: 60, { progress(id) }, until: { _ in !isRunning(id) }) else {
             throw ClusterFault(description: "broker \(id) does not end")
@@ -200,13 +189,13 @@ extension RealCluster {
     }
 
     private func progress(_ id: Int) -> ProcessProgress {
-        let process = (try? String(contentsOfFile: path(id, "pid"), encoding: .utf8)).flatMap { text in
-            pid_t(text.filter(\.isNumber))
-        }
-        return ProcessProgress(of: process, files: [path(id, "broker.log")])
+        ProcessProgress(of: process(id), files: [path(id, "broker.log")])
     }
 
-    /// The last lines that a broker wrote.
+    private func process(_ id: Int) -> pid_t? {
+        (try? String(contentsOfFile: path(id, "pid"), encoding: .utf8)).flatMap { pid_t($0.filter(\.isNumber)) }
+    }
+
     package func logTail(_ id: Int = 1, characters: Int = 2000) -> String {
         String(((try? String(contentsOfFile: path(id, "broker.log"), encoding: .utf8)) ?? "").suffix(characters))
     }

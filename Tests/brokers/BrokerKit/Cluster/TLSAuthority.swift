@@ -12,7 +12,6 @@ package struct TLSAuthority: Sendable {
     }
 
     package let folder: URL
-    /// The authority's own certificate.
     package var certificate: String { path("authority.pem") }
 
     /// - Parameter folder: made if it is missing; an authority that is there already is replaced.

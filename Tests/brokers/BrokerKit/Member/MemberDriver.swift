@@ -1,10 +1,7 @@
 package import Broker
-internal import Kafka
-internal import KafkaKit
 package import KafkaPorts
 internal import Member
 internal import Pipeline
-internal import Settings
 package import Streams
 internal import TestKit
 internal import Testing
@@ -12,10 +9,6 @@ internal import Testing
 /// The two promises that a member can make.
 package enum MemberDelivery: Sendable {
     case exactlyOnce, atLeastOnce
-
-    package func member(_ settings: BrokerSettings) throws -> SteppedMember {
-        try SteppedMember(self == .exactlyOnce ? .transaction : .atLeastOnce, settings)
-    }
 }
 
 /// Records of one assignment, and which one it was.
@@ -83,7 +76,6 @@ package final class MemberDriver {
     private var marks: [Int32: PositionMark] = [:]
     /// Faults that did not end the loop.
     package private(set) var faults: [KafkaFault] = []
-    /// Partitions whose ledgers are kept.
     package var kept: Set<Int32> = []
     private var reading: [StoredRecord]?
     /// The number of the last assignment.
@@ -92,13 +84,12 @@ package final class MemberDriver {
     package private(set) var assigned: [Int32] = []
     /// Partitions whose ledgers are not restored.
     private var unread: Set<Int32> = []
-    /// Records that were given.
     private var given = 0
 
     package init(_ member: SteppedMember) { self.member = member }
 
     package convenience init(_ delivery: MemberDelivery, _ settings: BrokerSettings) throws {
-        self.init(try delivery.member(settings))
+        self.init(try SteppedMember(delivery == .exactlyOnce ? .transaction : .atLeastOnce, settings))
     }
 
     /// One step of the loop. - Returns: the records that it gave.
@@ -112,7 +103,7 @@ package final class MemberDriver {
                 if reading != nil, unread.count == assigned.count { return MemberBatch() }
             }
             var round = PollRound()
-            round.events = member.transaction.takeChange().map { [$0] } ?? []
+            round.events = member.takeChange().map { [$0] } ?? []
             if round.events.isEmpty { round = try member.poll(limits, waitMilliseconds: waitMilliseconds) }
             let hasChange = round.events.contains { AssignmentChange($0) != nil }
             #expect(!hasChange || round.records.isEmpty, "either records or a change")
@@ -144,7 +135,7 @@ package final class MemberDriver {
             begin(partitions)
         case .revoked, .lost:
             reading = nil
-            try member.release()
+            try member.streams.release()
         case .ledger(let records, _): reading?.append(contentsOf: records.records)
         case .ledgerDropped(let partition): marks[partition] = nil
         case .ledgerGiven(let partition):
@@ -192,26 +183,12 @@ package final class MemberDriver {
     /// Records of the restore that is under way.
     package var readCount: Int { reading?.count ?? 0 }
 
-    /// Changes with each step that makes progress.
-    package var progress: Int { mark.reduce(0, +) }
+    /// Changes with each step that makes progress. It leaves faults out, since a member may retry without an end.
+    package var progress: Int { changes.count + restored.count + (reading?.count ?? 0) + completed + given }
 
-    /// As ``progress``. It leaves faults out, since a member may retry without an end.
-    private var mark: [Int] {
-        [changes.count, restored.count, reading?.count ?? 0, completed, given]
-    }
-
-    /// Steps until `count` records of one assignment are there, and never takes more than the limit in all.
+    /// Steps until `count` records of one assignment are there.
     package func records(_ count: Int, limits: BatchLimits = BatchLimits()) throws -> MemberBatch {
-        var (batch, watch) = (MemberBatch(), StandstillWatch<[Int]>())
-        while batch.records.count < count, !watch.isStill(mark) {
-            var rest = limits
-            rest.records -= batch.records.count
-            try batch.add(step(rest))
-        }
-        if batch.records.count < count {
-            Issue.record("only \(batch.records.count) of \(count) records came: \(faults)")
-        }
-        return batch
+        try gather(limits) { $0.records.count >= count }
     }
 
     /// Steps until a condition holds. - Returns: false once nothing has changed for 30 s.
@@ -219,30 +196,33 @@ package final class MemberDriver {
         _ limits: BatchLimits = BatchLimits(),
         until isDone: (MemberBatch) throws -> Bool
     ) throws -> Bool {
-        var watch = StandstillWatch<[Int]>()
-        while !watch.isStill(mark) {
+        var watch = StandstillWatch<Int>()
+        while !watch.isStill(progress) {
             if try isDone(step(limits)) { return true }
         }
         return false
     }
 
-    /// Steps until a condition on the records that came meanwhile holds: partitions whose ledgers are restored give some
-    /// while others' are not.
-    package func gather(until isDone: (MemberBatch) throws -> Bool) throws -> MemberBatch {
-        var batch = MemberBatch()
-        let isGathered = try steps { round in
-            batch.add(round)
-            return try isDone(batch)
+    /// Steps until a condition on the records that came meanwhile holds, and never takes more than the limit in all:
+    /// partitions whose ledgers are restored give some while others' are not.
+    package func gather(
+        _ limits: BatchLimits = BatchLimits(),
+        until isDone: (MemberBatch) throws -> Bool
+    ) throws -> MemberBatch {
+        var (batch, watch) = (MemberBatch(), StandstillWatch<Int>())
+        while !watch.isStill(progress) {
+            var rest = limits
+            rest.records -= batch.records.count
+            try batch.add(step(rest))
+            if try isDone(batch) { return batch }
         }
-        if !isGathered { Issue.record("gathered \(batch.records.count) records: \(changes) \(faults)") }
+        Issue.record("gathered \(batch.records.count) records: \(changes) \(faults)")
         return batch
     }
 
     /// Commits a batch with outputs.
     package func commit(_ batch: MemberBatch, _ outputs: [OutboundRecord]) throws {
-        try member.transaction.begin()
-        try member.transaction.append(outputs)
-        try member.transaction.commit(batch.positions, of: batch.generation)
+        try member.commit(outputs, batch.positions, of: batch.generation)
         // The loop knows what it has written.
         for output in outputs where output.key == [4] { try note(output.partition, output.value) }
     }
@@ -261,7 +241,7 @@ package final class MemberDriver {
     }
 
     private func abortOnce() throws {
-        try member.transaction.abort()
+        try member.abort()
         needsAbort = false
     }
 

@@ -64,21 +64,17 @@ package struct RealFixture {
     /// The group's next offset of each partition; nil = nothing committed.
     /// Offsets in a transaction whose markers are being written are requested again.
     package func committed(partitions: Int32 = 3) throws -> [Int64?] {
+        let (own, all) = (KafkaProperties(properties), Array(0..<partitions))
         var watch = StandstillWatch<KafkaFault>()
         while true {
-            do { return try askCommitted(partitions) } catch let fault as KafkaFault where fault.isRetriable {
-                if watch.isStill(fault) { throw fault }
+            do {
+                let (admin, group) = (try Admin(own), own["group.id"] ?? "")
+                let offsets = try admin.committedOffsets(ofGroup: group, topic: names.requests, partitions: all)
+                return offsets.map(\.offset)
+            } catch {
+                guard error.isRetriable, !watch.isStill(error) else { throw error }
                 pause(milliseconds: 100)
             }
         }
-    }
-
-    private func askCommitted(_ partitions: Int32) throws -> [Int64?] {
-        try Admin(KafkaProperties(properties)).committedOffsets(
-            ofGroup: KafkaProperties(properties)["group.id"] ?? "",
-            topic: names.requests,
-            partitions: Array(0..<partitions)
-        )
-        .map(\.offset)
     }
 }

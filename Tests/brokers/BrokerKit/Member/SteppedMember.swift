@@ -1,10 +1,8 @@
 package import Broker
 package import KafkaPorts
 package import Member
-internal import Pipeline
 package import Streams
 internal import TestKit
-internal import Testing
 internal import Threads
 
 /// A member that a test steps on its own thread. What the loop's driver would wait for is waited for here.
@@ -13,8 +11,9 @@ package final class SteppedMember {
     private let ridden: () -> [KafkaFault]
     private let closing: () -> Void
     /// Lets so many milliseconds pass.
-    let passing: (Int) -> Void
-    package private(set) lazy var transaction = SteppedTransaction(self)
+    private let passing: (Int) -> Void
+    /// Changes of the assignment that came while a transaction was awaited.
+    private var changes: [PartitionEvent] = []
 
     package convenience init(_ delivery: OutputWriter.Settings.Delivery, _ settings: BrokerSettings) throws {
         let ridden = Locked<[KafkaFault]>([])
@@ -48,8 +47,6 @@ package final class SteppedMember {
         return round
     }
 
-    package func serve() throws -> [PartitionEvent] { try streams.serve() }
-
     package func readLedgers(_ records: Int, waitMilliseconds: Int) throws -> [PartitionEvent] {
         let events = try streams.readLedgers(records, waitMilliseconds: waitMilliseconds)
         let hasCome = events.contains { if case .ledger(let records, _) = $0 { !records.isEmpty } else { true } }
@@ -57,44 +54,29 @@ package final class SteppedMember {
         return events
     }
 
-    package func release() throws { try streams.release() }
     package func close() throws { closing() }
 
     /// Where an answer is awaited, a poll does not wait.
-    func rest(_ milliseconds: Int) { if streams.isAwaiting { passing(min(milliseconds, 5)) } }
-}
+    private func rest(_ milliseconds: Int) { if streams.isAwaiting { passing(min(milliseconds, 5)) } }
 
-/// Its transactions, call by call: a commit waits for the writer.
-package final class SteppedTransaction {
-    private unowned let member: SteppedMember
-    private var records: [OutboundRecord] = []
-    /// Changes of the assignment that came while a transaction was awaited.
-    private var changes: [PartitionEvent] = []
+    // MARK: Transactions, call by call
 
-    init(_ member: SteppedMember) { self.member = member }
+    func takeChange() -> PartitionEvent? { changes.isEmpty ? nil : changes.removeFirst() }
 
-    package func takeChange() -> PartitionEvent? { changes.isEmpty ? nil : changes.removeFirst() }
-
-    package func begin() throws { records = [] }
-    package func append(_ more: [OutboundRecord]) throws { records += more }
-
-    package func commit(_ positions: [PartitionPosition], of generation: Generation) throws {
-        try member.streams.write([records], positions, of: generation)
-        records = []
-        try untilOver { member.streams.hasOutcome }
-        try member.streams.takeOutcome()
+    /// Waits for the writer.
+    func commit(_ records: [OutboundRecord], _ positions: [PartitionPosition], of generation: Generation) throws {
+        try streams.write([records], positions, of: generation)
+        try untilOver { streams.hasOutcome }
+        try streams.takeOutcome()
     }
 
-    package func abort() throws {
-        records = []
-        try untilOver { try self.member.streams.abort() }
-    }
+    func abort() throws { try untilOver { try streams.abort() } }
 
     /// A transaction has a time of its own, so this ends.
     private func untilOver(_ isOver: () throws -> Bool) throws {
         while try !isOver() {
-            changes += try member.serve()
-            member.passing(2)
+            changes += try streams.serve()
+            passing(2)
         }
     }
 }

@@ -35,7 +35,7 @@ package final class DrainWatch {
         do throws(KafkaFault) {
             let reader = if let reader { reader } else { try Consumer(properties, topic: topic) }
             self.reader = reader
-            var (drained, count): (Set<Int32>, Int64) = ([], 0)
+            var (drained, count, obstacles): (Set<Int32>, Int64, [String]) = ([], 0, [])
             for committed in try reader.committed(Array(0..<partitions), timeoutMilliseconds: 5_000) {
                 let (partition, offset) = (committed.partition, committed.offset)
                 count += offset ?? 0
@@ -43,10 +43,10 @@ package final class DrainWatch {
                 if (offset ?? 0) >= end {
                     drained.insert(partition)
                 } else {
-                    obstacle = "partition \(partition): \(offset ?? 0) of \(end) are committed"
+                    obstacles.append("partition \(partition): \(offset ?? 0) of \(end) are committed")
                 }
             }
-            committed = count
+            (committed, obstacle) = (count, obstacles.joined(separator: ", "))
             return drained
         } catch {
             // A broker that has just come back may not know its own partitions for a moment.

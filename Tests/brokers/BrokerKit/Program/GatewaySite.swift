@@ -27,12 +27,8 @@ package struct GatewaySite {
         port = try Int(BrokerPorts.freePort())
         let settings =
             #""gateway": {\#(members)"port": \#(port), "publicKeys": "jwks.json", "verifiers": "verifiers"},"#
-        workplace = try ProgramWorkplace(name, topics: .nobody) { ($0.members, $0.kafka) = (settings, kafka) }
-        try workplace.rewrite("worker.json") { $0.replacing(#""requests":"#, with: topics + #""requests":"#) }
-        try workplace.done("create-topics", "--partitions", "3")
-        try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
-        let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
-        try workplace.write("backend \(digest)\n", to: "config/verifiers")
+        workplace = try ProgramWorkplace(name) { ($0.members, $0.topicMembers, $0.kafka) = (settings, topics, kafka) }
+        try workplace.writeGatewayFiles()
         try workplace.write(Self.secret + "\n", to: "secret")
         worker = try workplace.start("run", "--instance", "one")
         guard worker.says("are assigned", seconds: 60) else { throw ClusterFault(description: worker.error) }
@@ -66,5 +62,14 @@ package struct GatewaySite {
         let isOwn = clients.output.contains(" no response went to another caller")
         #expect(isServed && isOwn, "\(clients.output) \(clients.error)", sourceLocation: location)
         return clients
+    }
+}
+
+extension ProgramWorkplace {
+    /// Writes a gateway's public keys, and the digest of the one backend that uses tokens up.
+    package func writeGatewayFiles() throws {
+        try done("jwks", "--output", config + "/jwks.json")
+        let digest = SHA256.hash(Array(GatewaySite.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
+        try write("backend \(digest)\n", to: "config/verifiers")
     }
 }

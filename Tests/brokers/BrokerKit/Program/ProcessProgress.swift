@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestKit
 
 /// What changes while a process gets on: it writes, or it computes.
 package struct ProcessProgress: Equatable {
@@ -13,6 +14,15 @@ package struct ProcessProgress: Equatable {
         let sizes = files.map { (try? FileManager.default.attributesOfItem(atPath: $0)[.size] as? UInt64) ?? 0 }
         written = sizes.reduce(0, +)
         computed = process.map { Self.ticks($0) / 300 } ?? 0
+    }
+
+    /// Waits until a process that was told to stop stands still.
+    package static func waitForStop(of process: Int32, seconds: Int = 30) -> Bool {
+        eventually(seconds: seconds) {
+            (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8))?.contains("T (stopped)") ?? false
+        } until: {
+            $0
+        }
     }
 
     /// Hundredths of a second that a process has computed; 0 when it has ended.

@@ -1,7 +1,6 @@
 package import Foundation
 internal import TestKit
 
-/// How a process ended.
 package enum ProcessEnd: Sendable, Equatable, CustomStringConvertible {
     case exit(Int32)
     case signal(Int32)
@@ -96,7 +95,8 @@ package final class ProgramProcess {
         ProcessProgress(of: processID, files: [streams + ".out", streams + ".err"])
     }
 
-    private static func file(_ path: String) throws -> FileHandle {
+    /// Creates an empty file to write to.
+    static func file(_ path: String) throws -> FileHandle {
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)
         else { throw ClusterFault(description: "cannot write \(path)") }

@@ -126,6 +126,21 @@ extension ProgramWorkplace {
         try producer.flush(timeoutMilliseconds: 60_000)
     }
 
+    /// Waits until no transaction holds readers of a stream back: the broker answers a commit a moment before it writes its
+    /// marks, and ends what a dead worker has left open after its time-out.
+    package func settles(_ stream: String) throws -> Bool {
+        try eventually {
+            try ends(of: topic(stream))
+        } until: {
+            !$0.values.contains(where: \.isOpen)
+        }
+    }
+
+    /// Each partition's ends; ``TopicDump/Ends/unseen`` is not counted.
+    package func ends(of topic: String) throws -> [Int32: TopicDump.Ends] {
+        try TopicDump.ends(of: topic, properties, partitions: partitions)
+    }
+
     /// Every committed record of a topic, partition by partition.
     package func records(of topic: String) throws -> [InboundRecord] {
         var records: [InboundRecord] = []

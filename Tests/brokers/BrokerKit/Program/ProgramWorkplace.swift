@@ -22,6 +22,8 @@ package final class ProgramWorkplace {
         package var membership = "static"
         /// More members of worker.json, each followed by a comma.
         package var members = ""
+        /// More of its topics, likewise: `"replies": "appattest.replies", `.
+        package var topicMembers = ""
         /// More of kafka.properties, which counts before the rest of it.
         package var kafka: [(name: String, value: String)] = []
         package var topicMaker = TopicMaker.workplace
@@ -90,10 +92,12 @@ package final class ProgramWorkplace {
 
     private func configure() throws {
         let own = "\"delivery\": \"\(options.delivery)\", \"membership\": \"\(options.membership)\", \(options.members)"
+        let topics = options.topicMembers + "\"requests\":"
         try rewrite("worker.json") {
             // Tests that need a gateway bring its member.
             $0.replacing(/,\s*"gateway": \{[^{}]*(\{[^{}]*\}[^{}]*)*\}/, with: "")
                 .replacing("\"anchors\"", with: own + "\"anchors\"")
+                .replacing("\"requests\":", with: topics)
                 .replacing("\"appattest.", with: "\"\(options.prefix).")
         }
         var kafka = KafkaProperties([
@@ -106,7 +110,7 @@ package final class ProgramWorkplace {
     }
 
     /// Makes topics as a workplace has them, from names without the prefix.
-    package func createTopics(_ names: [String] = streams) throws {
+    package func createTopics(_ names: [String] = streams, partitions: Int? = nil) throws {
         let topics = names.map { name in
             var own: [(name: String, value: String)] = []
             if name == "requests" { own = [("message.timestamp.type", "LogAppendTime")] }
@@ -119,7 +123,7 @@ package final class ProgramWorkplace {
             }
             return NewTopic(
                 name: topic(name),
-                partitions: Int(partitions),
+                partitions: partitions ?? Int(self.partitions),
                 settings: own + (options.topics[name] ?? [])
             )
         }

@@ -36,7 +36,6 @@ package enum TopicDump {
         settings["enable.partition.eof"] = "true"
         // A question about ends waits behind a fetch that waits for records.
         settings["fetch.wait.max.ms"] = "10"
-        settings["group.id"] = properties["group.id"] ?? "topic-dump"
         let consumer = try Consumer(settings, topic: topic)
         try consumer.assign((0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
         var open = Set(0..<partitions)
@@ -64,21 +63,16 @@ package enum TopicDump {
 
     /// All of a topic as a capture file, as `kcat -C -J` would write it.
     ///
-    /// - Parameters:
-    ///   - keeping: whether a record is written.
-    ///   - each: called with each record, written or not.
+    /// - Parameter keeping: whether a record is written; called with each.
     /// - Returns: each partition's ends.
     package static func capture(
         _ topic: String,
         _ properties: KafkaProperties,
         partitions: Int32,
         to path: String,
-        keeping: (InboundRecord) -> Bool = { _ in true },
-        each: (InboundRecord) -> Void = { _ in }
+        keeping: (InboundRecord) -> Bool = { _ in true }
     ) throws -> [Int32: Ends] {
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let file = FileHandle(forWritingAtPath: path)
-        else { throw ClusterFault(description: "cannot write \(path)") }
+        let file = try ProgramProcess.file(path)
         defer { try? file.close() }
         var lines: [UInt8] = []
         let ends = try read(topic, properties, partitions: partitions) { record in
@@ -87,7 +81,6 @@ package enum TopicDump {
                 try file.write(contentsOf: Data(lines))
                 lines = []
             }
-            each(record)
         }
         try file.write(contentsOf: Data(lines))
         return ends
@@ -99,9 +92,8 @@ package enum TopicDump {
         _ properties: KafkaProperties,
         partitions: Int32
     ) throws -> [Int32: Ends] {
+        let committed = try Consumer(properties, topic: topic)
         var settings = properties
-        settings["group.id"] = properties["group.id"] ?? "topic-dump"
-        let committed = try Consumer(settings, topic: topic)
         settings["isolation.level"] = "read_uncommitted"
         let all = try Consumer(settings, topic: topic)
         var ends: [Int32: Ends] = [:]

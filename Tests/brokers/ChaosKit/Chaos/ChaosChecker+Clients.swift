@@ -2,11 +2,11 @@ internal import Streams
 
 /// What stock clients have in the end, against the topics.
 extension ChaosChecker {
-    static func checkClients(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
+    mutating func checkClients() {
         guard let report = evidence.clients else { return }
         for clause in report.crossed { findings.add(.answerCrossed, clause) }
         for clause in report.misled { findings.add(.clientMisled, clause) }
-        let owners = owners(evidence)
+        let owners = tokenOwners()
         for client in report.clients {
             guard let keyID = client.keyID, let token = client.tokenID else {
                 findings.add(.clientWithout, client.name)
@@ -24,16 +24,15 @@ extension ChaosChecker {
     }
 
     /// The keys whose requests got the tokens.
-    private static func owners(_ evidence: ChaosEvidence) -> [String: String] {
+    private func tokenOwners() -> [String: String] {
         var keys: [Call: String] = [:]
-        for outcome in evidence.outcomes where outcome.verdict == "accepted" {
+        for outcome in accepted {
             guard let keyID = outcome.keyID, let id = outcome.requestID else { continue }
             keys[Call(outcome.source.partition, id)] = keyID
         }
         var owners: [String: String] = [:]
         for answer in evidence.answers ?? [] {
-            guard let token = answer.token else { continue }
-            owners[token.id] = keys[Call(answer.written.partition, answer.requestID)]
+            if let token = answer.token { owners[token.id] = keys[answer.call] }
         }
         return owners
     }

@@ -3,45 +3,34 @@ internal import Streams
 
 /// The exchange: what may be used once, and what an answer brings with it.
 extension ChaosChecker {
-    static func checkExchange(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
-        checkChallenges(evidence, &findings)
-        checkTokens(evidence, &findings)
-        if let answers = evidence.answers {
-            checkAnswers(answers, evidence, &findings)
-            checkMinted(answers, &findings)
-        } else {
-            for kind in [ChaosFindings.Kind.answerLost, .answerUnasked, .tokenDiffers, .tokenIDTwice] {
-                findings.unchecked[kind] = "the tokens topic was not read"
-            }
-        }
-        if let events = evidence.events {
-            checkEvents(events, evidence, &findings)
-        } else {
-            findings.unchecked[.eventsDiffer] = "the events topic was not read"
-        }
-        if let topic = evidence.topic {
-            checkSize(topic, evidence, &findings)
-        } else {
-            findings.unchecked[.ledgerTooLarge] = "the ledger topic was not read"
-        }
+    mutating func checkExchange() {
+        checkChallenges()
+        checkTokens()
+        let noTokens = "the tokens topic was not read"
+        hold(evidence.answers, or: noTokens, .answerLost, .answerUnasked) { $0.checkAnswers($1) }
+        hold(evidence.answers, or: noTokens, .tokenDiffers, .tokenIDTwice) { $0.checkMinted($1) }
+        hold(evidence.events, or: "the events topic was not read", .eventsDiffer) { $0.checkEvents($1) }
+        hold(evidence.topic, or: "the ledger topic was not read", .ledgerTooLarge) { $0.checkSize($1) }
     }
 
+    var accepted: some Sequence<ChaosOutcome> { evidence.outcomes.lazy.filter { $0.verdict == "accepted" } }
+
     /// No challenge is accepted twice with one key; redeliveries that are marked as such do not count.
-    private static func checkChallenges(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
-        var accepted: [String: RecordPlace] = [:]
-        for outcome in evidence.outcomes where outcome.isFirstAcceptance {
+    private mutating func checkChallenges() {
+        var used: [String: RecordPlace] = [:]
+        for outcome in accepted where !outcome.isDuplicate {
             guard let challenge = evidence.exchanges[outcome.source]?.challenge, let keyID = outcome.keyID
             else { continue }
-            if let before = accepted.updateValue(outcome.source, forKey: "\(keyID) \(challenge)") {
+            if let before = used.updateValue(outcome.source, forKey: "\(keyID) \(challenge)") {
                 findings.add(.challengeTwice, "\(keyID): for \(before) and for \(outcome.source)")
             }
         }
     }
 
     /// A token's first use is one request; its redelivery reports the same, marked as a duplicate.
-    private static func checkTokens(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) {
+    private mutating func checkTokens() {
         var used: [String: ChaosOutcome] = [:]
-        for outcome in evidence.outcomes where outcome.verdict == "accepted" && outcome.isAlreadyConsumed == false {
+        for outcome in accepted where outcome.isAlreadyConsumed == false {
             guard let exchange = evidence.exchanges[outcome.source], let id = exchange.tokenID else { continue }
             guard let before = used[id] else {
                 used[id] = outcome
@@ -57,17 +46,12 @@ extension ChaosChecker {
     }
 
     /// A record on the tokens topic for each accepted call that has an answer, none for others.
-    private static func checkAnswers(
-        _ answers: [ChaosAnswer],
-        _ evidence: ChaosEvidence,
-        _ findings: inout ChaosFindings
-    ) {
+    private mutating func checkAnswers(_ answers: [ChaosAnswer]) {
         var balance: [Call: Int] = [:]
-        for outcome in evidence.outcomes where outcome.verdict == "accepted" {
-            guard evidence.exchanges[outcome.source]?.isAnswered == true else { continue }
+        for outcome in accepted where evidence.exchanges[outcome.source]?.isAnswered == true {
             balance[Call(outcome.source.partition, outcome.requestID ?? ""), default: 0] += 1
         }
-        for answer in answers { balance[Call(answer.written.partition, answer.requestID), default: 0] -= 1 }
+        for answer in answers { balance[answer.call, default: 0] -= 1 }
         for (call, missing) in balance.sorted(by: { $0.key.requestID < $1.key.requestID }) {
             for _ in 0..<max(0, missing) { findings.add(.answerLost, call.description) }
             for _ in 0..<max(0, -missing) { findings.add(.answerUnasked, call.description) }
@@ -75,12 +59,12 @@ extension ChaosChecker {
     }
 
     /// One request, one token, however often it is delivered: same `jti`, same end; and no two requests share one.
-    private static func checkMinted(_ answers: [ChaosAnswer], _ findings: inout ChaosFindings) {
+    private mutating func checkMinted(_ answers: [ChaosAnswer]) {
         var first: [Call: ChaosAnswer.Token] = [:]
         var owners: [String: Call] = [:]
         for answer in answers {
             guard let token = answer.token else { continue }
-            let call = Call(answer.written.partition, answer.requestID)
+            let call = answer.call
             if let before = first[call] {
                 if before != token { findings.add(.tokenDiffers, "\(call), at \(answer.written)") }
                 continue
@@ -93,11 +77,7 @@ extension ChaosChecker {
     }
 
     /// An event for each judged exchange that is not a duplicate, with its name and reason.
-    private static func checkEvents(
-        _ events: [ChaosEvent],
-        _ evidence: ChaosEvidence,
-        _ findings: inout ChaosFindings
-    ) {
+    private mutating func checkEvents(_ events: [ChaosEvent]) {
         var balance: [ChaosEvent: Int] = [:]
         for outcome in evidence.outcomes where ["accepted", "refused"].contains(outcome.verdict) {
             guard !outcome.isDuplicate, evidence.exchanges[outcome.source]?.isReported == true else { continue }
@@ -114,13 +94,9 @@ extension ChaosChecker {
 
     /// Beside the keys and what has not expired yet a partition has a stream time, a sealing key and little else: the
     /// run's last request on each partition comes in a batch of its own, which forgets what expired before it.
-    private static func checkSize(
-        _ topic: ChaosLedger,
-        _ evidence: ChaosEvidence,
-        _ findings: inout ChaosFindings
-    ) {
+    private mutating func checkSize(_ topic: ChaosLedger) {
         let overdue = topic.overdue(at: evidence.streamTimes)
-        let others = othersPerPartition * Set(evidence.requests.map(\.partition)).count
+        let others = Self.othersPerPartition * Set(evidence.requests.map(\.partition)).count
         guard overdue > 0 || topic.others > others else { return }
         findings.add(.ledgerTooLarge, "\(overdue) ids that expired, \(topic.others) other records of \(others) at most")
     }
@@ -138,9 +114,8 @@ extension ChaosChecker {
     }
 }
 
-extension ChaosOutcome {
-    /// Accepted, and not for having been accepted before.
-    fileprivate var isFirstAcceptance: Bool { verdict == "accepted" && !isDuplicate }
+extension ChaosAnswer {
+    var call: ChaosChecker.Call { ChaosChecker.Call(written.partition, requestID) }
 }
 
 extension ChaosEvidence {

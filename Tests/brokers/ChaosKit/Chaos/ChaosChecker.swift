@@ -29,33 +29,41 @@ package struct ChaosEvidence: Sendable {
 }
 
 /// Checks the evidence of a run against the worker's promises.
-package enum ChaosChecker {
+package struct ChaosChecker {
+    let evidence: ChaosEvidence
+    var findings = ChaosFindings()
+    /// The index of each request's first outcome.
+    private var first: [RecordPlace: Int] = [:]
+
+    private init(_ evidence: ChaosEvidence) { self.evidence = evidence }
+
     package static func check(_ evidence: ChaosEvidence) -> ChaosFindings {
-        var findings = ChaosFindings()
-        let first = checkOnce(evidence, &findings)
-        checkPlaces(evidence.outcomes, &findings)
-        checkOrder(evidence.outcomes, first, &findings)
-        checkCounters(evidence.outcomes, &findings)
-        if let replayed = evidence.replayed {
-            checkVerdicts(replayed, evidence, first, &findings)
-        } else {
-            findings.unchecked[.verdictDiffers] = "no replay"
-            findings.unchecked[.bytesDiffer] = "no replay"
-        }
-        if let ledger = evidence.ledger {
-            checkLedger(ledger, evidence, &findings)
-        } else {
-            findings.unchecked[.ledgerDiffers] = "no export"
-        }
-        checkExchange(evidence, &findings)
-        checkClients(evidence, &findings)
-        return findings
+        var checker = ChaosChecker(evidence)
+        checker.checkOnce()
+        checker.checkPlaces()
+        checker.checkOrder()
+        checker.checkCounters()
+        checker.hold(evidence.replayed, or: "no replay", .verdictDiffers, .bytesDiffer) { $0.checkVerdicts($1) }
+        checker.hold(evidence.ledger, or: "no export", .ledgerDiffers) { $0.checkLedger($1) }
+        checker.checkExchange()
+        checker.checkClients()
+        return checker.findings
     }
 
-    /// Exactly one outcome for each request. - Returns: the index of each request's first outcome.
-    private static func checkOnce(_ evidence: ChaosEvidence, _ findings: inout ChaosFindings) -> [RecordPlace: Int] {
+    /// Checks a part of the evidence; without it these promises are unchecked.
+    mutating func hold<Part>(
+        _ part: Part?,
+        or reason: String,
+        _ kinds: ChaosFindings.Kind...,
+        by check: (inout ChaosChecker, Part) -> Void
+    ) {
+        if let part { return check(&self, part) }
+        for kind in kinds { findings.unchecked[kind] = reason }
+    }
+
+    /// Exactly one outcome for each request.
+    private mutating func checkOnce() {
         let requests = Set(evidence.requests)
-        var first: [RecordPlace: Int] = [:]
         first.reserveCapacity(requests.count)
         for (index, outcome) in evidence.outcomes.enumerated() {
             if !requests.contains(outcome.source) {
@@ -68,25 +76,20 @@ package enum ChaosChecker {
             }
         }
         for place in evidence.requests where first[place] == nil { findings.add(.lost, place.description) }
-        return first
     }
 
-    private static func checkPlaces(_ outcomes: [ChaosOutcome], _ findings: inout ChaosFindings) {
-        for outcome in outcomes where outcome.written.partition != outcome.source.partition {
+    private mutating func checkPlaces() {
+        for outcome in evidence.outcomes where outcome.written.partition != outcome.source.partition {
             findings.add(.misplaced, "\(outcome.source) is answered at \(outcome.written)")
         }
     }
 
     /// Within a topic and partition outcomes stand in their requests' order, which orders each key's too. What is there
     /// twice counts where it stood first: the second one is counted as doubled.
-    private static func checkOrder(
-        _ outcomes: [ChaosOutcome],
-        _ first: [RecordPlace: Int],
-        _ findings: inout ChaosFindings
-    ) {
+    private mutating func checkOrder() {
         // By partition, of results and of dead letters.
         var last: [Bool: [Int32: RecordPlace]] = [:]
-        for (index, outcome) in outcomes.enumerated() where first[outcome.source] == index {
+        for (index, outcome) in evidence.outcomes.enumerated() where first[outcome.source] == index {
             let partition = outcome.written.partition
             if let before = last[outcome.isDeadLetter]?[partition], before > outcome.source {
                 findings.add(.outOfOrder, "\(outcome.source) stands after \(before), at \(outcome.written)")
@@ -97,9 +100,9 @@ package enum ChaosChecker {
     }
 
     /// No counter of a key moves it twice; an attestation's 0 moves nothing.
-    private static func checkCounters(_ outcomes: [ChaosOutcome], _ findings: inout ChaosFindings) {
+    private mutating func checkCounters() {
         var accepted: [String: [Int64: RecordPlace]] = [:]
-        for outcome in outcomes {
+        for outcome in evidence.outcomes {
             guard let (keyID, counter) = outcome.movedCounter, counter > 0 else { continue }
             if let before = accepted[keyID]?[counter] {
                 findings.add(.counterTwice, "\(keyID) \(counter): for \(before) and for \(outcome.source)")
@@ -111,12 +114,7 @@ package enum ChaosChecker {
 
     /// Each first outcome against the replay's: the judgement, then every byte. Requests that a wrong clock has refused
     /// changed nothing, and the replay is that of the others.
-    private static func checkVerdicts(
-        _ replayed: [ChaosOutcome],
-        _ evidence: ChaosEvidence,
-        _ first: [RecordPlace: Int],
-        _ findings: inout ChaosFindings
-    ) {
+    private mutating func checkVerdicts(_ replayed: [ChaosOutcome]) {
         var missing = Set(first.keys).subtracting(evidence.spoilt)
         for expected in replayed {
             guard let index = first[expected.source] else { continue }
@@ -132,11 +130,7 @@ package enum ChaosChecker {
     }
 
     /// The counters of keys as the accepted results have them, against the ledger's.
-    private static func checkLedger(
-        _ ledger: [String: Int64],
-        _ evidence: ChaosEvidence,
-        _ findings: inout ChaosFindings
-    ) {
+    private mutating func checkLedger(_ ledger: [String: Int64]) {
         var counters = evidence.keysBefore
         for outcome in evidence.outcomes {
             guard let (keyID, counter) = outcome.movedCounter else { continue }

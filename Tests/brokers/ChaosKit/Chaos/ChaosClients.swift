@@ -1,9 +1,9 @@
 internal import AppAttest
 internal import AppCheck
+internal import BrokerKit
 internal import DeviceLab
 internal import Foundation
 internal import Lab
-internal import Pipeline
 internal import Settings
 internal import TestKit
 internal import Threads
@@ -95,7 +95,7 @@ final class ChaosClients: Sendable {
         for index in 0..<settings.wishes { wishes.append(index % 2 == 0 ? .refresh : .limitedUse) }
         let ways = try urls.enumerated().map { index, url in
             var target = GatewayTarget(base: url)
-            target.secret = ChaosGates.secret
+            target.secret = GatewaySite.secret
             let link = try HTTPStockLink(target, connections: Self.connections)
             let seed = settings.seed &* 1_000 &+ UInt64(index)
             let members = StockFleet.members(apps, ca: ca, devices: settings.clients, seed: seed, wishes: wishes)

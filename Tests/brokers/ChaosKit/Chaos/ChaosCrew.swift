@@ -45,35 +45,17 @@ final class ChaosCrew {
     private static let youth = Duration.seconds(3)
     private static let restartPause = Duration.seconds(1)
 
-    /// The names of a run's workers.
-    static func names(_ settings: ChaosSettings) -> [String] {
-        (1...settings.workers + settings.spareWorkers).map { "w\($0)" }
-    }
-
-    /// The workers.
-    convenience init(
-        _ settings: ChaosSettings,
-        _ workplace: ProgramWorkplace,
-        _ clocks: ChaosClocks?,
-        log: @escaping (String) -> Void
-    ) {
-        self.init(settings, Self.names(settings), atStart: settings.workers, in: workplace.folder, log: log) {
-            try clocks?.start($0, streams: $1)
-                ?? ProgramProcess(["run", "--config", workplace.config, "--instance", $0], streams: $1)
-        }
-    }
-
-    /// - Parameter atStart: how many of the names run at first.
+    /// - Parameter atStart: how many of the names run at first; nil = all.
     init(
         _ settings: ChaosSettings,
         _ names: [String],
-        atStart: Int,
+        atStart: Int? = nil,
         in folder: String,
         log: @escaping (String) -> Void,
         launch: @escaping Launch
     ) {
         (self.settings, self.folder, self.launch, self.log) = (settings, folder, launch, log)
-        self.atStart = atStart
+        self.atStart = atStart ?? names.count
         members = names.map { Member(name: $0) }
     }
 
@@ -104,14 +86,7 @@ final class ChaosCrew {
     }
 
     /// No worker is paused, ending or down.
-    var isWhole: Bool {
-        members.allSatisfy { member in
-            switch member.state {
-            case .absent, .running: true
-            case .paused, .doomed, .ending, .down: false
-            }
-        }
-    }
+    var isWhole: Bool { running.count + absent.count == members.count }
 
     private func indices(_ wanted: (State) -> Bool) -> [Int] { members.indices.filter { wanted(members[$0].state) } }
 
@@ -148,7 +123,10 @@ extension ChaosCrew {
         switch members[index].state {
         case .absent: return false
         case .running:
-            if let end { noteOwnEnd(index, end) }
+            if let end {
+                note(index, "ended by itself, \(end)")
+                members[index].state = .down(until: .now + Self.restartPause)
+            }
             return false
         case .paused(let until):
             guard ContinuousClock.now >= until else { return false }
@@ -175,11 +153,6 @@ extension ChaosCrew {
             try start(index)
             return true
         }
-    }
-
-    private func noteOwnEnd(_ index: Int, _ end: ProcessEnd) {
-        note(index, "ended by itself, \(end)")
-        members[index].state = .down(until: .now + Self.restartPause)
     }
 
     private func giveUp(_ index: Int) {
@@ -216,9 +189,6 @@ extension Duration {
 }
 
 extension Double {
-    /// With one digit behind the point; not for negative ones.
-    var tenths: String {
-        let tenths = Int((self * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
-    }
+    /// With one digit behind the point.
+    var tenths: String { String(format: "%.1f", self) }
 }

@@ -3,7 +3,6 @@ internal import AppCheck
 internal import Broker
 internal import Crypto
 package import DeviceLab
-internal import Pipeline
 internal import Streams
 internal import TestKit
 
@@ -23,25 +22,16 @@ package final class ChaosExchangeTraffic {
         var challenge: [UInt8]?
     }
 
-    private enum Kind: CaseIterable {
+    private enum Kind {
         case challenge, assertion, check, challengeAgain, tokenAgain, lastOnceMore, anyOnceMore, attestationAgain
         case reattestation
-
-        /// Of a hundred.
-        var share: UInt64 {
-            switch self {
-            case .challenge: 8
-            case .assertion: 40
-            case .check: 22
-            case .challengeAgain, .tokenAgain: 8
-            case .lastOnceMore: 6
-            case .anyOnceMore: 5
-            case .attestationAgain: 2
-            case .reattestation: 1
-            }
-        }
     }
 
+    /// Of a hundred.
+    private static let shares: KeyValuePairs<Kind, UInt64> = [
+        .challenge: 8, .assertion: 40, .check: 22, .challengeAgain: 8, .tokenAgain: 8, .lastOnceMore: 6,
+        .anyOnceMore: 5, .attestationAgain: 2, .reattestation: 1,
+    ]
     private static let kept = 4096
     private static let shapes = DeviceShape.allCases
 
@@ -81,9 +71,9 @@ package final class ChaosExchangeTraffic {
 
     private func draw() -> Kind {
         var number = random.next() % 100
-        for kind in Kind.allCases {
-            if number < kind.share { return kind }
-            number -= kind.share
+        for (kind, share) in Self.shares {
+            if number < share { return kind }
+            number -= share
         }
         return .assertion
     }
@@ -124,7 +114,15 @@ extension ChaosExchangeTraffic {
         let model = DeviceModel(ca: ca, appID: ChaosKeys.appleAppID, shape: shape)
         let device = FakeDevice(model, seed: random.next())
         let request = attestation(device, time)
-        let artifact = keys.artifact(device.publicKey, device.environment, at: time)
+        let artifact = keys.sealing.seal(
+            Artifact(
+                publicKey: device.publicKey,
+                app: ChaosKeys.app,
+                appleAppID: ChaosKeys.appleAppID,
+                environment: device.environment,
+                registeredAt: time
+            )
+        )
         members.append(Member(device: device, artifact: artifact, attestation: request, last: request))
         return request
     }
@@ -132,41 +130,48 @@ extension ChaosExchangeTraffic {
     private func attestation(_ device: FakeDevice, _ time: EvaluationTime) -> PublishRecord {
         let challenge = challenge(time)
         let object = device.attest(clientDataHash: SHA256.hash(challenge).bytes, at: time)
-        let body = StockBody(
-            ["key_id": device.keyID.bytes, "attestation_statement": object, "challenge": challenge],
-            limitedUse: isLimitedUse
+        let value = call(
+            "exchangeAppAttestAttestation",
+            ["key_id": device.keyID.bytes, "attestation_statement": object, "challenge": challenge]
         )
-        return named(device.keyID.recordKey, call("exchangeAppAttestAttestation", body))
+        return named(device.keyID.recordKey, value)
     }
 
     private func assertion(_ member: Int, _ challenge: [UInt8]) -> PublishRecord {
         let artifact = members[member].artifact
         let object = members[member].device.assert(clientDataHash: SHA256.hash(artifact + challenge).bytes)
-        let body = StockBody(
-            ["artifact": artifact, "assertion": object, "challenge": challenge],
-            limitedUse: isLimitedUse
+        let value = call(
+            "exchangeAppAttestAssertion",
+            ["artifact": artifact, "assertion": object, "challenge": challenge]
         )
-        let value = call("exchangeAppAttestAssertion", body)
         members[member].challenge = challenge
         members[member].last = named(members[member].device.keyID.recordKey, value)
         return members[member].last
     }
-
-    private var isLimitedUse: Bool { random.next() % 2 == 0 }
 
     /// A challenge that has some of its life left; one in twenty has none.
     private func challenge(_ time: EvaluationTime) -> [UInt8] {
         let isOver = random.next() % 20 == 0
         let age = isOver ? challengeLife : Int64(random.next() % UInt64(max(1, challengeLife * 5 / 6)))
         let issuedAt = EvaluationTime(milliseconds: time.milliseconds - age)
-        return keys.challenge(issuedAt: issuedAt, random: random.bytes(ChallengeKey.randomBytes))
+        let bytes = random.bytes(ChallengeKey.randomBytes)
+        return keys.challenges.seal(app: ChaosKeys.app, issuedAt: issuedAt, random: bytes)
     }
 
     /// Half of them have 5 to 25 seconds left.
     private func newToken(_ time: EvaluationTime) -> (id: String, text: [UInt8]) {
         let id = "chaos-\(seed)-\(random.next())"
         let left = random.next() % 2 == 0 ? 5 + Int64(random.next() % 20) : TokenClaims.limitedUseSeconds
-        let token = (id, keys.token(id, expiresAt: time.milliseconds / 1000 + left))
+        let end = time.milliseconds / 1000 + left
+        let claims = TokenClaims(
+            subject: ChaosKeys.appID,
+            projectNumber: ChaosKeys.projectNumber,
+            projectID: ChaosKeys.projectID,
+            issuedAt: end - TokenClaims.limitedUseSeconds,
+            expiresAt: end,
+            id: id
+        )
+        let token = (id, TokenMinter.mint(claims, with: keys.tokens))
         if tokens.count < Self.kept { tokens.append(token) } else { tokens[made % Self.kept] = token }
         return token
     }
@@ -182,7 +187,8 @@ extension ChaosExchangeTraffic {
 
     private static var challengeCall: [UInt8] { ExchangeRequest.challenge(ChaosKeys.resource).value }
 
-    private func call(_ verb: String, _ body: StockBody) -> [UInt8] {
-        ExchangeRequest.value("v1/\(ChaosKeys.resource):\(verb)", body: body.bytes(using: &random))
+    private func call(_ verb: String, _ members: KeyValuePairs<String, [UInt8]>) -> [UInt8] {
+        let body = StockBody(members, limitedUse: random.next() % 2 == 0)
+        return ExchangeRequest.value("v1/\(ChaosKeys.resource):\(verb)", body: body.bytes(using: &random))
     }
 }

@@ -1,5 +1,4 @@
 internal import BrokerKit
-internal import Crypto
 internal import Foundation
 internal import Kafka
 internal import Lab
@@ -11,8 +10,6 @@ internal import TestKit
 final class ChaosGates {
     /// The longest that a call waits for its answer.
     static let deadlineSeconds = 8
-    /// Of the backends that use tokens up.
-    static let secret = "the-backends-own-secret"
 
     private static let startSeconds = 60
     private static let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].first(
@@ -38,38 +35,27 @@ final class ChaosGates {
     ) throws {
         (self.workplace, self.network, self.log) = (workplace, network, log)
         let folder = workplace.folder
-        try workplace.done("jwks", "--output", workplace.config + "/jwks.json")
-        let digest = SHA256.hash(Array(Self.secret.utf8)).bytes.map { String(format: "%02x", $0) }.joined()
-        try workplace.write("backend \(digest)\n", to: "config/verifiers")
+        try workplace.writeGatewayFiles()
         ports = try (0..<settings.gateways).map { _ in try Int(BrokerPorts.freePort()) }
         let names = (1...settings.gateways).map { "g\($0)" }
         for (index, name) in names.enumerated() {
-            try Self.configure(name, workplace, port: ports[index], via: index == 0 ? servers : nil)
+            try workplace.copyConfig(as: name)
+            let own = """
+                "gateway": {"port": \(ports[index]), "publicKeys": "jwks.json", "verifiers": "verifiers", \
+                "deadline": "\(Self.deadlineSeconds)s", "trustedProxies": ["127.0.0.1"]}, "anchors"
+                """
+            try workplace.rewrite("worker.json", of: name) { $0.replacing("\"anchors\"", with: own) }
+            let bootstrap = index == 0 ? servers : nil
+            let lines = [
+                "bootstrap.servers=\(bootstrap ?? workplace.properties["bootstrap.servers"] ?? "")",
+                "socket.nagle.disable=true", "reconnect.backoff.max.ms=1000", "",
+            ]
+            try workplace.write(lines.joined(separator: "\n"), to: name + "/kafka.properties")
         }
         urls = ports.map { "http://127.0.0.1:\($0)" }
-        crew = ChaosCrew(settings, names, atStart: names.count, in: folder, log: log) { name, streams in
+        crew = ChaosCrew(settings, names, in: folder, log: log) { name, streams in
             try ProgramProcess(["gateway", "--config", "\(folder)/\(name)", "--instance", name], streams: streams)
         }
-    }
-
-    private static func configure(
-        _ name: String,
-        _ workplace: ProgramWorkplace,
-        port: Int,
-        via servers: String?
-    ) throws {
-        try workplace.copyConfig(as: name)
-        let own = """
-            "gateway": {"port": \(port), "publicKeys": "jwks.json", "verifiers": "verifiers", \
-            "deadline": "\(deadlineSeconds)s", "trustedProxies": ["127.0.0.1"]}, "anchors"
-            """
-        try workplace.rewrite("worker.json", of: name) { $0.replacing("\"anchors\"", with: own) }
-        let bootstrap = workplace.properties["bootstrap.servers"] ?? ""
-        let lines = [
-            "bootstrap.servers=\(servers ?? bootstrap)", "socket.nagle.disable=true", "reconnect.backoff.max.ms=1000",
-            "",
-        ]
-        try workplace.write(lines.joined(separator: "\n"), to: name + "/kafka.properties")
     }
 
     /// Starts all of them, and waits until they serve.

@@ -1,5 +1,4 @@
 internal import BrokerKit
-internal import Foundation
 internal import Streams
 
 /// An operator of a run: forgets the group's offsets or moves them back, sets quotas, and repairs it by the runbook. For

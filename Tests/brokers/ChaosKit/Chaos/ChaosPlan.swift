@@ -40,9 +40,9 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case jumpWorkerClock = "a worker's clock jumps"
     case jumpBrokerClock = "a broker's clock jumps"
 
-    private enum Side { case workers, brokers, network, gateways, person, clocks }
+    enum Side { case workers, brokers, network, gateways, person, clocks }
 
-    private var side: Side {
+    var side: Side {
         switch self {
         case .restartBroker, .killBroker, .pauseBroker, .killAllBrokers, .killWorkerInPause: .brokers
         case .cutBefore, .cutBeforeAnswer, .cutBehindAnswer, .cutAll, .delayed, .swallowed, .throttled, .requestsOnly,
@@ -55,7 +55,6 @@ package enum ChaosFault: String, Sendable, CaseIterable {
         }
     }
 
-    package var isBrokers: Bool { side == .brokers }
     /// Done by the network between workers and brokers.
     package var isNetworks: Bool { side == .network }
     /// Done to a gateway.

@@ -2,7 +2,6 @@ internal import Broker
 internal import Foundation
 package import Kafka
 internal import KafkaPorts
-internal import Pipeline
 internal import Streams
 internal import Threads
 
@@ -46,7 +45,7 @@ package final class ChaosProducer: Sendable {
     package func stop() { state.withLock { $0.mustStop = true } }
 
     /// - Parameter makeTraffic: makes the requests; called once, on the thread that then uses it.
-    package func start(_ makeTraffic: @escaping @Sendable () -> ChaosTraffic) {
+    package func start(_ makeTraffic: @escaping @Sendable () throws -> ChaosTraffic) {
         let thread = Thread { [self] in
             do { try run(makeTraffic()) } catch { state.withLock { $0.fault = "\(error)" } }
             state.withLock { status in

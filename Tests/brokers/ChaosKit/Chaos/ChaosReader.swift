@@ -1,6 +1,5 @@
 internal import BrokerKit
 internal import JSON
-internal import Kafka
 internal import Pipeline
 internal import Settings
 internal import Streams
@@ -9,7 +8,6 @@ internal import TestKit
 /// Reads a run's topics, its ledger, and a replay of the requests.
 struct ChaosReader {
     let workplace: ProgramWorkplace
-    /// What was there before the run's first request.
     var before = ChaosBefore()
     /// Whether a wrong clock may have refused a request, which then changed nothing: the replay does without it.
     var isSpoilt: (ChaosOutcome) -> Bool = { _ in false }
@@ -36,12 +34,12 @@ struct ChaosReader {
             workplace.requests,
             workplace.properties,
             partitions: workplace.partitions,
-            to: capture,
-            keeping: { !spoilt.contains(RecordPlace($0)) }
+            to: capture
         ) { record in
             let place = RecordPlace(record)
             reading.evidence.requests.append(place)
             reading.evidence.exchanges[place] = ChaosExchange(request: record.value)
+            return !spoilt.contains(place)
         }
         reading.open = Self.open(ends, workplace.requests)
         // No transaction writes there: every offset is a request.
@@ -53,8 +51,7 @@ struct ChaosReader {
         try Self.each(ofReplay: replay) { outcome, _ in replayed.append(outcome) }
         reading.evidence.replayed = replayed
         for topic in ProgramWorkplace.streams.dropFirst().map(workplace.topic) {
-            let ends = try TopicDump.ends(of: topic, workplace.properties, partitions: workplace.partitions)
-            reading.open += Self.open(ends, topic)
+            reading.open += Self.open(try workplace.ends(of: topic), topic)
         }
         reading.evidence.ledger = try Self.counters(workplace.done("export-keys", seconds: 600).output)
         reading.evidence.keysBefore = before.keys

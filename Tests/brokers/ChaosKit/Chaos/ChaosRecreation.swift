@@ -1,5 +1,4 @@
 internal import BrokerKit
-internal import Foundation
 internal import Streams
 
 /// What lies in the topics before a run's own requests.
@@ -48,12 +47,7 @@ extension ChaosRun {
     private func note() throws {
         before.keys = try ChaosReader.counters(workplace.done("export-keys").output)
         for name in Self.outputs {
-            let ends = try TopicDump.ends(
-                of: workplace.topic(name),
-                workplace.properties,
-                partitions: workplace.partitions
-            )
-            before.ends[name] = ends.mapValues(\.committed)
+            before.ends[name] = try workplace.ends(of: workplace.topic(name)).mapValues(\.committed)
         }
     }
 

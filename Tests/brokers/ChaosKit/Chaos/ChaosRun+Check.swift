@@ -1,7 +1,4 @@
 internal import BrokerKit
-internal import Kafka
-internal import Pipeline
-internal import Streams
 
 /// The end of a run: what closes the topics, and what holds them against the worker's promises.
 extension ChaosRun {
@@ -20,15 +17,14 @@ extension ChaosRun {
         say("checking")
         watch?.stop()
         let reader = ChaosReader(workplace: workplace, before: before, isSpoilt: isSpoilt)
-        let reading = try reader.read()
+        var reading = try reader.read()
+        reading.evidence.clients = clients?.report
         report.requests = reading.evidence.requests.count - report.closing
         report.uncertain = producer.status.uncertain
         report.outcomes = reading.evidence.outcomes.count
         report.unseen = reading.unseen
         report.clients = clients?.report
-        var evidence = reading.evidence
-        evidence.clients = clients?.report
-        report.findings = ChaosChecker.check(evidence)
+        report.findings = ChaosChecker.check(reading.evidence)
         if !report.findings.differing.isEmpty {
             for line in try reader.lines(of: report.findings.differing) { report.findings.explain(.bytesDiffer, line) }
         }

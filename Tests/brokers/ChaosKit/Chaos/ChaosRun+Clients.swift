@@ -1,5 +1,4 @@
 internal import BrokerKit
-internal import Kafka
 
 /// Gateways and their stock clients, where a run has them.
 extension ChaosRun {
@@ -29,16 +28,5 @@ extension ChaosRun {
         lastFault = .now
         if let fault = clients.fault { throw ClusterFault(description: "the stock clients: \(fault)") }
         say(clients.report?.line ?? "")
-    }
-}
-
-extension ProgramWorkplace {
-    /// Makes the optional topic of gateways' answers, before a worker has read the configuration.
-    func addReplies(partitions: Int) throws {
-        try rewrite("worker.json") {
-            $0.replacing(#""requests":"#, with: #""replies": "\#(topic("replies"))", "requests":"#)
-        }
-        let created = try Admin(properties).createTopics([NewTopic(name: topic("replies"), partitions: partitions)])
-        guard created.allSatisfy({ $0 == .created }) else { throw ClusterFault(description: "replies: \(created)") }
     }
 }

@@ -1,15 +1,13 @@
 package import BrokerKit
 internal import Foundation
-internal import Kafka
-internal import Pipeline
-internal import Streams
 internal import TestKit
 
 /// Workers, brokers and fake devices under a schedule of faults, and then the check.
 package final class ChaosRun {
     let settings: ChaosSettings
-    private let print: (String) -> Void
     let begin = ContinuousClock.now
+    /// Takes a line, and adds the time.
+    let say: (String) -> Void
     let cluster: RealCluster
     let workplace: ProgramWorkplace
     let producer: ChaosProducer
@@ -25,7 +23,6 @@ package final class ChaosRun {
     /// From the first worker's start on.
     private(set) var watch: ChaosWatch?
     private(set) var deeds: [ChaosSilences.Deed] = []
-    /// What is there before the run's own requests.
     var before = ChaosBefore()
     var lastFault = ContinuousClock.now
 
@@ -46,7 +43,8 @@ package final class ChaosRun {
             print(ClockShim.whyMissing)
             settings.leaveClocksAlone()
         }
-        (self.settings, self.print) = (settings, print)
+        self.settings = settings
+        say = { [begin] line in print("\((ContinuousClock.now - begin).text)  \(line)") }
         let shim = settings.hasClocks ? try ClockShim(keep: settings.keep.map { $0 + "/clocks" }) : nil
         var ofCluster = ClusterSettings(brokers: settings.brokers)
         if settings.needsNetwork { ofCluster.proxy = { try NetworkProxy($0) } }
@@ -66,25 +64,26 @@ package final class ChaosRun {
             allowed: settings.requests(at: 0)
         )
         report = ChaosReport(settings: settings)
-        let start = begin
-        let log = { (line: String) in print("\((ContinuousClock.now - start).text)  \(line)") }
-        let names = ChaosCrew.names(settings)
+        let names = (1...settings.workers + settings.spareWorkers).map { "w\($0)" }
         let clocks = try shim.map { [cluster, workplace] in try ChaosClocks($0, cluster, workplace, workers: names) }
         self.clocks = clocks
-        crew = ChaosCrew(settings, workplace, clocks, log: log)
+        crew = ChaosCrew(settings, names, atStart: settings.workers, in: workplace.folder, log: say) { [workplace] in
+            try clocks?.start($0, streams: $1)
+                ?? ProgramProcess(["run", "--config", workplace.config, "--instance", $0], streams: $1)
+        }
         crew.hunt = TransactionHunt(TransactionQuestion(servers: cluster.bootstrapServers), group: workplace.group)
-        brokers = ChaosBrokers(cluster, log: log)
+        brokers = ChaosBrokers(cluster, log: say)
         let network = cluster.network.map { ChaosNetwork($0) }
         self.network = network
         if settings.gateways > 0 {
-            if settings.hasReplies { try workplace.addReplies(partitions: settings.gateways) }
+            if settings.hasReplies { try workplace.createTopics(["replies"], partitions: settings.gateways) }
             let servers = cluster.network?.bootstrapServers
-            gates = try ChaosGates(settings, workplace, network, via: servers, log: log)
+            gates = try ChaosGates(settings, workplace, network, via: servers, log: say)
             clients = ChaosClients(settings)
         } else {
             (gates, clients) = (nil, nil)
         }
-        person = ChaosOperator(cluster, workplace, log: log)
+        person = ChaosOperator(cluster, workplace, log: say)
     }
 
     deinit {
@@ -94,7 +93,6 @@ package final class ChaosRun {
         cluster.stop()
     }
 
-    /// Does the whole run and checks it.
     package func run() throws -> ChaosReport {
         say("brokers at \(cluster.bootstrapServers), folder \(workplace.folder)")
         if settings.recreatesTopics { try recreateTopics() } else { try startTraffic() }
@@ -119,17 +117,20 @@ package final class ChaosRun {
         let (ca, settings, keys) = (workplace.ca, settings, try ChaosKeys(workplace.config))
         producer.start {
             let exchange = settings.exchangeShare > 0 ? ChaosExchangeTraffic(keys, ca: ca, settings) : nil
-            return ChaosTraffic(ca: ca, settings, exchange: exchange)
+            return try ChaosTraffic(ca: ca, settings, exchange: exchange)
         }
     }
-
-    func say(_ line: String) { print("\((ContinuousClock.now - begin).text)  \(line)") }
 
     // MARK: Faults
 
     private func doFaults() throws {
         let plan = ChaosPlan.faults(settings.faults, seed: settings.seed, of: settings.faultKinds)
-        if !settings.isPaced { try awaitFirstOutcomes() }
+        if !settings.isPaced {
+            // Faults would be wasted on workers that have not begun.
+            try wait(or: "the workers answer nothing") {
+                try workplace.ends(of: workplace.topic("results")).values.contains { $0.committed > 0 }
+            }
+        }
         let interval = Duration.seconds(settings.secondsBetweenFaults)
         for (index, planned) in plan.enumerated() {
             let start = ContinuousClock.now
@@ -166,41 +167,30 @@ package final class ChaosRun {
         }
     }
 
-    /// Faults would be wasted on workers that have not begun.
-    private func awaitFirstOutcomes() throws {
-        let (topic, properties) = (workplace.topic("results"), workplace.properties)
-        try wait(or: "the workers answer nothing") {
-            let ends = try TopicDump.ends(of: topic, properties, partitions: settings.partitions)
-            return ends.values.contains { $0.committed > 0 }
-        }
-    }
-
     private func apply(_ planned: PlannedFault) throws -> String? {
-        if planned.fault.isNetworks {
+        switch planned.fault.side {
+        case .network:
             guard let network else { throw ClusterFault(description: "\(planned.fault) needs a network") }
             return network.apply(planned)
-        }
-        if planned.fault.isClocks {
+        case .clocks:
             guard let clocks else { throw ClusterFault(description: "\(planned.fault) needs clocks") }
             return try clocks.apply(planned, running: crew.runningWorkers)
-        }
-        if planned.fault.isGateways { return try gates?.apply(planned) }
-        if planned.fault.isOperators {
+        case .gateways: return try gates?.apply(planned)
+        case .person:
             guard crew.isWhole, brokers.isWhole, network?.isClear ?? true else { return nil }
             return try person.apply(planned, crew, tick: tick)
-        }
-        if planned.fault.isBrokers {
+        case .brokers:
             let done = try brokers.apply(planned)
             guard done != nil, planned.fault == .killWorkerInPause else { return done }
             return [done, try crew.apply(planned)].compactMap(\.self).joined(separator: ", ")
+        case .workers: break
         }
         if let done = try crew.apply(planned) { return done }
         // Where no worker can be added, one is removed instead, and the other way round.
-        switch planned.fault {
-        case .scaleUp where crew.isWhole: return try crew.apply(PlannedFault(.scaleDown, planned))
-        case .scaleDown where crew.isWhole: return try crew.apply(PlannedFault(.scaleUp, planned))
-        default: return nil
-        }
+        guard crew.isWhole, [.scaleUp, .scaleDown].contains(planned.fault) else { return nil }
+        var other = planned
+        other.fault = planned.fault == .scaleUp ? .scaleDown : .scaleUp
+        return try crew.apply(other)
     }
 
     func tick() throws {
@@ -251,11 +241,4 @@ package final class ChaosRun {
 
     /// Requests that are not paced by the faults may still come for a while after the last one.
     private var sendingTime: Duration { settings.isPaced ? .zero : .seconds(settings.requests / 500) }
-}
-
-extension PlannedFault {
-    /// Another fault with the same chances.
-    fileprivate init(_ fault: ChaosFault, _ other: PlannedFault) {
-        self.init(fault: fault, target: other.target, length: other.length)
-    }
 }

@@ -1,6 +1,5 @@
 internal import BrokerKit
 
-/// The settings of a chaos run.
 package struct ChaosSettings: Sendable {
     package var seed: UInt64 = 1
     package var faults = 20
@@ -73,21 +72,21 @@ package struct ChaosSettings: Sendable {
     func workplace(servers: String?) -> ProgramWorkplace.Options {
         var options = ProgramWorkplace.Options()
         (options.partitions, options.delivery, options.membership) = (partitions, delivery, membership)
-        (options.members, options.keep) = (workerMembers + (hasClocks ? Self.clockMember : ""), keep)
+        // A worker that is behind its brokers pauses at the same distance as one that is ahead.
+        let clock = hasClocks ? #""clock": {"maxAhead": "60s"},"# : ""
+        (options.members, options.keep) = (workerMembers + clock, keep)
         options.kafka = [
             ("session.timeout.ms", String(sessionMilliseconds)),
             ("transaction.timeout.ms", String(transactionMilliseconds)),
             ("client.id", ChaosOperator.clientID),
         ]
+        if hasReplies, gateways > 0 { options.topicMembers = #""replies": "appattest.replies", "# }
         if let servers {
             // A request that is swallowed times out after this time.
             options.kafka += [("bootstrap.servers", servers), ("socket.timeout.ms", "10000")]
         }
         return options
     }
-
-    /// A worker that is behind its brokers pauses at the same distance as one that is ahead.
-    private static let clockMember = #""clock": {"maxAhead": "60s"},"#
 
     /// Where no compiler is, clocks stay right, and everything else happens.
     mutating func leaveClocksAlone() {

@@ -16,20 +16,17 @@ enum HostileRequest {
         let request = RequestRecords.value(verb: .verifyAssertion, object: [0xA0], keyID: key, clientDataHash: hash)
         let id = [RecordHeader("request-id", "hostile-\(random.next())")]
         let noText: [UInt8] = [0xFF, 0xC0, 0x00, 0x80]
+        func named(_ value: [UInt8]?) -> RecordHeader { RecordHeader(name: Array("request-id".utf8), value: value) }
         switch random.next() % kinds {
         case 0: return PublishRecord(key: key.recordKey, value: nil, headers: id)
         case 1: return PublishRecord(key: nil, value: nil, headers: [])
         case 2: return PublishRecord(key: key.recordKey, value: random.bytes(100), headers: id)
         case 3: return PublishRecord(key: noText, value: Array("junk".utf8), headers: [])
         case 4: return PublishRecord(key: key.recordKey, value: Array(repeating: 0x20, count: 65_537), headers: id)
-        case 5: return PublishRecord(key: key.recordKey, value: request, headers: [requestID(nil)])
-        case 6: return PublishRecord(key: key.recordKey, value: request, headers: [requestID(noText)])
+        case 5: return PublishRecord(key: key.recordKey, value: request, headers: [named(nil)])
+        case 6: return PublishRecord(key: key.recordKey, value: request, headers: [named(noText)])
         case 7: return PublishRecord(key: nil, value: request, headers: id)
         default: return PublishRecord(key: key.recordKey, value: request, headers: id)
         }
-    }
-
-    private static func requestID(_ value: [UInt8]?) -> RecordHeader {
-        RecordHeader(name: Array("request-id".utf8), value: value)
     }
 }

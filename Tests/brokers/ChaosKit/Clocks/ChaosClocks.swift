@@ -14,18 +14,13 @@ final class ChaosClocks {
         let until: ContinuousClock.Instant
     }
 
-    private struct Worker {
-        let clock: ShimmedClock
-        /// Its own, where it says whether it is ready.
-        let port: UInt16
-    }
-
     /// While clocks come right, what they have spoilt may still be answered.
     static let aftermath = Duration.seconds(5)
 
     private let cluster: RealCluster
     private let workplace: ProgramWorkplace
-    private let workers: [String: Worker]
+    /// Each worker's clock, by its name, and the port where it says whether it is ready.
+    private let workers: [String: (clock: ShimmedClock, port: UInt16)]
     /// One worker's at most, and one broker's.
     private var wrong: [ChaosFault: Wrong] = [:]
     private(set) var jumps: [ClockJump] = []
@@ -37,8 +32,7 @@ final class ChaosClocks {
     /// - Parameter names: the workers'.
     init(_ shim: ClockShim, _ cluster: RealCluster, _ workplace: ProgramWorkplace, workers names: [String]) throws {
         (self.cluster, self.workplace) = (cluster, workplace)
-        let made = try names.map { ($0, Worker(clock: try shim.clock($0), port: try BrokerPorts.freePort())) }
-        workers = Dictionary(uniqueKeysWithValues: made)
+        workers = try names.reduce(into: [:]) { $0[$1] = (try shim.clock($1), try BrokerPorts.freePort()) }
     }
 
     /// Starts a worker with its own clock, and with a configuration that has its own port.
@@ -67,8 +61,9 @@ final class ChaosClocks {
         let isWorkers = planned.fault == .jumpWorkerClock
         // One ahead, one behind.
         let turn = jumps.count { (workers[$0.name] != nil) == isWorkers }
-        func size(_ seconds: ClosedRange<UInt64>) -> Int {
-            Self.milliseconds(seconds, &random) * (turn % 2 == 0 ? 1 : -1)
+        func size(_ seconds: ClosedRange<Int>) -> Int {
+            let milliseconds = seconds.lowerBound * 1_000...seconds.upperBound * 1_000
+            return Int.random(in: milliseconds, using: &random) * (turn % 2 == 0 ? 1 : -1)
         }
         switch planned.fault {
         case .jumpBrokerClock:
@@ -87,11 +82,6 @@ final class ChaosClocks {
             doubts.append((jumps.count, ClockDoubtWatch(process, port: worker.port)))
             return try set(planned.fault, name, size, length) { try worker.clock.set(milliseconds: $0) }
         }
-    }
-
-    private static func milliseconds(_ seconds: ClosedRange<UInt64>, _ random: inout SeededRandom) -> Int {
-        let span = (seconds.upperBound - seconds.lowerBound) * 1_000
-        return Int(seconds.lowerBound * 1_000 + random.next() % (span + 1))
     }
 
     private func set(

@@ -82,21 +82,17 @@ final class ClockDoubtWatch {
         isOver = jump.isOver || now - right > Self.patience
     }
 
-    /// How many requests the worker has answered so far.
-    private var answered: Int? {
-        let page = page("/metrics")
-        return page.status == 0 ? nil : Curl.sum("attest_requests_total", page.body)
-    }
-
     /// A worker that is paused answers nothing.
     private func page(_ path: String) -> (status: Int, body: String) { Curl.page(Int(port), path, seconds: 0.5) }
 
     /// What is answered between two looks in a doubt that lasts; batches that were judged before it have their time.
     private func countAnswers(_ jump: inout ClockJump, _ now: ContinuousClock.Instant) {
         guard let doubted = jump.doubtedAfter, right == nil, process.isRunning,
-            now - begin > .seconds(doubted) + Self.settling,
-            let count = answered
+            now - begin > .seconds(doubted) + Self.settling
         else { return }
+        let page = page("/metrics")
+        guard page.status != 0 else { return }
+        let count = Curl.sum("attest_requests_total", page.body)
         let first = answeredBefore ?? count
         answeredBefore = first
         jump.answeredInDoubt = count - first

@@ -1,7 +1,5 @@
-internal import Broker
 package import BrokerKit
 internal import Foundation
-internal import Pipeline
 internal import Threads
 
 /// A request that only the network reads.
@@ -24,6 +22,11 @@ package enum FakeRequest {
         return big(Int32(body.count)) + body
     }
 
+    /// The request's correlation id and eight zeros.
+    fileprivate static func answer(to head: RequestHead) -> [UInt8] {
+        big(Int32(12)) + big(head.correlationID) + big(0 as Int64)
+    }
+
     static func big<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         stride(from: Number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }
@@ -31,7 +34,7 @@ package enum FakeRequest {
     private static func text(_ text: String) -> [UInt8] { big(Int16(text.utf8.count)) + text.utf8 }
 }
 
-/// Listens as a broker does and answers each request with its correlation id and eight zeros.
+/// Listens as a broker does and answers each request.
 package final class FakeBroker: Sendable {
     private struct State: Sendable {
         var received: [RequestHead] = []
@@ -44,16 +47,29 @@ package final class FakeBroker: Sendable {
 
     package init() throws {
         port = try BrokerPorts.freePort()
-        let listener = FakeListener(try LoopbackSocket.listening(on: port))
+        let listener = try LoopbackSocket.listening(on: port)
         Thread { [state] in
+            var open: [(socket: LoopbackSocket, input: FrameBuffer)] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
             while !state.withLock({ $0.isStopping }) {
-                // Noted before it is answered: who has the answer sees the request.
-                listener.turn { head in state.withLock { $0.received.append(head) } }
+                while let socket = listener.accept() { open.append((socket, FrameBuffer())) }
+                for index in open.indices {
+                    let socket = open[index].socket
+                    if !open[index].input.fill(from: socket, by: &buffer) { socket.close() }
+                    while case .frame(let frame) = open[index].input.next(), let head = RequestHead(frame) {
+                        // Noted before it is answered: who has the answer sees the request.
+                        state.withLock { $0.received.append(head) }
+                        _ = socket.write(FakeRequest.answer(to: head), from: 0, most: .max)
+                    }
+                }
+                open.removeAll { !$0.socket.isOpen }
                 usleep(500)
             }
             listener.close()
+            open = []
             state.withLock { $0.hasEnded = true }
-        }.start()
+        }
+        .start()
     }
 
     deinit { stop() }
@@ -67,44 +83,11 @@ package final class FakeBroker: Sendable {
     }
 }
 
-private final class FakeListener: @unchecked Sendable {
-    // Only the broker's thread touches it.
-    private let listener: LoopbackSocket
-    private var open: [(socket: LoopbackSocket, input: FrameBuffer)] = []
-    private var buffer = [UInt8](repeating: 0, count: 65_536)
-
-    init(_ listener: LoopbackSocket) { self.listener = listener }
-
-    func turn(_ note: (RequestHead) -> Void) {
-        while let socket = listener.accept() { open.append((socket, FrameBuffer())) }
-        for index in open.indices {
-            switch open[index].socket.read(into: &buffer) {
-            case .wouldBlock: continue
-            case .ended: open[index].socket.close()
-            case .bytes(let count): open[index].input.append(buffer[..<count])
-            }
-            while case .frame(let frame) = open[index].input.next(), let head = RequestHead(frame) {
-                note(head)
-                let answer =
-                    FakeRequest.big(Int32(12)) + FakeRequest.big(head.correlationID) + FakeRequest.big(0 as Int64)
-                _ = open[index].socket.write(answer, from: 0, most: .max)
-            }
-        }
-        open.removeAll { !$0.socket.isOpen }
-    }
-
-    func close() {
-        listener.close()
-        open = []
-    }
-}
-
 /// A client of a few bytes. For one thread at a time.
 package final class FakeClient {
     private let socket: LoopbackSocket
     private var input = FrameBuffer()
     private var buffer = [UInt8](repeating: 0, count: 65_536)
-    /// The connection was cut.
     package private(set) var isCut = false
     /// Answers with their length, in order.
     private(set) var frames: [[UInt8]] = []
@@ -117,17 +100,14 @@ package final class FakeClient {
     package func send(_ frame: [UInt8], seconds: Int = 10) {
         var sent = 0
         _ = Deadline.wait(seconds) {
-            if case .bytes(let count) = socket.write(frame, from: sent, most: .max) { sent += count }
+            sent += socket.write(frame, from: sent, most: .max) ?? 0
             return sent == frame.count
         }
     }
 
     /// Waits for answers until there are so many in all, or the connection is cut.
     package func hasAnswers(_ count: Int, seconds: Int = 10) -> Bool {
-        _ = Deadline.wait(seconds) {
-            poll()
-            return isCut || frames.count >= count
-        }
+        _ = Deadline.wait(seconds) { poll() || frames.count >= count }
         return frames.count >= count
     }
 
@@ -139,22 +119,14 @@ package final class FakeClient {
         }
     }
 
-    /// Waits until the connection is cut.
-    package func ends(seconds: Int = 10) -> Bool {
-        Deadline.wait(seconds) {
-            poll()
-            return isCut
-        }
-    }
+    package func ends(seconds: Int = 10) -> Bool { Deadline.wait(seconds, until: poll) }
 
     package func close() { socket.close() }
 
-    private func poll() {
-        switch socket.read(into: &buffer) {
-        case .wouldBlock: return
-        case .ended: isCut = true
-        case .bytes(let count): input.append(buffer[..<count])
-        }
+    /// - Returns: whether the connection is cut.
+    private func poll() -> Bool {
+        if !input.fill(from: socket, by: &buffer) { isCut = true }
         while case .frame(let frame) = input.next() { frames.append(frame) }
+        return isCut
     }
 }

@@ -6,15 +6,15 @@ struct FrameBuffer {
     /// More than any request or answer of these tests; a longer frame is not Kafka's.
     static let maxFrame = 128 << 20
 
-    /// Bytes that do not complete a frame yet.
-    var count: Int { bytes.count - start }
-
-    mutating func append(_ chunk: ArraySlice<UInt8>) {
+    /// Takes what has come. - Returns: false = the peer has closed.
+    mutating func fill(from socket: LoopbackSocket, by buffer: inout [UInt8]) -> Bool {
+        guard let count = socket.read(into: &buffer) else { return false }
         if start > 65_536, start > bytes.count / 2 {
             bytes.removeFirst(start)
             start = 0
         }
-        bytes.append(contentsOf: chunk)
+        bytes.append(contentsOf: buffer[..<count])
+        return true
     }
 
     enum Next: Equatable {
@@ -25,6 +25,7 @@ struct FrameBuffer {
 
     /// The next frame with its length.
     mutating func next() -> Next {
+        let count = bytes.count - start
         guard count >= 4 else { return .incomplete }
         let length = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
         guard length >= 4, length <= Self.maxFrame else { return .nonsense }

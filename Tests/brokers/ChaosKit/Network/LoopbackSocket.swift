@@ -1,14 +1,9 @@
 internal import BrokerKit
 internal import Foundation
 
-/// A TCP socket on 127.0.0.1 that never blocks and ends with its owner. No child process gets it.
-final class LoopbackSocket {
-    enum Transfer: Equatable {
-        case bytes(Int)
-        case wouldBlock
-        case ended
-    }
-
+/// A socket inside this machine that never blocks and ends with its owner. No child process gets it.
+final class LoopbackSocket: @unchecked Sendable {
+    // One thread at a time uses it; only the writing of a pair's end is any thread's.
     let descriptor: Int32
     private(set) var isOpen = true
 
@@ -48,13 +43,21 @@ final class LoopbackSocket {
         return made || errno == EINPROGRESS ? socket : nil
     }
 
+    /// Both ends of a connection inside this process.
+    static func pair() throws -> (LoopbackSocket, LoopbackSocket) {
+        var ends: [Int32] = [-1, -1]
+        // Room for the two descriptors.
+        let code = unsafe ends.withUnsafeMutableBufferPointer { unsafe socketpair(AF_UNIX, kind, 0, $0.baseAddress) }
+        guard code == 0 else { throw ClusterFault(description: "no socket pair: errno \(errno)") }
+        return (LoopbackSocket(taking: ends[0]), LoopbackSocket(taking: ends[1]))
+    }
+
     private static func make() -> LoopbackSocket? {
-        let kind = Int32(SOCK_STREAM.rawValue) | nonBlocking
         let descriptor = socket(AF_INET, kind, 0)
         return descriptor < 0 ? nil : LoopbackSocket(taking: descriptor)
     }
 
-    private static let nonBlocking = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    private static let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
 
     private static func withAddress(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool) -> Bool {
         var address = sockaddr_in()
@@ -82,28 +85,29 @@ extension LoopbackSocket {
         return LoopbackSocket(taking: descriptor)
     }
 
-    func read(into buffer: inout [UInt8]) -> Transfer {
+    /// - Returns: how many bytes; 0 = none now, nil = the peer has closed.
+    func read(into buffer: inout [UInt8]) -> Int? {
         // An array's own bytes and their count.
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
-        return Self.transfer(count)
+        return count == 0 ? nil : Self.transferred(count)
     }
 
-    func write(_ bytes: [UInt8], from index: Int, most limit: Int) -> Transfer {
+    /// - Returns: as ``read(into:)``.
+    func write(_ bytes: [UInt8], from index: Int, most limit: Int) -> Int? {
         let count = min(limit, bytes.count - index)
-        guard count > 0 else { return .bytes(0) }
+        guard count > 0 else { return 0 }
         // Bytes of an array that lives on; a closed peer causes no signal.
         let written = unsafe bytes.withUnsafeBytes {
             unsafe send(descriptor, $0.baseAddress?.advanced(by: index), count, Int32(MSG_NOSIGNAL))
         }
-        return Self.transfer(written, endsAtZero: false)
+        return Self.transferred(written)
     }
 
     /// Tells the peer that nothing more comes.
     func endWriting() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-    private static func transfer(_ count: Int, endsAtZero: Bool = true) -> Transfer {
-        if count > 0 { return .bytes(count) }
-        if count == 0 { return endsAtZero ? .ended : .wouldBlock }
-        return [EAGAIN, EINTR, ENOTCONN, EINPROGRESS].contains(errno) ? .wouldBlock : .ended
+    private static func transferred(_ count: Int) -> Int? {
+        if count >= 0 { return count }
+        return [EAGAIN, EINTR, ENOTCONN, EINPROGRESS].contains(errno) ? 0 : nil
     }
 }

@@ -26,6 +26,10 @@ package struct HeldFrame: Sendable {
     package let fault: Int
     package let head: RequestHead
     package let broker: Int
+    var bytes: [UInt8] = []
+    var release = NetworkFault.Release.byHand
+    /// The ended transactions of its transactional id when it was taken.
+    var ends = 0
     package var state = State.held
     /// Whether a later transaction of the same transactional id was open when it was delivered.
     package var metLaterTransaction = false

@@ -48,9 +48,7 @@ package struct NetworkWeather: Sendable, Equatable {
     package var stopsAnswers = false
 
     package static let clear = NetworkWeather()
-    /// Requests pass, answers do not.
     package static let requestsOnly = NetworkWeather(stopsAnswers: true)
-    /// Answers pass, requests do not.
     package static let answersOnly = NetworkWeather(stopsRequests: true)
     /// Connections stay open, and nothing comes through.
     package static let blackHole = NetworkWeather(stopsRequests: true, stopsAnswers: true)

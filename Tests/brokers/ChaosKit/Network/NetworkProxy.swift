@@ -1,27 +1,20 @@
 package import BrokerKit
 internal import Foundation
-internal import Pipeline
 internal import Threads
 
 /// The network between clients and brokers: it reads Kafka's frames and harms those that a test selects.
 ///
 /// A listener for each broker at the port that the broker advertises, one thread for all. Only on loopback, for
 /// brokers without TLS and without SASL on that listener.
-package final class NetworkProxy: ClusterProxy {
-    enum Order: Sendable {
-        case plan(Int, NetworkFault)
-        case forget(Int?)
-        case weather(NetworkWeather, broker: Int?)
-        case deliver(Int)
-        case cutAll
-    }
+package final class NetworkProxy: Sendable {
+    /// An act on the thread, which is given its own number.
+    typealias Order = @Sendable (ProxyLoop, Int) -> Void
 
     /// The state that the thread and its users share.
     struct Shared: Sendable {
-        var orders: [Order] = []
+        var orders: [(number: Int, act: Order)] = []
         var events = NetworkEvents()
-        var faults = 0
-        /// Orders given, and carried out.
+        /// The number of the last order that was given, and of the last that was carried out.
         var given = 0
         var obeyed = 0
         var isStopping = false
@@ -29,15 +22,16 @@ package final class NetworkProxy: ClusterProxy {
     }
 
     private let shared = Locked(Shared())
-    private let wakeup: ProxyWakeup
+    /// A byte from here wakes the thread.
+    private let waker: LoopbackSocket
     package let routes: [ClusterRoute]
 
     /// - Throws: a ``ClusterFault`` where a port is taken.
     package init(_ routes: [ClusterRoute]) throws {
         // All that throws comes before the last property: an object that is not made has no thread to stop.
-        let wakeup = try ProxyWakeup()
-        let loop = try ProxyLoop(routes, shared, wakeup)
-        (self.routes, self.wakeup) = (routes, wakeup)
+        let (waker, woken) = try LoopbackSocket.pair()
+        let loop = try ProxyLoop(routes, shared, woken)
+        (self.routes, self.waker) = (routes, waker)
         let thread = Thread { loop.run() }
         thread.name = "network"
         thread.start()
@@ -48,7 +42,7 @@ package final class NetworkProxy: ClusterProxy {
     /// Cuts every connection and waits until the thread has ended.
     package func stop() {
         shared.withLock { $0.isStopping = true }
-        wakeup.signal()
+        wake()
         while !shared.withLock({ $0.hasEnded }) { usleep(1_000) }
     }
 
@@ -61,41 +55,44 @@ package final class NetworkProxy: ClusterProxy {
     ///
     /// - Returns: its number in ``NetworkEvents/done`` and ``HeldFrame/fault``.
     @discardableResult
-    package func plan(_ fault: NetworkFault) -> Int {
-        let number = shared.withLock { shared in
-            shared.faults += 1
-            return shared.faults
-        }
-        order(.plan(number, fault))
-        return number
-    }
+    package func plan(_ fault: NetworkFault) -> Int { order { $0.faults.append(($1, fault)) } }
 
     /// Removes a pending fault; nil = all.
-    package func forget(_ fault: Int? = nil) { order(.forget(fault)) }
+    package func forget(_ fault: Int? = nil) {
+        order { loop, _ in loop.faults.removeAll { fault ?? $0.number == $0.number } }
+    }
 
     /// - Parameter broker: from 1 on; nil = all.
-    package func set(_ weather: NetworkWeather, broker: Int? = nil) { order(.weather(weather, broker: broker)) }
+    package func set(_ weather: NetworkWeather, broker: Int? = nil) {
+        order { loop, _ in
+            for index in loop.routes.indices where broker ?? index + 1 == index + 1 { loop.weather[index] = weather }
+        }
+    }
 
     /// Releases a held frame, by the number of the fault that holds it.
-    package func deliver(_ fault: Int) { order(.deliver(fault)) }
+    package func deliver(_ fault: Int) { order { loop, _ in loop.deliver(fault: fault) } }
 
-    /// Cuts every connection.
-    package func cutAll() { order(.cutAll) }
+    package func cutAll() { order { loop, _ in for connection in loop.connections { connection.close() } } }
 
     /// Waits until the events meet the condition. - Returns: false when they do not in time.
     package func wait(_ seconds: Int = 30, until condition: (NetworkEvents) -> Bool) -> Bool {
         Deadline.wait(seconds) { condition(events) }
     }
 
-    /// Returns once the order is in force for what comes from now on.
-    private func order(_ order: Order) {
+    /// Wakes the thread; where no byte can be written, one is on its way.
+    private func wake() { _ = waker.write([1], from: 0, most: 1) }
+
+    /// Returns the order's number once it is in force for what comes from now on.
+    @discardableResult
+    private func order(_ order: @escaping Order) -> Int {
         let number = shared.withLock { shared in
-            shared.orders.append(order)
             shared.given += 1
+            shared.orders.append((shared.given, order))
             return shared.given
         }
-        wakeup.signal()
+        wake()
         while shared.withLock({ $0.obeyed < number && !$0.hasEnded }) { usleep(200) }
+        return number
     }
 }
 
@@ -107,36 +104,4 @@ extension ClusterSettings {
 extension RealCluster {
     /// The proxy between clients and brokers: clients use its ``NetworkProxy/bootstrapServers``; nil = no proxy.
     package var network: NetworkProxy? { proxy as? NetworkProxy }
-}
-
-/// Wakes the thread from its wait.
-final class ProxyWakeup: Sendable {
-    let reading: Int32
-    private let writing: Int32
-
-    init() throws {
-        var ends: [Int32] = [-1, -1]
-        // Room for the two descriptors.
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let code = unsafe ends.withUnsafeMutableBufferPointer { unsafe socketpair(AF_UNIX, kind, 0, $0.baseAddress) }
-        guard code == 0 else { throw ClusterFault(description: "no socket pair: errno \(errno)") }
-        (reading, writing) = (ends[0], ends[1])
-    }
-
-    deinit {
-        close(reading)
-        close(writing)
-    }
-
-    func signal() {
-        let byte: [UInt8] = [1]
-        // One byte of an array that lives on; a full pipe wakes the reader just as well.
-        _ = unsafe byte.withUnsafeBytes { unsafe write(writing, $0.baseAddress, 1) }
-    }
-
-    func clear() {
-        var bytes = [UInt8](repeating: 0, count: 256)
-        // An array's own bytes and their count.
-        while unsafe bytes.withUnsafeMutableBytes({ unsafe read(reading, $0.baseAddress, $0.count) }) == 256 {}
-    }
 }

@@ -1,28 +1,13 @@
-internal import BrokerKit
-
 /// A client's connection and its counterpart to the broker.
 final class ProxyConnection {
-    /// What happens to an awaited answer.
-    enum AnswerFault: Equatable {
-        case pass
-        case cutBefore
-        case cutBehind
-        case delay(Duration)
-        case swallow
-    }
-
-    struct Awaited {
-        let head: RequestHead
-        let fault: AnswerFault
-    }
-
     /// From 0 on.
     let route: Int
     let client: LoopbackSocket
     let server: LoopbackSocket
     var up = ProxyFlow()
     var down = ProxyFlow()
-    var awaited: [Int32: Awaited] = [:]
+    /// The requests whose answers are awaited, by correlation id; a fault of the answer, nil = it passes.
+    var awaited: [Int32: (head: RequestHead, fault: NetworkFault.Action?)] = [:]
     /// Of the producer whose connection this is.
     var transactionalID: [UInt8]?
     /// The client gets what waits for it, and then no more.
@@ -84,16 +69,8 @@ final class LateDelivery {
     var flow = ProxyFlow()
     var input = FrameBuffer()
 
-    init(
-        _ index: Int,
-        _ bytes: [UInt8],
-        to port: UInt16,
-        waiting: [UInt8]?,
-        now: ContinuousClock.Instant
-    ) throws {
-        guard let socket = LoopbackSocket.connecting(to: port) else { throw ClusterFault(description: "no socket") }
-        self.socket = socket
-        (self.index, self.waiting) = (index, waiting)
+    init(_ index: Int, _ bytes: [UInt8], on socket: LoopbackSocket, waiting: [UInt8]?, now: ContinuousClock.Instant) {
+        (self.index, self.socket, self.waiting) = (index, socket, waiting)
         deadline = now + Self.timeBudget
         flow.add(bytes, due: now)
     }

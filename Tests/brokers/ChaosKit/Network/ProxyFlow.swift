@@ -1,15 +1,10 @@
 /// One direction of a connection: what has come in, and the frames that have yet to go out, in order.
 struct ProxyFlow {
-    struct Frame {
-        var bytes: [UInt8]
-        var due: ContinuousClock.Instant
-    }
-
     /// A side is not read while the other has so much to send.
     static let maxWaiting = 4 << 20
 
     var input = FrameBuffer()
-    private var frames: [Frame] = []
+    private var frames: [(bytes: [UInt8], due: ContinuousClock.Instant)] = []
     private var first = 0
     private var sent = 0
     private(set) var waiting = 0
@@ -22,7 +17,7 @@ struct ProxyFlow {
     var mayRead: Bool { waiting < Self.maxWaiting }
 
     mutating func add(_ bytes: [UInt8], due: ContinuousClock.Instant) {
-        frames.append(Frame(bytes: bytes, due: due))
+        frames.append((bytes, due))
         waiting += bytes.count
     }
 
@@ -46,13 +41,10 @@ struct ProxyFlow {
     mutating func write(to socket: LoopbackSocket, now: ContinuousClock.Instant, limit: Int) -> Int? {
         var written = 0
         while let due, due <= now, written < limit {
-            switch socket.write(frames[first].bytes, from: sent, most: limit - written) {
-            case .ended: return nil
-            case .wouldBlock: return written
-            case .bytes(let count):
-                written += count
-                note(count)
-            }
+            guard let count = socket.write(frames[first].bytes, from: sent, most: limit - written) else { return nil }
+            guard count > 0 else { break }
+            written += count
+            note(count)
         }
         return written
     }

@@ -1,6 +1,5 @@
 internal import BrokerKit
 internal import Foundation
-internal import Pipeline
 internal import Threads
 
 /// The proxy's thread: waits for sockets, moves bytes, keeps time.
@@ -8,13 +7,12 @@ final class ProxyLoop: @unchecked Sendable {
     // Only its own thread touches what follows; others use `shared`.
     let routes: [ClusterRoute]
     let shared: Locked<NetworkProxy.Shared>
-    private let wakeup: ProxyWakeup
+    /// Has bytes where there are orders.
+    private let woken: LoopbackSocket
     private var listeners: [LoopbackSocket]
     var connections: [ProxyConnection] = []
     var deliveries: [LateDelivery] = []
     var faults: [(number: Int, fault: NetworkFault)] = []
-    /// The bytes of the held frames, and what each waits for.
-    var holds: [ProxyHold] = []
     var weather: [NetworkWeather]
     var transactions = TransactionWatch()
     private var buckets: [(up: ProxyBucket, down: ProxyBucket)]
@@ -22,8 +20,8 @@ final class ProxyLoop: @unchecked Sendable {
 
     private static let maxConnections = 1_000
 
-    init(_ routes: [ClusterRoute], _ shared: Locked<NetworkProxy.Shared>, _ wakeup: ProxyWakeup) throws {
-        (self.routes, self.shared, self.wakeup) = (routes, shared, wakeup)
+    init(_ routes: [ClusterRoute], _ shared: Locked<NetworkProxy.Shared>, _ woken: LoopbackSocket) throws {
+        (self.routes, self.shared, self.woken) = (routes, shared, woken)
         listeners = try routes.map { try LoopbackSocket.listening(on: $0.listen) }
         weather = routes.map { _ in .clear }
         buckets = routes.map { _ in (ProxyBucket(), ProxyBucket()) }
@@ -31,12 +29,13 @@ final class ProxyLoop: @unchecked Sendable {
 
     func run() {
         while !shared.withLock({ $0.isStopping }) {
-            for order in shared.withLock({ shared in
+            let orders = shared.withLock { shared in
                 defer { shared.orders = [] }
                 return shared.orders
-            }) {
-                obey(order)
-                shared.withLock { $0.obeyed += 1 }
+            }
+            for (number, act) in orders {
+                act(self, number)
+                shared.withLock { $0.obeyed = number }
             }
             turn()
         }
@@ -52,14 +51,14 @@ final class ProxyLoop: @unchecked Sendable {
     private func turn() {
         var waits = ProxyWaits()
         let now = ContinuousClock.now
-        waits.add(wakeup.reading, POLLIN)
+        waits.add(woken.descriptor, POLLIN)
         for listener in listeners { waits.add(listener.descriptor, POLLIN) }
         for connection in connections { want(connection, now, &waits) }
         for delivery in deliveries { waits.add(delivery.socket.descriptor, delivery.flow.isEmpty ? POLLIN : POLLOUT) }
         for delivery in deliveries { waits.sleep(until: delivery.deadline, now) }
         let (open, late) = (connections, deliveries)
         waits.wait()
-        wakeup.clear()
+        while let count = woken.read(into: &buffer), count > 0 {}
         var ready = waits.results.dropFirst()
         for index in listeners.indices where ready.popFirst().map({ $0 != 0 }) == true { welcome(index) }
         let then = ContinuousClock.now
@@ -128,28 +127,18 @@ final class ProxyLoop: @unchecked Sendable {
     }
 
     private func readClient(_ connection: ProxyConnection, _ now: ContinuousClock.Instant) {
-        switch connection.client.read(into: &buffer) {
-        case .wouldBlock: return
-        case .ended: connection.cutClient()
-        case .bytes(let count):
-            connection.up.input.append(buffer[..<count])
-            while connection.client.isOpen, case let next = connection.up.input.next(), next != .incomplete {
-                guard case .frame(let frame) = next, let head = RequestHead(frame) else { return connection.close() }
-                request(frame, head, on: connection, now)
-            }
+        guard connection.up.input.fill(from: connection.client, by: &buffer) else { return connection.cutClient() }
+        while connection.client.isOpen, case let next = connection.up.input.next(), next != .incomplete {
+            guard case .frame(let frame) = next, let head = RequestHead(frame) else { return connection.close() }
+            request(frame, head, on: connection, now)
         }
     }
 
     private func readServer(_ connection: ProxyConnection, _ now: ContinuousClock.Instant) {
-        switch connection.server.read(into: &buffer) {
-        case .wouldBlock: return
-        case .ended: connection.loseServer()
-        case .bytes(let count):
-            connection.down.input.append(buffer[..<count])
-            while case let next = connection.down.input.next(), next != .incomplete {
-                guard case .frame(let frame) = next else { return connection.close() }
-                answer(frame, on: connection, now)
-            }
+        guard connection.down.input.fill(from: connection.server, by: &buffer) else { return connection.loseServer() }
+        while case let next = connection.down.input.next(), next != .incomplete {
+            guard case .frame(let frame) = next else { return connection.close() }
+            answer(frame, on: connection, now)
         }
     }
 
@@ -174,13 +163,8 @@ final class ProxyLoop: @unchecked Sendable {
             return finish(delivery, nil)
         }
         if ready & (POLLIN | POLLHUP | POLLERR) != 0, ready & POLLOUT == 0 || ready & (POLLHUP | POLLERR) != 0 {
-            switch delivery.socket.read(into: &buffer) {
-            case .wouldBlock: break
-            case .ended: return finish(delivery, nil)
-            case .bytes(let count):
-                delivery.input.append(buffer[..<count])
-                if case .frame(let frame) = delivery.input.next() { return finish(delivery, frame) }
-            }
+            guard delivery.input.fill(from: delivery.socket, by: &buffer) else { return finish(delivery, nil) }
+            if case .frame(let frame) = delivery.input.next() { return finish(delivery, frame) }
         }
         if now >= delivery.deadline { finish(delivery, nil) }
     }

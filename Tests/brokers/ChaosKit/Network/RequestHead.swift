@@ -12,20 +12,15 @@ package struct RequestHead: Sendable, Equatable {
     package init?(_ frame: [UInt8]) {
         var reader = FrameReader(frame, from: 4)
         guard let key = reader.int16(), let version = reader.int16(), let id = reader.int32() else { return nil }
-        self.key = APIKey(rawValue: key)
-        self.version = version
-        correlationID = id
+        (self.key, self.version, correlationID) = (APIKey(rawValue: key), version, id)
         transactionalID = Self.transactionalID(of: self.key, version, &reader)
     }
 
     /// The body's first field, after the client's name.
     private static func transactionalID(of key: APIKey, _ version: Int16, _ reader: inout FrameReader) -> [UInt8]? {
         guard let flexible = key.firstFlexibleVersion, reader.skipString() else { return nil }
-        let isFlexible = version >= flexible
-        if isFlexible {
-            guard reader.skipTags() else { return nil }
-        }
-        return isFlexible ? reader.compactString() : reader.string()
+        guard version >= flexible else { return reader.string() }
+        return reader.skipTags() ? reader.compactString() : nil
     }
 }
 
@@ -48,14 +43,11 @@ struct FrameReader {
         return true
     }
 
-    mutating func int16() -> Int16? {
-        guard let high = byte(), let low = byte() else { return nil }
-        return Int16(truncatingIfNeeded: Int(high) << 8 | Int(low))
-    }
+    mutating func int16() -> Int16? { integer() }
+    mutating func int32() -> Int32? { integer() }
 
-    mutating func int32() -> Int32? {
-        guard let high = int16(), let low = int16() else { return nil }
-        return Int32(high) << 16 | Int32(UInt16(bitPattern: low))
+    private mutating func integer<Number: FixedWidthInteger>() -> Number? {
+        take(MemoryLayout<Number>.size)?.reduce(0) { $0 << 8 | Number($1) }
     }
 
     mutating func string() -> [UInt8]? {

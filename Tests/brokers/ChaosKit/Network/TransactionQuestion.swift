@@ -14,19 +14,16 @@ struct TransactionQuestion {
         ports = servers.split(separator: ",").compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }
     }
 
-    /// The state as the coordinator calls it, such as `Ongoing`; nil = no broker answered for it.
-    func state(of id: String) -> String? {
+    /// Whether the transaction has begun at its coordinator, and is not decided.
+    func isOpen(_ id: String) -> Bool {
         for port in ports {
             guard let client = try? FakeClient(port: port) else { continue }
             client.send(Self.frame(id), seconds: Self.seconds)
             guard client.hasAnswers(1, seconds: Self.seconds), let answer = client.frames.first else { continue }
-            if let state = Self.state(in: answer) { return state }
+            if let state = Self.state(in: answer) { return state == "Ongoing" }
         }
-        return nil
+        return false
     }
-
-    /// Whether the transaction has begun at its coordinator, and is not decided.
-    func isOpen(_ id: String) -> Bool { state(of: id) == "Ongoing" }
 
     /// Version 0 with a header of version 2: client's name null, no tags.
     static func frame(_ id: String) -> [UInt8] {
@@ -36,7 +33,7 @@ struct TransactionQuestion {
         return FakeRequest.big(Int32(body.count)) + body
     }
 
-    /// - Returns: nil for a broker that is not the coordinator, or does not know the id.
+    /// - Returns: as the coordinator calls it; nil for a broker that is not the coordinator, or does not know the id.
     static func state(in frame: [UInt8]) -> String? {
         // The length, then the header with its tags, then the throttle time.
         var reader = FrameReader(frame, from: 4)

@@ -37,7 +37,6 @@ package struct RefreshEvidence: Sendable, Equatable {
     package var outcomes: [String: Int] = [:]
     /// Results of assertions that have the key's metric.
     package var shown = 0
-    /// Those that Apple's double has seen.
     package var calls: [AppleDouble.Call] = []
     /// By key ID, how many exchanges of its receipts the lines' positions have passed.
     package var passed: [String: Int] = [:]

@@ -28,7 +28,7 @@ package final class RefreshRun {
         let site = try RefreshSite("refreshchaos", servers: cluster.bootstrapServers)
         func crew(_ command: String, _ names: [String]) -> ChaosCrew {
             let (folder, config) = (site.workplace.folder, site.workplace.config)
-            return ChaosCrew(ChaosSettings(), names, atStart: names.count, in: folder, log: say) { name, streams in
+            return ChaosCrew(ChaosSettings(), names, in: folder, log: say) { name, streams in
                 try ProgramProcess([command, "--config", config, "--instance", name], streams: streams)
             }
         }
@@ -95,7 +95,7 @@ package final class RefreshRun {
     /// - Returns: a description; nil where the fault has to wait.
     private func apply(_ planned: PlannedFault) throws -> String? {
         guard brokers.isWhole else { return nil }
-        if planned.fault.isBrokers { return try brokers.apply(planned) }
+        if planned.fault.side == .brokers { return try brokers.apply(planned) }
         if planned.fault == .blackHole {
             let length = Duration.seconds(0.5 + 3 * planned.length)
             outage = .now + length

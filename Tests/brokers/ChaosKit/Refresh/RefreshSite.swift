@@ -24,6 +24,7 @@ package final class RefreshSite {
         key = try SigningKey.generate(.p256)
         var options = ProgramWorkplace.Options()
         (options.prefix, options.partitions, options.topicMaker) = (prefix, 3, .nobody)
+        options.topicMembers = topic
         options.members = """
             "risk": {"keys": [{"team": "\(team)", "kid": "\(kid)", "file": "\(Self.keyFile)"}], "first": "1s", \
             "again": "24h", "late": "24h", "callsPerSecond": 100, \
@@ -33,7 +34,6 @@ package final class RefreshSite {
         workplace = try ProgramWorkplace(servers: servers, options)
         let known = DeviceCheckKey(team: team, kid: kid, publicKey: key.publicKey)
         apple = AppleDouble(workplace.ca, known, port: port)
-        try workplace.rewrite("worker.json") { $0.replacing(#""requests":"#, with: topic + #""requests":"#) }
         try workplace.rewrite("apps.json") { $0.replacing(#""appId":"#, with: app + #""appId":"#) }
         let (files, pem) = (FileManager.default, Data(key.pem))
         guard files.createFile(atPath: keyPath, contents: pem, attributes: [.posixPermissions: 0o600]) else {

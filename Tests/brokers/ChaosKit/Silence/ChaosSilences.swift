@@ -6,7 +6,6 @@
 ///
 /// All times are seconds of the reader's own monotonic clock: those of brokers and workers are set meanwhile.
 package struct ChaosSilences: Sendable {
-    /// A record that the reader saw.
     package struct Sighting: Sendable, Equatable {
         package enum Kind: Sendable { case request, outcome }
 
@@ -19,7 +18,6 @@ package struct ChaosSilences: Sendable {
         }
     }
 
-    /// What was done, and when it began.
     package struct Deed: Sendable, Equatable {
         package var cause: String
         package var at: Double
@@ -27,7 +25,6 @@ package struct ChaosSilences: Sendable {
         package init(_ cause: String, at: Double) { (self.cause, self.at) = (cause, at) }
     }
 
-    /// A line of the table.
     package struct Row: Sendable, Equatable {
         package var cause: String
         package var runs: Int
@@ -71,7 +68,6 @@ package struct ChaosSilences: Sendable {
         }
     }
 
-    /// The row of a cause; nil where it did not come.
     package subscript(cause: String) -> Row? { rows.first { $0.cause == cause } }
 
     /// A table: cause, runs, longest seconds.
@@ -90,8 +86,7 @@ package struct ChaosSilences: Sendable {
 // MARK: - Silences
 
 extension ChaosSilences {
-    struct Silence: Equatable {
-        var partition: Int32
+    struct Silence {
         var begin: Double
         var end: Double
         /// No outcome was seen before it.
@@ -107,7 +102,7 @@ extension ChaosSilences {
         var since: [Int32: Double] = [:]
         var answered: Set<Int32> = []
         func silence(_ partition: Int32, _ begin: Double, _ end: Double) -> Silence {
-            Silence(partition: partition, begin: begin, end: end, isFirst: !answered.contains(partition))
+            Silence(begin: begin, end: end, isFirst: !answered.contains(partition))
         }
         for sighting in sightings {
             let partition = sighting.partition

@@ -9,20 +9,14 @@ internal import Threads
 final class ChaosWatch: Sendable {
     private struct State {
         var sightings: [ChaosSilences.Sighting] = []
-        /// When each outcome was seen, by its own place: results, then dead letters.
-        var outcomes: [Place: Double] = [:]
+        /// When each outcome was seen, by its own place among results or among dead letters.
+        var outcomes: [Stream: [RecordPlace: Double]] = [:]
         var mustStop = false
         var hasEnded = true
         var fault: String?
     }
 
-    /// An outcome's own place.
-    struct Place: Hashable {
-        let isDeadLetter: Bool
-        let place: RecordPlace
-    }
-
-    private enum Stream: CaseIterable { case requests, results, deadLetters }
+    private enum Stream: String, CaseIterable { case requests, results, deadLetters = "dead-letters" }
 
     private static let pollMilliseconds = 20
     private static let pauseMicroseconds: UInt32 = 200_000
@@ -30,24 +24,18 @@ final class ChaosWatch: Sendable {
     private let begin = ContinuousClock.now
     private let state = Locked(State())
     private let properties: KafkaProperties
-    private let topics: [Stream: String]
-    private let starts: [Stream: [PartitionOffset]]
+    private let topics: [Stream: (name: String, start: [PartitionOffset])]
 
     /// - Parameter before: what is there already, which is not looked at.
     init(_ workplace: ProgramWorkplace, before: ChaosBefore) {
         properties = workplace.properties.completed(defaults: [("fetch.wait.max.ms", "50")])
-        topics = [
-            .requests: workplace.requests, .results: workplace.topic("results"),
-            .deadLetters: workplace.topic("dead-letters"),
-        ]
-        func starts(_ name: String) -> [PartitionOffset] {
-            (0..<workplace.partitions).map {
-                PartitionOffset(partition: $0, offset: before.ends[name]?[$0] ?? PartitionOffset.beginning)
+        topics = Stream.allCases.reduce(into: [:]) { topics, stream in
+            let ends = before.ends[stream.rawValue] ?? [:]
+            let start = (0..<workplace.partitions).map {
+                PartitionOffset(partition: $0, offset: ends[$0] ?? PartitionOffset.beginning)
             }
+            topics[stream] = (workplace.topic(stream.rawValue), start)
         }
-        self.starts = [
-            .requests: starts("requests"), .results: starts("results"), .deadLetters: starts("dead-letters"),
-        ]
     }
 
     /// Seconds since this object was made.
@@ -55,11 +43,11 @@ final class ChaosWatch: Sendable {
 
     func start() {
         state.withLock { $0.hasEnded = false }
-        let thread = Thread { [self] in
+        Thread { [self] in
             do { try run() } catch { state.withLock { $0.fault = "\(error)" } }
             state.withLock { $0.hasEnded = true }
         }
-        thread.start()
+        .start()
     }
 
     /// Ends the reading, and waits for that.
@@ -75,9 +63,8 @@ final class ChaosWatch: Sendable {
         ChaosSilences(state.withLock { $0.sightings }, deeds: deeds, end: now)
     }
 
-    /// When an outcome was seen; nil = it was not.
     func sighting(of outcome: ChaosOutcome) -> Double? {
-        state.withLock { $0.outcomes[Place(isDeadLetter: outcome.isDeadLetter, place: outcome.written)] }
+        state.withLock { $0.outcomes[outcome.isDeadLetter ? .deadLetters : .results]?[outcome.written] }
     }
 
     private func run() throws {
@@ -100,8 +87,9 @@ final class ChaosWatch: Sendable {
     }
 
     private func reader(of stream: Stream, from places: [PartitionOffset]? = nil) throws -> Reader {
-        let places = places ?? starts[stream] ?? []
-        let consumer = try Consumer(properties, topic: topics[stream] ?? "")
+        let (name, start) = topics[stream] ?? ("", [])
+        let consumer = try Consumer(properties, topic: name)
+        let places = places ?? start
         try consumer.assign(places)
         return Reader(stream: stream, consumer: consumer, next: places)
     }
@@ -126,7 +114,7 @@ final class ChaosWatch: Sendable {
             let kind: ChaosSilences.Sighting.Kind = stream == .requests ? .request : .outcome
             state.sightings.append(ChaosSilences.Sighting(kind, partition: place.partition, at: at))
             guard kind == .outcome else { return }
-            state.outcomes[Place(isDeadLetter: stream == .deadLetters, place: place)] = at
+            state.outcomes[stream, default: [:]][place] = at
         }
     }
 }

@@ -53,6 +53,22 @@ struct RealKafkaTests {
         try client.abort(limit: 30_000)
     }
 
+    @Test func `the time by which a quota holds back answers is counted, by the broker's name`() throws {
+        let cluster: RealCluster = try #require(RealClusterTrait.cluster)
+        let fixture = try RealFixture("quota")
+        _ = try fixture.create()
+        try cluster.configure("clients", "quota", "--add-config", "producer_byte_rate=20000")
+        let producer = try Producer(KafkaProperties(fixture.properties + [("client.id", "quota")]))
+        let value = [UInt8](repeating: 7, count: 1_000)
+        // A client may be ahead by eleven seconds' bytes.
+        for number in 0..<400 {
+            try producer.produce(topic: fixture.names.requests, partition: 0, key: nil, value: value)
+            if number % 100 == 99 { try producer.flush(timeoutMilliseconds: 120_000) }
+        }
+        let throttled = ClientThrottles.milliseconds[cluster.bootstrapServers] ?? 0
+        #expect(throttled > 1_000, "\(ClientThrottles.milliseconds)")
+    }
+
     @Test func `offsets can be set for a group without members, and for no other group`() throws {
         let fixture = try RealFixture("set-offsets")
         _ = try fixture.create()

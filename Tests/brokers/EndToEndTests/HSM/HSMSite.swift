@@ -82,6 +82,9 @@ final class HSMSite {
 
     func set(_ name: String) { _ = FileManager.default.createFile(atPath: folder + "/" + name, contents: nil) }
     func clear(_ name: String) throws { try FileManager.default.removeItem(atPath: folder + "/" + name) }
+    func move(_ name: String, to other: String) throws {
+        try FileManager.default.moveItem(atPath: folder + "/" + name, toPath: folder + "/" + other)
+    }
     func isSet(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + "/" + name) }
 
     func use(pin: String) throws { try pin.write(toFile: folder + "/pin", atomically: false, encoding: .utf8) }

@@ -44,10 +44,9 @@ struct StuckMemberTests {
     private func workplace(_ call: APIKey) throws -> (ProgramWorkplace, NetworkProxy, direct: String) {
         let cluster: RealCluster = try #require(RealClusterTrait.cluster)
         let network = try #require(cluster.network)
-        var options = ProgramWorkplace.Options()
-        options.prefix = "stuck-\(call.rawValue)"
-        options.kafka = [("bootstrap.servers", network.bootstrapServers)]
-        let workplace = try ProgramWorkplace(servers: cluster.bootstrapServers, options)
+        let workplace = try ProgramWorkplace("stuck-\(call.rawValue)", topics: .workplace) {
+            ($0.partitions, $0.kafka) = (6, [("bootstrap.servers", network.bootstrapServers)])
+        }
         let direct = try workplace.copyConfig(as: "direct")
         try workplace.edit("direct/kafka.properties", network.bootstrapServers, cluster.bootstrapServers)
         return (workplace, network, direct)
@@ -86,9 +85,7 @@ struct StuckMemberTests {
         #expect(isShared, "\(watch.obstacle)\n\(stuck.error)\n\(joining.error)")
         for fault in faults { network.forget(fault) }
         #expect(try workplace.drains { stuck.isRunning && joining.isRunning }, "\(stuck.error)")
-        stuck.signal(SIGTERM)
-        joining.signal(SIGTERM)
-        #expect(stuck.waitForEnd() == .exit(0) && joining.waitForEnd() == .exit(0))
+        for worker in [stuck, joining] { worker.expectEnd() }
         try workplace.expectClean()
     }
 }

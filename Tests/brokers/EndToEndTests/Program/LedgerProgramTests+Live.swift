@@ -37,7 +37,6 @@ extension LedgerProgramTests {
         outcomes += 3
         #expect(installation.components(separatedBy: ": accepted\n").count == 4, "\(installation)")
         #expect(try workplace.done("bans", "--installation", "fid-1").output.contains("the installation"))
-        #expect(try workplace.done("bans").output.split(separator: "\n").count >= 2)
         let stranger = try workplace.refused("bans", "--installation", "fid-2").output
         #expect(stranger == "the installation is not banned\n")
         // A fresh request after the end, whose time removes the ban.
@@ -74,9 +73,7 @@ extension LedgerProgramTests {
 
     @Test func `top shows a worker, and tail ends with its reader`() throws {
         let port = 21_964
-        let workplace = try ProgramWorkplace("looked-at") {
-            $0.members = #""metrics": {"port": \#(port)},"#
-        }
+        let workplace = try ProgramWorkplace("looked-at") { $0.members = #""metrics": {"port": \#(port)},"# }
         try workplace.simulate(devices: 3, records: 40, faults: 0.3)
         let worker = try workplace.start("run", "--instance", "one")
         #expect(try workplace.hasOutcomes(40, of: [worker]), "\(worker.error)")

@@ -4,7 +4,6 @@ import BrokerKit
 import Crypto
 import Foundation
 import Kafka
-import KafkaPorts
 import Pipeline
 import Settings
 import Streams
@@ -27,10 +26,7 @@ extension LedgerProgramTests {
             .mark(PartitionMark(streamTime: time, appliedOffset: 5)),
             .rate(app: "projects/1/apps/a", RateCount(start: time, count: 3)), .sealingKey(7, since: time),
         ]
-        var records = changes.map { change in
-            let (key, value) = LedgerCodec.encode(change)
-            return StoredRecord(partition: 1, key: key, value: value)
-        }
+        var records = changes.map { StoredRecord($0, on: 1) }
         records += [
             StoredRecord(partition: 2, key: [99], value: [1]), StoredRecord(partition: 2, key: [], value: [2]),
             StoredRecord(partition: 0, key: [98], value: [1]), StoredRecord(partition: 0, key: [98], value: nil),
@@ -60,7 +56,9 @@ extension LedgerProgramTests {
         #expect(try workplace.committed() == [nil, nil, nil])
     }
 
-    @Test func `a reset moves the offsets and forgets the ledger, whatever its content`() throws {
+    @Test func `a reset moves the offsets and forgets the ledger, whatever its content; the next one does the rest`()
+        throws
+    {
         let (workplace, ends) = try occupied("forgotten")
         let unreadable = try workplace.refused("export-keys")
         #expect(
@@ -76,25 +74,12 @@ extension LedgerProgramTests {
         let again = try workplace.done("reset", "--yes")
         #expect(again.output.hasSuffix("nothing to do\n"))
         #expect(try workplace.records(of: workplace.topic("ledger")).count == records)
-        // To the beginning, and with a ledger that holds a key again.
+        // As after a crash in between: the offsets are moved, and the ledger holds a key.
         #expect(try workplace.importKeys(KeySamples.file([KeySamples.key(1)])).waitForEnd() == .exit(0))
-        let back = try workplace.done("reset", "--to-beginning", "--yes")
-        #expect(back.output.hasSuffix("done: offsets moved, 1 ledger record forgotten\n"), "\(back.output)")
-        #expect(try workplace.committed() == [0, 0, 0])
-        #expect(try workplace.exported() == "")
-    }
-
-    @Test func `an interrupted reset is finished by the next one`() throws {
-        let (workplace, ends) = try occupied("halfway")
-        // As after a crash of reset: the offsets are moved, and the first tombstone is written.
-        try workplace.access.setRequestOffsets(
-            ends.enumerated().map { PartitionOffset(partition: Int32($0), offset: $1) }
-        )
-        try workplace.putLedger([StoredRecord(partition: 2, key: [99], value: nil)])
-        let reset = try workplace.done("reset", "--yes")
-        #expect(reset.output.hasSuffix("done: offsets moved, 16 ledger records forgotten\n"), "\(reset.output)")
+        let rest = try workplace.done("reset", "--yes")
+        #expect(rest.output.hasSuffix("done: offsets moved, 1 ledger record forgotten\n"), "\(rest.output)")
         #expect(try workplace.committed() == ends)
-        #expect(try workplace.liveLedgerKeys() == [:])
+        #expect(try workplace.exported() == "")
     }
 
     @Test func `a run after a reset judges nothing twice, and after a reset to the beginning everything`() throws {
@@ -119,18 +104,14 @@ extension LedgerProgramTests {
         let records = (1...2 as ClosedRange<UInt8>).map {
             StoredRecord(partition: Int32($0), key: [99, $0], value: [1])
         }
-        let first = try LedgerWriter(access)
+        var rest = records[...]
+        let (first, second) = (try LedgerWriter(access), try LedgerWriter(access))
         try first.open()
-        let second = try LedgerWriter(access)
-        var isFirst = true
         let fault = #expect(throws: CommandFault.self) {
             try first.write(from: [0, 0, 0]) {
-                guard isFirst else {
-                    try second.open()
-                    return nil
-                }
-                isFirst = false
-                return records[0]
+                guard rest.count < 2 else { return rest.popFirst() }
+                try second.open()
+                return nil
             }
         }
         // Whichever is seen first: that the producer is fenced, or the later command's mark in the ledger.
@@ -138,7 +119,6 @@ extension LedgerProgramTests {
         let reasons = ["another command took over the ledger", "another process wrote to fenced.ledger, partition 1"]
         #expect(reasons.contains(where: sentence.contains), "\(sentence)")
         let ends = try LedgerReader(access, partitions: workplace.partitions).readSettled { _ in }
-        var rest = records[1...]
         try second.write(from: ends) { rest.popFirst() }
         #expect(try workplace.liveLedgerKeys() == [2: [records[1].key]])
     }

@@ -58,9 +58,7 @@ struct MetricsTests {
         let workplace = try Self.workplace("metrics-port", port: port)
         try workplace.publish(100)
         let worker = try workplace.start("run", "--instance", "one")
-        #expect(
-            worker.says("metrics and health are not served: nothing can listen on 127.0.0.1, port \(port)")
-        )
+        #expect(worker.says("metrics and health are not served: nothing can listen on 127.0.0.1, port \(port)"))
         try workplace.expectOrder(of: worker)
     }
 }

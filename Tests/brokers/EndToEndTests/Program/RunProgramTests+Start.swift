@@ -28,11 +28,8 @@ extension RunProgramTests {
 
     @Test func `a worker whose broker goes silent amid its start waits for it`() throws {
         let network = try #require(RealClusterTrait.cluster?.network)
-        let workplace = try ProgramWorkplace("silent")
+        let workplace = try ProgramWorkplace("silent") { $0.kafka = [("bootstrap.servers", network.bootstrapServers)] }
         try workplace.simulate(devices: 5, records: 50)
-        try workplace.rewrite("kafka.properties") {
-            $0.replacing("\(workplace.properties["bootstrap.servers"] ?? "")", with: network.bootstrapServers)
-        }
         // Longer than a question about the topics waits.
         var fault = NetworkFault(.delayAnswer(.seconds(12)), .metadata)
         // Behind three of them the partitions are asked for.

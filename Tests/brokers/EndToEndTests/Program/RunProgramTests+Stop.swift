@@ -29,40 +29,34 @@ extension RunProgramTests {
         #expect(try Outcomes(of: workplace).counts == ["accepted": 50])
     }
 
-    @Test func `a signal ends a run without a broker in time, and nothing is lost`() throws {
-        let workplace = try ProgramWorkplace("left") { $0.members = #""batch": {"records": 5},"# }
+    /// nil = no second signal.
+    @Test(arguments: [nil, SIGTERM, SIGINT] as [Int32?])
+    func `a signal ends a run without a broker in time, a second one at once, and nothing is lost`(
+        second: Int32?
+    ) throws {
+        let workplace = try ProgramWorkplace("left-\(second ?? 0)") { $0.members = #""batch": {"records": 5},"# }
         let broker = try #require(RealClusterTrait.cluster)
         // So many that the worker is not done before the broker stands still.
         try workplace.simulate(devices: 20, records: 1_200)
         let worker = try workplace.start("run", "--instance", "one")
         #expect(try workplace.hasOutcomes(1, of: [worker]))
         do {
+            // The broker answers no more: batches in flight can neither be written nor committed.
             try broker.pause()
             defer { try? broker.resume() }
             worker.signal(SIGTERM)
-            // 1 where the program ended during a call to the broker.
-            #expect([.exit(0), .exit(1)].contains(worker.waitForEnd(seconds: 10)))
-            #expect(worker.error.contains("leaving without the last commit"), "\(worker.error)")
+            if let second {
+                usleep(500_000)
+                #expect(worker.isRunning, "it waits for the broker: \(worker.error)")
+                worker.signal(second)
+                #expect(worker.waitForEnd(seconds: 10) == .exit(128 + second))
+            } else {
+                // 1 where the program ended during a call to the broker.
+                #expect([.exit(0), .exit(1)].contains(worker.waitForEnd(seconds: 10)))
+                #expect(worker.error.contains("leaving without the last commit"), "\(worker.error)")
+            }
         }
         _ = try workplace.work(until: 1_200)
         #expect(try Outcomes(of: workplace).counts == ["accepted": 1_200])
-    }
-
-    @Test(arguments: [SIGTERM, SIGINT])
-    func `a second signal immediately ends a run that cannot finish`(number: Int32) throws {
-        let workplace = try ProgramWorkplace("second-\(number)") { $0.members = #""batch": {"records": 10},"# }
-        let broker = try #require(RealClusterTrait.cluster)
-        // So many that the worker is not done before the broker stands still.
-        try workplace.simulate(devices: 20, records: 3_000)
-        let worker = try workplace.start("run")
-        #expect(try workplace.hasOutcomes(1, of: [worker]))
-        // The broker answers no more: batches in flight can neither be written nor committed.
-        try broker.pause()
-        defer { try? broker.resume() }
-        worker.signal(SIGTERM)
-        usleep(500_000)
-        #expect(worker.isRunning, "it waits for the broker: \(worker.error)")
-        worker.signal(number)
-        #expect(worker.waitForEnd(seconds: 10) == .exit(128 + number))
     }
 }

@@ -4,6 +4,7 @@ import BrokerKit
 import ChaosKit
 import DeviceLab
 import Foundation
+import JSON
 import Kafka
 import Pipeline
 import Settings
@@ -64,6 +65,10 @@ extension WorkProgramTests {
         #expect(kids.count == 2 && kids.contains(oldKid), "tokens of the old key and of the new one: \(kids)")
         try expectSecret(tally.tokens, workplace)
         #expect(try Outcomes(of: workplace).counts == ["accepted": tally.calls])
+        // Events that the killed worker has left in an open transaction do not count.
+        let rollout = try JSONDocument(parsing: Array(workplace.done("rollout", "--json").output.utf8)).root
+        let successes = try #require(rollout["apps"]).elements.compactMap { $0["successes"]?.integer }
+        #expect(successes.reduce(0, +) == 140, "\(successes)")
     }
 
     /// No part of a token stands on a topic other than tokens and, where the backend sends it, requests.

@@ -35,9 +35,7 @@ extension WorkProgramTests {
         ]
         var (workers, sent): ([String: ProgramProcess], Int) = ([:], 0)
         for (index, step) in steps.enumerated() {
-            if let before = workers[step.name] {
-                before.expectEnd()
-            }
+            workers[step.name]?.expectEnd()
             // Load while the group has a member less.
             let part = all[sent..<min(all.count, sent + all.count / (steps.count * 2))]
             try workplace.put(Array(part))
