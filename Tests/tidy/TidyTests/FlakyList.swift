@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The tests that `Tests/flaky.txt` lists: they failed in the soak, and not each time.
 struct FlakyList {
     struct Entry: Equatable {
@@ -63,31 +65,12 @@ struct CalendarDay: Comparable {
 
     /// - Returns: nil unless the text is a day as `2026-11-25`.
     init?(_ text: Substring) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy(Self.isDigit) }) else {
+        let style = Date.ISO8601FormatStyle().year().month().day()
+        guard text.utf8.count == 10, let date = try? style.parse(String(text)), style.format(date) == text else {
             return nil
         }
-        let (year, month, day) = (Int(parts[0]) ?? 0, Int(parts[1]) ?? 0, Int(parts[2]) ?? 0)
-        guard (1...12).contains(month), day >= 1, day <= Self.length(month, of: year) else { return nil }
-        number = Self.days(before: year) + (1..<month).reduce(0) { $0 + Self.length($1, of: year) } + day - 1
+        number = Int(date.timeIntervalSince1970 / 86_400)
     }
 
     static func < (left: Self, right: Self) -> Bool { left.number < right.number }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
-    /// From 1970 to a year's start. Leap years are divisible by 4, and not by 100 unless by 400.
-    private static func days(before year: Int) -> Int {
-        func leaps(_ year: Int) -> Int { year / 4 - year / 100 + year / 400 }
-        return (year - 1970) * 365 + leaps(year - 1) - leaps(1969)
-    }
-
-    private static func length(_ month: Int, of year: Int) -> Int {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        return switch month {
-        case 2: isLeap ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
 }

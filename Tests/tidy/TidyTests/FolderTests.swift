@@ -71,7 +71,8 @@ struct FolderUses {
             for name in Self.extended(file) where once.contains(name) { members[name] = [Self.folder(file)] }
         }
         for file in files {
-            for name in Set(file.code.flatMap(Self.names)) { note(name, types[name] ?? [], in: file) }
+            let used = Set(file.code.flatMap { Self.names($0, all: false) })
+            for name in used { note(name, types[name] ?? [], in: file) }
             for name in Set(file.code.flatMap(Self.accessed)) { note(".\(name)", members[name] ?? [], in: file) }
         }
     }
@@ -166,8 +167,6 @@ struct FolderUses {
     }
 
     /// The identifiers of a line; without `all` those that a type may have.
-    private static func names(_ line: String) -> [String] { names(line, all: false) }
-
     private static func names(_ line: String, all: Bool) -> [String] {
         let words = line.utf8.split { byte in
             !(byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -17,8 +17,6 @@ struct Manifest {
         targets = Self.pieces(of: code).map(Self.target)
     }
 
-    func dependencies(of name: String) -> [String]? { targets.first { $0.name == name }?.dependencies }
-
     /// The targets of `let NAME: [Target] = [ … ]`; nil if there is no such list.
     func list(_ name: String) -> [Target]? {
         guard let start = code.firstRange(of: "let \(name): [Target] =") else { return nil }

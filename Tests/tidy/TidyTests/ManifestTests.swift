@@ -62,7 +62,7 @@ struct ManifestTests {
         #expect(manifest.code.contains("let everything = libraries + modules + tests + (soaking ? soakTargets : [])"))
     }
 
-    @Test func `a manifest's targets are read with kind, name and dependencies`() {
+    @Test func `a manifest's targets are read with kind, name and dependencies, and a list's up to its end`() {
         let text = """
             let a: [Target] = [
                 .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["libx-dev"])]),
@@ -80,28 +80,15 @@ struct ManifestTests {
                     .needs("CX").without("data.txt"),
                 executable("B", strict, at: "C/B").needs("A"),
             ]
-            """
-        let targets = Manifest(text: text).targets
-        #expect(targets.map(\.name) == ["CX", "A", "tool", "ATests", "B"])
-        #expect(targets.map(\.kind) == ["systemLibrary", "target", "executableTarget", "testModule", "executable"])
-        #expect(targets.map(\.dependencies) == [[], ["CX"], ["A", "B"], ["A", "tool", "CX"], ["A"]])
-    }
-
-    @Test func `a list's targets are read up to its end`() {
-        let text = """
-            let a: [Target] = [
-                .target(name: "A", dependencies: ["CX"]),
-                // .target(name: "Gone"),
-                testModule("B", whole)
-                    .needs("A"),
-            ]
             let b: [Target] = [
                 .target(name: "C")
             ]
             """
         let manifest = Manifest(text: text)
-        #expect(manifest.list("a")?.map(\.name) == ["A", "B"])
-        #expect(manifest.list("b")?.map(\.name) == ["C"])
-        #expect(manifest.list("c") == nil)
+        let kinds = ["systemLibrary", "target", "executableTarget", "testModule", "executable", "target"]
+        #expect(manifest.targets.map(\.kind) == kinds)
+        #expect(manifest.targets.map(\.dependencies) == [[], ["CX"], ["A", "B"], ["A", "tool", "CX"], ["A"], []])
+        #expect(manifest.list("a")?.map(\.name) == ["CX", "A", "tool", "ATests", "B"])
+        #expect(manifest.list("b")?.map(\.name) == ["C"] && manifest.list("c") == nil)
     }
 }

@@ -6,6 +6,8 @@ internal import Foundation
 internal import Reports
 internal import Testing
 
+@testable internal import Telemetry
+
 @Suite("The pages agree with the program")
 struct PageTests {
     private static let readable: [String] = Page.names.filter { Page($0) != nil }
@@ -39,14 +41,6 @@ struct PageTests {
         let causes = entry.text.parties.map(\.rawValue).joined(separator: ", ")
         let row = "| `\(code)` | \(status) | \(entry.text.meaning) | \(causes) | \(entry.text.action) |"
         #expect(page.lines.contains { $0 == row }, "\(row)")
-    }
-
-    @Test func `Reasons has the status of each reason`() throws {
-        let page = try #require(Page("Reasons"))
-        for reason in Reason.allCases {
-            let status = reason.status(appID: nil).code
-            #expect(page.text.contains("| `\(reason.code)` | \(status) |"), "\(reason.code): \(status)")
-        }
     }
 
     /// The names that a `code` property gives without any part of a case's value.
@@ -87,6 +81,24 @@ struct PageTests {
         let written = Set(encoder.matches(of: /"(AppAttest[A-Za-z]+)"/).map { String($0.1) })
         #expect(written.count == 4)
         #expect(page.terms.filter { $0.hasPrefix("AppAttest") }.sorted() == written.sorted())
+    }
+
+    @Test func `Metrics lists each family as declared, in order, and no other`() throws {
+        let page = try #require(Page("Metrics"))
+        let families = page.lines.filter { $0.hasPrefix("| `attest_") || $0.hasPrefix("| `process_") }
+        let rows = MetricFamily.documented.map(\.row)
+        #expect(rows.filter { row in !families.contains { $0 == row } } == [], "rows that are missing")
+        #expect(families.map(String.init) == rows)
+    }
+
+    @Test func `Logs lists each event of the log, and no other`() throws {
+        let page = try #require(Page("Logs"))
+        let start = try #require(page.lines.firstIndex { $0.hasPrefix("| event | level |") })
+        let rows = page.lines[(start + 2)...].prefix { $0.hasPrefix("|") }
+        let listed = rows.flatMap { row in
+            row.split(separator: "|")[0].split(separator: "`").filter { $0.contains { $0.isLetter } }.map(String.init)
+        }
+        #expect(listed.sorted() == LogEvent.Name.allCases.map(\.rawValue).sorted())
     }
 
     @Test(arguments: PageTests.readable)

@@ -30,9 +30,7 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
 
 /// The package's own sources, read once.
 enum SourceTree {
-    static let root: URL = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    static let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
 
     static let files: [SourceFile] = ["Sources", "Tests", "Benchmarks"].flatMap(read)
     static let swiftFiles: [SourceFile] = files.filter(\.isSwift)

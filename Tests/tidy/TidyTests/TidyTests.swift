@@ -2,59 +2,44 @@ internal import Testing
 
 @Suite("The sources keep the house rules")
 struct TidyTests {
+    /// Finds the breaches of a rule in a file.
+    typealias Rule = @Sendable (SourceFile) -> [Breach]
+
     @Test(arguments: ["Sources/verify/Crypto", "Sources/program/Commands", "Tests/tidy/TidyTests"])
     func `there are sources to check`(folder: String) {
         #expect(SourceTree.files.contains { $0.folder == folder })
     }
 
-    @Test func `no file is longer than 500 lines`() {
-        expectNone(SourceTree.files.flatMap(Rules.longFile))
+    @Test(
+        arguments: [
+            ("no file is longer than 500 lines", Rules.longFile),
+            ("no function is longer than 70 lines", Rules.longFunctions),
+            ("the code has no promises of later work", Rules.promises),
+            ("no doc comment begins with a preposition or a fragment", Rules.fragments),
+            (#"comments and messages say "is not a", not "is no""#, Rules.negations),
+        ] as [(String, Rule)]
+    )
+    func `each file of Swift or C keeps a rule of all`(claim: String, rule: Rule) {
+        expectNone(SourceTree.files.flatMap(rule), claim)
     }
 
-    @Test func `no function is longer than 70 lines`() {
-        expectNone(SourceTree.files.flatMap(Rules.longFunctions))
-    }
-
-    @Test func `each library is imported only where it belongs`() {
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.foreignImports))
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.bareImports))
-    }
-
-    @Test func `nothing is visible beyond the package, force-tried, force-cast, a stub or locked by hand`() {
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.bannedCode))
-    }
-
-    @Test func `no module below the worker reads a clock or a random source`() {
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.ambientSources))
-    }
-
-    @Test func `unsafe code stays with the owners of C handles, the lanes and the byte scans`() {
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.strayUnsafe))
-    }
-
-    @Test func `what the compiler does not check to be shared rightly has a lock, an owner, or no variable`() {
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.sharing))
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.bareConfinement))
-    }
-
-    @Test func `a record's text never becomes a String`() {
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.textsOfRecords))
-    }
-
-    @Test func `the program ends without running exit handlers`() {
-        expectNone(SourceTree.swiftFiles.flatMap(Rules.exitHandlers))
-    }
-
-    @Test func `the code has no promises of later work`() {
-        expectNone(SourceTree.files.flatMap(Rules.promises))
-    }
-
-    @Test func `no doc comment begins with a preposition or a fragment`() {
-        expectNone(SourceTree.files.flatMap(Rules.fragments))
-    }
-
-    @Test func `comments and messages say "is not a", not "is no"`() {
-        expectNone(SourceTree.files.flatMap(Rules.negations))
+    @Test(
+        arguments: [
+            ("each library is imported only where it belongs", Rules.foreignImports),
+            ("an import of Sources says how wide it is", Rules.bareImports),
+            ("nothing is visible beyond the package, forced, a stub or locked by hand", Rules.bannedCode),
+            ("no module below the worker reads a clock or a random source", Rules.ambientSources),
+            ("unsafe code stays with the owners of C handles, the lanes and the byte scans", Rules.strayUnsafe),
+            ("what the compiler does not check to be shared has a lock, an owner, or no variable", Rules.sharing),
+            ("no comment alone confines a class to a thread", Rules.bareConfinement),
+            ("a record's text never becomes a String", Rules.textsOfRecords),
+            ("the program ends without running exit handlers", Rules.exitHandlers),
+            ("no landing test names a clock, a sleep or a time limit: see TestKit/Eventually.swift", Rules.clocks),
+            ("a test that starts itself as another process waits for it outside of the pool", Rules.processesInPool),
+        ] as [(String, Rule)]
+    )
+    func `each file of Swift keeps a rule of its own`(claim: String, rule: Rule) {
+        expectNone(SourceTree.swiftFiles.flatMap(rule), claim)
     }
 
     @Test func `phrases that read badly become fewer`() {
@@ -65,8 +50,8 @@ struct TidyTests {
         }
     }
 
-    private func expectNone(_ breaches: [Breach], sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expectNone(_ breaches: [Breach], _ claim: String) {
         let list = breaches.map(\.description).joined(separator: "\n")
-        #expect(breaches.isEmpty, Comment(rawValue: list), sourceLocation: sourceLocation)
+        #expect(breaches.isEmpty, "\(claim):\n\(list)")
     }
 }

@@ -90,7 +90,8 @@ extension Wing {
                 let cells = columns.map { column in
                     (row.imports.contains(column.name) ? "x" : "").padded(to: column.name.count + 2)
                 }
-                return trimmed(row.name.padded(to: width + 2) + cells.joined())
+                let line = row.name.padded(to: width + 2) + cells.joined()
+                return String(line.reversed().drop { $0 == " " }.reversed())
             }
     }
 
@@ -100,10 +101,6 @@ extension Wing {
             ["### \(wing.name)", "", "| Module | What it holds |", "| --- | --- |"]
                 + wing.modules.map { "| `\($0.name)` | \($0.purpose) |" } + [""]
         }
-    }
-
-    private static func trimmed(_ line: String) -> String {
-        String(line.reversed().drop { $0 == " " }.reversed())
     }
 }
 

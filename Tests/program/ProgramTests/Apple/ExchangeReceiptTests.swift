@@ -1,7 +1,6 @@
 internal import AppAttest
 internal import Crypto
 internal import DeviceLab
-internal import Foundation
 internal import JSON
 internal import Settings
 internal import TestKit

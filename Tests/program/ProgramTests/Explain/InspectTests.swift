@@ -87,6 +87,10 @@ struct InspectTests {
         }
     }
 
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
 
     @Test(arguments: [DeviceShape.ios14_0, .ios18_5CDHash, .ios27_0_1, .macos27_0])
@@ -102,7 +106,6 @@ struct InspectTests {
     }
 
     @Test func `without arguments a check lists the options that it needs`() throws {
-        let bench = try Bench()
         let transcript = try bench.run(bench.attestation(), bench.config)
         for line in [
             "dates                not checked: needs --at",
@@ -130,7 +133,6 @@ struct InspectTests {
         check: String,
         reason: String
     ) throws {
-        let bench = try Bench()
         let object = bench.attestation(fault)
         let results = try bench.results(object, bench.all)
         #expect(results[check] == reason)
@@ -164,7 +166,6 @@ struct InspectTests {
     }
 
     @Test func `a hash whose length the app refuses is reported`() throws {
-        let bench = try Bench()
         let hash = [UInt8](repeating: 7, count: 21)
         let assertion = bench.device.assertion(clientDataHash: hash, counter: 7)
         func note(_ hash: [UInt8]) throws -> String? {
@@ -175,7 +176,7 @@ struct InspectTests {
     }
 
     @Test func `wrong arguments fail their checks`() throws {
-        let (bench, other) = (try Bench(), try Bench(.ios26_1))
+        let other = try Bench(.ios26_1)
         let attestation = bench.attestation()
         let otherKey = bench.config + ["--key-id", other.keyText]
         #expect(try bench.results(attestation, otherKey)["key"] == "keyid-mismatch")
@@ -189,7 +190,6 @@ struct InspectTests {
     }
 
     @Test func `the object may be base64 on the command line or in a file; client data may be a file`() throws {
-        let bench = try Bench()
         let assertion = bench.assertion
         let plain = try bench.run(assertion, bench.config).output
         #expect(try bench.run(assertion, bench.config, asFile: false).output == plain)
@@ -204,7 +204,6 @@ struct InspectTests {
     }
 
     @Test func `hex is read as hex, in a file and on the line, and the report says so`() throws {
-        let bench = try Bench()
         let object = bench.attestation()
         let plain = try bench.run(object, bench.config).output
         #expect(plain.hasPrefix("attestation\n"))
@@ -246,7 +245,6 @@ struct InspectTests {
 
     @Test
     func `an artifact is opened with the configuration's keys; without one its clear part is shown`() throws {
-        let bench = try Bench()
         let artifact = try bench.artifact()
         let opened = try bench.run(artifact, bench.config + ["--key-id", bench.keyText]).output
         for line in [
@@ -266,7 +264,7 @@ struct InspectTests {
 
     @Test
     func `an artifact of another key, app, environment, ring or of changed bytes fails its check`() throws {
-        let (bench, other) = (try Bench(), try Bench(.ios26_1))
+        let other = try Bench(.ios26_1)
         let artifact = try bench.artifact()
         let results = try bench.results(artifact, bench.config + ["--key-id", other.keyText])
         #expect(results["key"] == "key-mismatch" && results["seal"] == "not-reached")

@@ -1,11 +1,8 @@
-internal import AppAttest
 internal import AppCheck
 internal import Broker
 internal import DeviceLab
-internal import Foundation
 internal import JSON
 internal import Kafka
-internal import Pipeline
 internal import Settings
 internal import SimulationKit
 internal import Streams
@@ -32,9 +29,11 @@ struct LiveExplanationTests {
     }
 
     /// Sends requests to a live loop, then explains the last of them from their capture.
-    private func explain(_ requests: [ExchangeRequest]) throws -> (reason: String?, report: JSONNode) {
-        var records: [InboundRecord] = []
-        var reason: String?
+    ///
+    /// - Returns: the value that the failed check shows.
+    @discardableResult
+    private func check(_ requests: [ExchangeRequest], _ reason: String, at check: String) throws -> JSONNode {
+        var (records, decided): ([InboundRecord], String?) = ([], nil)
         for (index, request) in requests.enumerated() {
             var request = request.with(id: "request-\(index)")
             let place = request.partition ?? partition(request.key ?? [])
@@ -50,18 +49,12 @@ struct LiveExplanationTests {
                     headers: [RecordHeader("request-id", "request-\(index)")] + request.headers
                 )
             )
-            reason = try rig.send(request).reason
+            decided = try rig.send(request).reason
         }
         try lab.write(capture: records, as: "live.ndjson")
         let last = try #require(records.last)
         let more = ["--now", "\(rig.time)", "--partitions", "\(Self.partitions)", "--json"]
-        return (reason, try lab.inspect("\(last.partition)/\(last.offset)", more, capture: "live.ndjson").json)
-    }
-
-    /// - Returns: the value that the failed check shows.
-    @discardableResult
-    private func check(_ requests: [ExchangeRequest], _ reason: String, at check: String) throws -> JSONNode {
-        let (decided, report) = try explain(requests)
+        let report = try lab.inspect("\(last.partition)/\(last.offset)", more, capture: "live.ndjson").json
         #expect(decided == reason && report["reason"]?.string == reason)
         let failed = try #require(report.failedChecks.first)
         #expect(failed["name"]?.string == check)

@@ -4,12 +4,9 @@ internal import Crypto
 internal import DeviceLab
 internal import Foundation
 internal import JSON
-internal import Pipeline
 internal import Streams
 internal import TestKit
 internal import Testing
-
-@testable internal import Commands
 
 /// The reading that fits, wherever a refusal is explained: `inspect`, `replay --explain` and the report.
 @Suite("Readings in explanations")
@@ -30,7 +27,7 @@ struct ReadingCommandTests {
             #""clientData":"\#(text(mistake.clientData))""#,
         ]
         let value = #"{"path":"\#(RequestRecords.path):\#(verb)","body":{\#(members.joined(separator: ","))}}"#
-        return RequestRecords.record(Array(value.utf8), key: device.keyID.recordKey, offset: offset, id: "r\(offset)")
+        return device.record(Array(value.utf8), offset)
     }
 
     /// A right attestation, then a mistake of each kind.
@@ -38,11 +35,8 @@ struct ReadingCommandTests {
         let fixture = try ReplayFixture()
         let mistake = try #require(AppMistake.all.first { $0.name == "base64-text" })
         let device = mistake.device(ca: ReplayFixture.ca, appID: ReplayFixture.appleAppID)
-        let right = RequestRecords.attestation(of: device)
-        try fixture.write(capture: [
-            RequestRecords.record(right, key: device.keyID.recordKey, offset: 0, id: "r0"),
-            record(mistake, .attestation, 1), record(mistake, .assertion, 2),
-        ])
+        let right = device.record(RequestRecords.attestation(of: device), 0)
+        try fixture.write(capture: [right, record(mistake, .attestation, 1), record(mistake, .assertion, 2)])
         try fixture.replayed(["--explain", fixture.file("explained.ndjson"), "--report", fixture.file("report.html")])
         return fixture
     }
@@ -58,12 +52,6 @@ struct ReadingCommandTests {
         #expect(try fixture.text("report.html").contains(Self.sentence))
         let results = try fixture.text("out/results.ndjson")
         #expect(results.contains("nonce-mismatch") && !results.contains("reading"))
-    }
-
-    @Test func `explaining changes no output`() throws {
-        let fixture = try Self.replayed()
-        try fixture.replayed(output: "plain")
-        #expect(try fixture.differences("out", "plain") == [])
     }
 
     @Test(arguments: [(Int64(1), "nonce"), (2, "signature")])

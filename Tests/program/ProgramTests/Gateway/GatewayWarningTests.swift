@@ -4,8 +4,6 @@ internal import Settings
 internal import TestKit
 internal import Testing
 
-@testable internal import CommandFrame
-@testable internal import Commands
 @testable internal import Run
 
 @Suite("Warnings about a gateway's configuration")

@@ -1,6 +1,5 @@
 internal import AppCheck
 internal import Crypto
-internal import Gateway
 internal import Settings
 internal import Telemetry
 internal import TestKit
@@ -56,14 +55,10 @@ struct GatewayWatchTests {
         }
     }
 
-    @Test func `unchanged files cause none`() throws {
+    @Test func `a changed apps.json is taken, an unchanged one is not, and debug tokens are warned of once`() throws {
         let bench = try Bench()
         for _ in 0..<3 { bench.settle() }
         #expect(bench.lines.isEmpty && bench.applied == 0)
-    }
-
-    @Test func `a changed apps.json is taken, and its debug tokens are warned of once`() throws {
-        let bench = try Bench()
         let token = #"{"sha256":"\#(String(repeating: "0a", count: 32))","name":"ci","until":"9999-01-01T00:00:00Z"}"#
         for ttl in ["2h", "3h"] {
             let members = #""tokenTtl":"\#(ttl)","environments":["development"],"debugTokens":["# + token + "]"

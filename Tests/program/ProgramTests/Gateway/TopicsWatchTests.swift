@@ -1,19 +1,16 @@
 internal import Dispatch
 internal import Pipeline
-internal import Settings
 internal import Testing
 
-@testable internal import Gateway
 @testable internal import Run
 
 @Suite("A gateway's view of its brokers")
 struct TopicsWatchTests {
-    private static let expected = GatewayPartitions(requests: 6, replies: nil)
+    private static let expected = TopicPartitions(requests: 6, replies: nil)
 
-    private func watch() -> TopicsWatch { TopicsWatch(Self.expected, now: 0) { _ in .present } }
+    private let watch = TopicsWatch(Self.expected, now: 0) { _ in .present }
 
     @Test func `brokers that do not answer are lost in less than 3 s, and back with one answer`() {
-        let watch = watch()
         // As it is asked: a question each half second, and a second for its answer.
         for time: Int64 in [1_000, 2_500] { watch.note(.away("connection refused"), at: time) }
         #expect(watch.hindrance(now: 1_000 + TopicsWatch.grace) == nil)
@@ -38,8 +35,7 @@ struct TopicsWatchTests {
     }
 
     @Test func `another number of partitions is for good, until it is the old one again`() {
-        let watch = watch()
-        watch.note(.partitions(GatewayPartitions(requests: 12, replies: nil)), at: 1)
+        watch.note(.partitions(TopicPartitions(requests: 12, replies: nil)), at: 1)
         #expect(
             watch.hindrance(now: 2)
                 == "the topics have 12 partitions, 6 partitions at the start: start the gateway again; workers judge nothing: "
@@ -52,7 +48,6 @@ struct TopicsWatchTests {
     }
 
     @Test func `a topic that is missing counts once it is missed twice: a broker that starts knows none`() {
-        let watch = watch()
         watch.note(.unfit("no such topic"), at: 1)
         #expect(watch.hindrance(now: 2) == nil)
         watch.note(.unfit("no such topic"), at: 3)

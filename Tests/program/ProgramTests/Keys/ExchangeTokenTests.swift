@@ -1,6 +1,4 @@
 import AppCheck
-import DeviceLab
-import Foundation
 import JSON
 import Pipeline
 import SimulationKit
@@ -71,14 +69,7 @@ struct ExchangeTokenTests {
             let subject = try #require(claims["sub"]?.string)
             let (number, id, algorithm) = try #require(MintedTokens.projects.first { subject.contains($0.0) })
             let name = "\(algorithm) \(life == 300 ? "limited" : "session")"
-            cases[name] = JudgedToken(
-                name,
-                token,
-                algorithm,
-                projects: [number, id],
-                number: number,
-                subject: subject
-            )
+            cases[name] = JudgedToken(name, token, algorithm, projects: [number, id], subject: subject)
         }
         #expect(cases.count == 4)
         return cases.values.sorted { $0.name < $1.name }
@@ -94,9 +85,8 @@ struct ExchangeTokenTests {
         } else {
             parts[2] = (parts[2].hasPrefix("A") ? "B" : "A") + parts[2].dropFirst()
         }
-        (tampered.name, tampered.token) = (
-            judged.name + (payload ? " payload" : " signature"), parts.joined(separator: ".")
-        )
+        tampered.name += payload ? " payload" : " signature"
+        tampered.token = parts.joined(separator: ".")
         return tampered
     }
 
@@ -153,14 +143,9 @@ struct ExchangeTokenTests {
             rig.time = now + ahead
             let challenge = try #require(rig.send(ExchangeRequest.challenge().at(now)).challenge)
             let request = ExchangeRequest.assertion(of: &device, artifact: artifact, challenge: challenge)
-            return JudgedToken(
-                name,
-                try #require(rig.send(request.at(now)).tokenText),
-                "RS256",
-                projects: [ExchangeKit.projectID],
-                number: ExchangeKit.projectNumber,
-                subject: ExchangeKit.appID
-            )
+            let token = try #require(rig.send(request.at(now)).tokenText)
+            let projects = [ExchangeKit.projectNumber, ExchangeKit.projectID]
+            return JudgedToken(name, token, "RS256", projects: projects, subject: ExchangeKit.appID)
         }
         let cases = [try judged("near", ahead: 4_900), try judged("far", ahead: 3_600_000)]
         let folder = try SimulationFolder()

@@ -10,6 +10,8 @@ import Threads
 
 @Suite("Keys that are held elsewhere")
 struct HeldKeyWatchTests {
+    private let lines = Locked<[String]>([])
+
     private static func ring(_ key: any HeldKey, state: TokenKey.State = .active) throws -> TokenKeyRing {
         try TokenKeyRing([TokenKey(kid: "k1", algorithm: .es256, state: state, key: SigningKey(key))])
     }
@@ -22,7 +24,6 @@ struct HeldKeyWatchTests {
     @Test func `a key that is away is told once, tried again every fifth second, and told once when it is back`() throws
     {
         let key = UnsteadyKey(try #require(ExchangeKit.p256))
-        let lines = Locked<[String]>([])
         let watch = HeldKeyWatch(try Self.ring(key)) { event in lines.withLock { $0.append(event.message) } }
         watch.poll()
         #expect(lines.withLock { $0 }.isEmpty)
@@ -44,7 +45,6 @@ struct HeldKeyWatchTests {
 
     @Test func `a key whose token did not answer at the start is tried again, and a reload opens it once`() throws {
         let (answers, tries, reloads) = (Locked(false), Locked(0), Locked(0))
-        let lines = Locked<[String]>([])
         let silent = SilentKey(kid: "k1") {
             tries.withLock { $0 += 1 }
             return answers.withLock { $0 }
@@ -68,7 +68,6 @@ struct HeldKeyWatchTests {
 
     @Test func `a key that is published only, or not in use any more, is neither tried nor told`() throws {
         let key = UnsteadyKey(try #require(ExchangeKit.p256))
-        let lines = Locked<[String]>([])
         let watch = HeldKeyWatch(try Self.ring(key, state: .published)) { event in
             lines.withLock { $0.append(event.message) }
         }

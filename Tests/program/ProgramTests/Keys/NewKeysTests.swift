@@ -6,22 +6,23 @@ internal import Pipeline
 internal import TestKit
 internal import Testing
 
-@testable internal import Commands
 @testable internal import Settings
 
 @Suite("new-keys")
 struct NewKeysTests {
-    private func files(of directory: KeyDirectory) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: directory.file("keys")).sorted()
+    private let directory: KeyDirectory
+    private var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.file("keys")).sorted() }
     }
 
+    init() throws { directory = try KeyDirectory() }
+
     @Test func `each key gets a file that only its owner may read, and worker.json does not change`() throws {
-        let directory = try KeyDirectory()
         let before = try directory.text("worker.json")
         let (code, output, error) = directory.run("new-keys")
         #expect(code == 0 && error.isEmpty)
         #expect(try directory.text("worker.json") == before)
-        let files = try files(of: directory)
+        let files = try files
         #expect(files.map { $0.prefix { $0 != "-" } } == ["challenge", "sealing", "signing"])
         #expect(try directory.mode("keys") == 0o700)
         for file in files {
@@ -33,7 +34,6 @@ struct NewKeysTests {
     }
 
     @Test func `the printed lists load when pasted into worker.json`() throws {
-        let directory = try KeyDirectory()
         let output = directory.run("new-keys").output
         func entry(_ list: String) throws -> Substring {
             let line = try #require(output.split(separator: "\n").first { $0.contains("  \(list): ") })
@@ -50,7 +50,6 @@ struct NewKeysTests {
 
     @Test(arguments: ["RS256", "ES256"])
     func `a kid is the first four bytes of the key's RFC 7638 thumbprint`(algorithm: String) throws {
-        let directory = try KeyDirectory()
         #expect(directory.run("new-keys", "--add", "--only", "signing", "--algorithm", algorithm).code == 0)
         let key = try #require(try directory.load().keys.rings.tokens.keys.first)
         let set = try Transcript.done(["jwks", "--config", directory.path]).json
@@ -95,7 +94,6 @@ struct NewKeysTests {
 
     @Test(arguments: [nil, 2048, 3072] as [Int?])
     func `RSA keys have 2048 bits, or more on request`(bits: Int?) throws {
-        let directory = try KeyDirectory()
         let asked = bits.map { ["--rsa-bits=\($0)"] } ?? []
         try Transcript.done(["new-keys", "--config", directory.path, "--add", "--only", "signing"] + asked)
         let key = try #require(try directory.load().keys.rings.tokens.active(.rs256))
@@ -158,7 +156,6 @@ struct NewKeysTests {
     }
 
     @Test func `an existing file is never overwritten, and then no other key is left behind`() throws {
-        let directory = try KeyDirectory()
         let fresh = try FreshKeys(algorithms: [.es256], beside: nil)
         let last = try #require(fresh.files.last)
         try FileManager.default.createDirectory(atPath: directory.file("keys"), withIntermediateDirectories: true)
@@ -167,7 +164,7 @@ struct NewKeysTests {
             try fresh.write(to: directory.path)
         }
         #expect(try directory.text(last) == "precious")
-        #expect(try files(of: directory).count == 1)
+        #expect(try files.count == 1)
         // Nor is what a link points to.
         try FileManager.default.removeItem(atPath: directory.file(last))
         try FileManager.default.createSymbolicLink(
@@ -179,7 +176,6 @@ struct NewKeysTests {
     }
 
     @Test func `the mode is 600 whatever the process's umask is`() throws {
-        let directory = try KeyDirectory()
         try NewFile.create(directory.file("a"), [1])
         #expect(try directory.mode("a") == 0o600)
         try NewFile.create(directory.file("b"), [1], mode: 0o666)
@@ -187,7 +183,6 @@ struct NewKeysTests {
     }
 
     @Test func `replacing a file keeps its mode and leaves nothing else behind`() throws {
-        let directory = try KeyDirectory()
         try directory.write("target", "old", mode: 0o640)
         let count = try FileManager.default.contentsOfDirectory(atPath: directory.path).count
         try NewFile.replace(directory.file("target"), Array("new".utf8))

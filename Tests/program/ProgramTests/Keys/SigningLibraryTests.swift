@@ -4,8 +4,6 @@ import Streams
 import TestKit
 import Testing
 
-@testable import Commands
-
 /// `engine.signingLibrary` as an operator meets it.
 @Suite("The signing library", .waiting)
 struct SigningLibraryTests {

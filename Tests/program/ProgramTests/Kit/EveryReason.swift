@@ -2,7 +2,6 @@ internal import AppAttest
 internal import AppCheck
 internal import Crypto
 internal import DeviceLab
-internal import Pipeline
 internal import Settings
 internal import Streams
 internal import TestKit

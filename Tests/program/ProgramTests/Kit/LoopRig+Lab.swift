@@ -1,5 +1,3 @@
-internal import AppAttest
-internal import AppCheck
 internal import Crypto
 internal import Pipeline
 internal import Settings

@@ -1,4 +1,3 @@
-internal import AppCheck
 internal import Foundation
 internal import JSON
 internal import Streams
@@ -63,9 +62,10 @@ struct JudgedToken: Encodable {
     let subject: String
     let issuer: String
 
-    init(_ name: String, _ token: String, _ alg: String, projects: [String], number: String, subject: String) {
+    /// - Parameter projects: the number of one, and its id.
+    init(_ name: String, _ token: String, _ alg: String, projects: [String], subject: String) {
         (self.name, self.token, self.alg, self.projects, self.subject) = (name, token, alg, projects, subject)
-        issuer = "https://firebaseappcheck.googleapis.com/\(number)"
+        issuer = "https://firebaseappcheck.googleapis.com/\(projects[0])"
     }
 
     /// Asks each library about each token, by the key set in the folder's `jwks.json`.

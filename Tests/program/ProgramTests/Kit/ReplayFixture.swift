@@ -19,9 +19,7 @@ struct ReplayFixture: ReplayFolder {
         attestationPEM: [UInt8],
         receiptPEM: [UInt8],
         policies: String = ""
-    )
-        throws
-    {
+    ) throws {
         let entries = apps.map { app in
             let members = policies.isEmpty ? "" : "," + policies
             return #"{"appId":"\#(app.appID)","appleAppIds":["\#(app.appleAppID)"]\#(members)}"#
@@ -50,12 +48,12 @@ struct ReplayFixture: ReplayFolder {
         for record in try captured(output + "/results.ndjson") { outcomes[record.offset] = try record.json.outcome }
         return outcomes
     }
+}
 
-    /// The files that two replays have written with different bytes.
-    func differences(_ one: String, _ other: String) throws -> [String] {
-        try ["results", "tokens", "events", "dead-letters"].filter { name in
-            try bytes("\(one)/\(name).ndjson") != bytes("\(other)/\(name).ndjson")
-        }
+extension FakeDevice {
+    /// A record of this device's, with its offset in the id.
+    func record(_ value: [UInt8], _ offset: Int64, at timestamp: Int64 = RequestRecords.time) -> InboundRecord {
+        RequestRecords.record(value, key: keyID.recordKey, offset: offset, id: "r\(offset)", timestamp: timestamp)
     }
 }
 

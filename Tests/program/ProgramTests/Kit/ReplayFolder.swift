@@ -55,6 +55,13 @@ extension ReplayFolder {
         try captured(output + "/results.ndjson").map { try $0.json }
     }
 
+    /// The files that two replays have written with different bytes.
+    func differences(_ one: String, _ other: String) throws -> [String] {
+        try ["results", "tokens", "events", "dead-letters"].filter { name in
+            try bytes("\(one)/\(name).ndjson") != bytes("\(other)/\(name).ndjson")
+        }
+    }
+
     /// A replay's lines of `--explain` by their offsets.
     func explained() throws -> [Int64: JSONNode] {
         var lines: [Int64: JSONNode] = [:]

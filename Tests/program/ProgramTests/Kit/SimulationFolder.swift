@@ -1,3 +1,4 @@
+internal import AppCheck
 internal import BrokerKit
 internal import Foundation
 internal import JSON
@@ -5,6 +6,7 @@ internal import Lab
 internal import Streams
 internal import TestKit
 internal import Testing
+internal import Traffic
 
 /// A folder for what `simulate` writes, removed with its owner.
 final class SimulationFolder: ReplayFolder {
@@ -32,13 +34,15 @@ final class SimulationFolder: ReplayFolder {
         Transcript.run(["simulate", "--config", config] + arguments)
     }
 
+    /// Every verb of devices and their backends.
+    static let allVerbs = ["--verbs", Verb.simulated.map(\.rawValue).joined(separator: ",")]
+
     /// The load of one device, for commands that are refused or that only make a configuration.
     static let least = ["--devices", "1", "--records", "1", "--output", "/dev/null"]
 
     /// Runs it with a capture as its output, and reads the capture.
     func capture(_ arguments: [String]) throws -> [InboundRecord] {
-        let (code, transcript) = simulate(["--output", file("capture.ndjson")] + arguments)
-        try #require(code == 0, "\(transcript.error)")
+        try Transcript.done(["simulate", "--config", config, "--output", file("capture.ndjson")] + arguments)
         return try captured("capture.ndjson")
     }
 

@@ -1,4 +1,5 @@
 internal import JSON
+internal import TestKit
 internal import Testing
 
 @testable internal import CommandFrame
@@ -42,5 +43,13 @@ final class Transcript {
         let (code, transcript) = run(arguments)
         try #require(code == 0, "\(arguments[0]): \(transcript.error)", sourceLocation: sourceLocation)
         return transcript
+    }
+}
+
+extension KeyDirectory {
+    /// Runs a command on this directory.
+    func run(_ command: String, _ arguments: String...) -> (code: Int32, output: String, error: String) {
+        let (code, transcript) = Transcript.run([command, "--config", path] + arguments)
+        return (code, transcript.output, transcript.error)
     }
 }

@@ -1,6 +1,5 @@
 import AppAttest
 import AppCheck
-import DeviceLab
 import Pipeline
 import Settings
 import TestKit

@@ -1,8 +1,6 @@
 import TestKit
 import Testing
 
-@testable import Commands
-
 @Suite("import-keys, export-keys, move and reset, before they contact a broker")
 struct LedgerCommandTests {
     private static let broker = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"

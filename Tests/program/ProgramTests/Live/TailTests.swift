@@ -1,6 +1,4 @@
 internal import AppCheck
-internal import Foundation
-internal import Kafka
 internal import KafkaPorts
 internal import Settings
 internal import TestKit

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import HTTP
-internal import Settings
 internal import TestKit
 internal import Testing
 internal import Threads

@@ -1,4 +1,3 @@
-@testable internal import Commands
 @testable internal import Telemetry
 
 /// Pages of instances, as text.
@@ -55,9 +54,7 @@ enum TopSamples {
         _ status: String? = status(),
         readiness: String? = nil,
         at: Int64
-    )
-        -> TopInstance.Answer
-    {
+    ) -> TopInstance.Answer {
         TopInstance.Answer(
             metrics: Scrape(Array(metrics.utf8)),
             status: ShownStatus(

@@ -1,16 +1,14 @@
-import Compression
 import DeviceLab
-import Foundation
 import Pipeline
-import Streams
 import TestKit
 import Testing
 
-@testable import BrokerKit
 @testable import CommandFrame
 
 @Suite("compressed captures, and several of them")
 struct CompressedCaptureTests {
+    private static let records = FakeFleet.lab().requests
+
     /// Writes as the program does, in parts: the name decides.
     private static func write(
         _ bytes: [UInt8],
@@ -27,9 +25,8 @@ struct CompressedCaptureTests {
 
     @Test(arguments: [("capture.gz", OutputFile.Placement.inPlace), ("capture.zst", .whole)])
     func `a compressed capture gives the plain one's bytes`(name: String, placement: OutputFile.Placement) throws {
-        let records = FakeFleet.lab().requests
-        let fixture = try ReplayFixture(records)
-        try Self.write(CaptureCodec.capture(records), to: name, of: fixture, placement)
+        let fixture = try ReplayFixture(Self.records)
+        try Self.write(CaptureCodec.capture(Self.records), to: name, of: fixture, placement)
         #expect(fixture.replay(output: "plain").code == 0)
         #expect(fixture.replay(output: "packed", capture: name).code == 0)
         #expect(try fixture.differences("plain", "packed") == [])
@@ -37,13 +34,12 @@ struct CompressedCaptureTests {
     }
 
     @Test func `several captures are one, in the order given`() throws {
-        let records = FakeFleet.lab().requests
-        let fixture = try ReplayFixture(records)
-        try fixture.write(capture: records[..<90], as: "first")
-        try Self.write(CaptureCodec.capture(records[90..<100]), to: "second.gz", of: fixture)
+        let fixture = try ReplayFixture(Self.records)
+        try fixture.write(capture: Self.records[..<90], as: "first")
+        try Self.write(CaptureCodec.capture(Self.records[90..<100]), to: "second.gz", of: fixture)
         try Self.write([], to: "empty.zst", of: fixture)
         // Without its last newline: a file's end is a line's end.
-        try Self.write(CaptureCodec.capture(records[100...]).dropLast(), to: "third.zst", of: fixture)
+        try Self.write(CaptureCodec.capture(Self.records[100...]).dropLast(), to: "third.zst", of: fixture)
         #expect(fixture.replay(output: "whole").code == 0)
         let more = ["second.gz", "empty.zst", "third.zst"].map(fixture.file)
         #expect(fixture.replay(more, output: "parts", capture: "first").code == 0)
@@ -55,11 +51,9 @@ struct CompressedCaptureTests {
 
     @Test func `a bad line is named by its file and its number there`() throws {
         let fixture = try ReplayFixture()
-        let records = FakeFleet.lab().requests
-        try fixture.write(capture: records[..<20], as: "first")
-        let bad =
-            CaptureCodec.capture(records[20..<25]) + Array("no json\n".utf8) + CaptureCodec.capture(records[25..<30])
-        try Self.write(bad, to: "second.zst", of: fixture)
+        try fixture.write(capture: Self.records[..<20], as: "first")
+        let (before, after) = (CaptureCodec.capture(Self.records[20..<25]), CaptureCodec.capture(Self.records[25..<30]))
+        try Self.write(before + Array("no json\n".utf8) + after, to: "second.zst", of: fixture)
         let strict = fixture.replay([fixture.file("second.zst"), fixture.file("first")], capture: "first")
         #expect(strict.code == 1)
         #expect(strict.error.contains("/second.zst: line 6 is not a capture record"), "\(strict.error)")
@@ -84,7 +78,7 @@ struct CompressedCaptureTests {
     @Test(arguments: ["capture.gz", "capture.zst"])
     func `a compressed capture that is cut off ends the replay with one line`(name: String) throws {
         let fixture = try ReplayFixture()
-        try Self.write(CaptureCodec.capture(FakeFleet.lab().requests), to: name, of: fixture)
+        try Self.write(CaptureCodec.capture(Self.records), to: name, of: fixture)
         try fixture.write(Array(fixture.bytes(name).dropLast(100)), to: name)
         let run = fixture.replay(capture: name)
         #expect(run.code == 1)

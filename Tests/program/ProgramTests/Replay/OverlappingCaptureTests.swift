@@ -1,7 +1,6 @@
 import DeviceLab
 import Foundation
 import JSON
-import Pipeline
 import Streams
 import Study
 import TestKit
@@ -11,6 +10,7 @@ import Testing
 @Suite("Overlapping captures")
 struct OverlappingCaptureTests {
     private static let records = FakeFleet.lab(devices: 3, records: 24).requests
+    private static let count = records.count
 
     private static func replay(
         _ captures: [[InboundRecord]]
@@ -39,7 +39,7 @@ struct OverlappingCaptureTests {
             let count = captures.reduce(0) { $0 + $1.count } - Self.records.count
             #expect(run.code == 0 && run.error == Self.leftOut(count))
             #expect(run.summary?["repeatedRecords"]?.integer == Int64(count))
-            #expect(run.summary?["requests"]?.integer == Int64(Self.records.count))
+            #expect(run.summary?["requests"]?.integer == Int64(Self.count))
             #expect(try run.fixture.bytes("out/results.ndjson") == results)
         }
     }
@@ -82,10 +82,9 @@ struct OverlappingCaptureTests {
         let other = try Self.records.changed(Self.anothersCopies[index])
         let run = try Self.replay([Self.records, other])
         #expect(run.code == 0)
-        let count = Self.records.count
         let mentioned = run.error.split(separator: "\n").filter { !$0.contains("has a timestamp (ts)") }
-        #expect(mentioned.joined(separator: "\n") + "\n" == Self.leftOut(count), "\(run.error)")
-        #expect(run.summary?["requests"]?.integer == Int64(count))
+        #expect(mentioned.joined(separator: "\n") + "\n" == Self.leftOut(Self.count), "\(run.error)")
+        #expect(run.summary?["requests"]?.integer == Int64(Self.count))
         #expect(
             try run.fixture.bytes("out/results.ndjson")
                 == Self.replay([Self.records]).fixture.bytes("out/results.ndjson")
@@ -94,7 +93,7 @@ struct OverlappingCaptureTests {
 
     @Test func `of a capture that names no topic the first record is judged too`() throws {
         let run = try Self.replay([Self.records.changed { $0.topic = "" }, Self.records])
-        #expect(run.code == 0 && run.summary?["requests"]?.integer == Int64(Self.records.count), "\(run.error)")
+        #expect(run.code == 0 && run.summary?["requests"]?.integer == Int64(Self.count), "\(run.error)")
         #expect(run.error == Self.leftOut(24))
     }
 
@@ -121,10 +120,9 @@ struct OverlappingCaptureTests {
         let unfit = Self.records.changed(Self.unfit[index])
         let bare = Self.records.changed { ($0.headers, $0.timestamp) = ([], -1) }
         let run = try Self.replay(isFirst ? [unfit, bare] : [bare, unfit])
-        let count = Self.records.count
-        #expect(run.code == 0 && run.summary?["repeatedRecords"]?.integer == Int64(count), "\(run.error)")
+        #expect(run.code == 0 && run.summary?["repeatedRecords"]?.integer == Int64(Self.count), "\(run.error)")
         // What was judged lacks what the second copy has.
-        #expect(run.error.contains("\(count) records have a second copy with another") == !isFirst, "\(run.error)")
+        #expect(run.error.contains("\(Self.count) records have a second copy with another") == !isFirst, "\(run.error)")
     }
 
     @Test(arguments: [false, true])
@@ -133,8 +131,7 @@ struct OverlappingCaptureTests {
             record.value = (record.value ?? []) + [UInt8](repeating: 0x20, count: 65_536)
         }
         let run = try Self.replay(isFirst ? [wide, Self.records] : [Self.records, wide])
-        let count = Int64(Self.records.count)
-        #expect(run.code == 0 && run.summary?["repeatedRecords"]?.integer == count, "\(run.error)")
+        #expect(run.code == 0 && run.summary?["repeatedRecords"]?.integer == Int64(Self.count), "\(run.error)")
         #expect(try Self.replay([Self.records, wide.changed { $0.value?[0] = 0x5B }]).code == 1)
     }
 

@@ -1,4 +1,3 @@
-internal import AppCheck
 internal import DeviceLab
 internal import JSON
 internal import Reports
@@ -6,35 +5,19 @@ internal import Streams
 internal import TestKit
 internal import Testing
 
-@testable internal import Commands
-
 /// A capture of an hour; from a time on another team's build attests too.
 @Suite("The diagnosis of a replay")
 struct ReplayDiagnosisTests {
     private static let wrong = "WRONG12345.com.example.app"
 
-    /// - Parameter seconds: when it asks, after the capture's beginning.
-    private static func record(
-        _ device: FakeDevice,
-        _ counter: UInt32?,
-        _ offset: Int64,
-        at seconds: Int64
-    ) -> InboundRecord {
-        let value = counter.map { RequestRecords.assertion(of: device, counter: $0) }
-        return RequestRecords.record(
-            value ?? RequestRecords.attestation(of: device),
-            key: device.keyID.recordKey,
-            offset: offset,
-            id: "r\(offset)",
-            timestamp: RequestRecords.time + seconds * 1000 - offset
-        )
-    }
-
     /// - Parameter others: devices of the other team, from 14:40 on, each 9 s after the one before.
     private static func replay(others: Int) throws -> (page: String, root: JSONNode, schema: String?) {
         var records: [InboundRecord] = []
+        // It asks so many seconds after the capture's beginning.
         func add(_ device: FakeDevice, _ counter: UInt32?, at seconds: Int64) {
-            records.append(record(device, counter, Int64(records.count), at: seconds))
+            let assertion = counter.map { RequestRecords.assertion(of: device, counter: $0) }
+            let (value, offset) = (assertion ?? RequestRecords.attestation(of: device), Int64(records.count))
+            records.append(device.record(value, offset, at: RequestRecords.time + seconds * 1000 - offset))
         }
         for index in 0..<180 as Range<Int64> {
             let device = FakeDevice(ca: ReplayFixture.ca, appID: ReplayFixture.appleAppID, seed: UInt64(index + 1))

@@ -1,34 +1,28 @@
-internal import AppCheck
 internal import Foundation
 internal import JSON
-internal import Pipeline
 internal import Reports
 internal import Settings
-internal import Streams
 internal import TestKit
 internal import Testing
 
-@testable internal import Commands
-
 @Suite("The report of a replay")
 struct ReplayReportTests {
-    private static let capture = ReasonCapture.shared
+    private let capture: ReasonCapture
+
+    init() throws { capture = try ReasonCapture.shared.get() }
 
     /// A tile's value.
     private func tile(_ name: String) throws -> String {
-        let page = try Self.capture.get().page
+        let page = capture.page
         let start = try #require(page.firstRange(of: "<span>\(name)</span><b>"))
         return String(page[start.upperBound...].prefix { $0 != "<" })
     }
 
-    @Test func `tiles tell the metrics, the keys above their limit and the refused receipts`() throws {
+    @Test func `the tiles have the sums of the results and dead letters, and tell metrics and receipts`() throws {
         #expect(try tile("Risk metrics known") == "2")
         #expect(try tile("Keys above the limit") == "1")
         #expect(try tile("Receipts refused") == "3")
-    }
-
-    @Test func `the tiles have the sums of the results and dead letters`() throws {
-        let all = try Self.capture.get().outcomes.values
+        let all = capture.outcomes.values
         #expect(try tile("Records") == all.count.grouped)
         #expect(try tile("Accepted") == all.count { $0.reason == nil }.grouped)
         let deferred = all.count { $0.reason == "no-active-key" }
@@ -41,7 +35,6 @@ struct ReplayReportTests {
     }
 
     @Test func `each reason has the records and devices that the results have, and its text`() throws {
-        let capture = try Self.capture.get()
         let reasons = Dictionary(grouping: capture.outcomes.values.filter { $0.reason != nil }) { $0.reason ?? "" }
         #expect(reasons.count > 60)
         for (reason, found) in reasons {
@@ -57,7 +50,6 @@ struct ReplayReportTests {
     }
 
     @Test func `each reason has a record with the command that explains it, and the command works`() throws {
-        let capture = try Self.capture.get()
         for (offset, outcome) in capture.outcomes {
             guard let reason = outcome.reason else { continue }
             let command = "--input \(capture.lab.file("capture.ndjson")) --record 0/\(offset)</code>"
@@ -72,7 +64,6 @@ struct ReplayReportTests {
     }
 
     @Test func `the page is well-formed, loads nothing, runs its own script alone, and is small`() throws {
-        let capture = try Self.capture.get()
         let markup = StrictMarkup(Array(capture.page.utf8))
         #expect(markup.fault == nil)
         #expect(markup.elements["script"] == 2 && markup.elements["img"] == nil && markup.elements["link"] == nil)
@@ -83,7 +74,7 @@ struct ReplayReportTests {
     }
 
     @Test func `on paper a list of records is cut, and says so`() throws {
-        let page = try Self.capture.get().page
+        let page = capture.page
         let most = PageTemplate.paperRecords
         #expect(page.contains("records li:nth-child(n+\(most + 1)){display:none}"))
         let note = "Here are the first \(most) of them: the page on a screen has all."
@@ -92,9 +83,9 @@ struct ReplayReportTests {
         #expect(page.components(separatedBy: "<li class=\"entry\">").count > most)
     }
 
-    @Test func `the same capture gives the same page, but for the seconds`() throws {
-        let capture = try Self.capture.get()
-        try capture.lab.judge(["--report", capture.lab.file("again.html"), "--lanes", "1"], output: "again")
+    @Test func `the same capture gives the same bytes and the same page, but for the seconds`() throws {
+        try capture.lab.judge(["--report", capture.lab.file("again.html"), "--lanes", "3"], output: "again")
+        #expect(try capture.lab.differences("again", "out") == [])
         let again = try capture.lab.text("again.html")
         func timeless(_ page: String) -> String {
             page.replacing(/Took [^<"]*/, with: "").replacing(/lanes(<[^0-9]*>|",")\d+/, with: "")
@@ -103,14 +94,12 @@ struct ReplayReportTests {
         #expect(timeless(again).count < again.count)
     }
 
-    @Test func `the results are the same with a report and without`() throws {
-        let capture = try Self.capture.get()
-        try capture.lab.judge(output: "bare")
-        #expect(try capture.lab.bytes("bare/results.ndjson") == capture.lab.bytes("out/results.ndjson"))
+    @Test func `no other file changes with explanations, a report or another number of lanes`() throws {
+        try capture.lab.judge(["--lanes", "1"], output: "bare")
+        #expect(try capture.lab.differences("bare", "out") == [])
     }
 
     @Test func `--json prints what the page draws from, by its schema`() throws {
-        let capture = try Self.capture.get()
         let transcript = try capture.lab.judge(["--report", capture.lab.file("facts.html"), "--json"], output: "facts")
         let root = try transcript.json
         #expect(SchemaCheck(isClosed: true).violation(of: root, by: Report.schema) == nil)

@@ -1,14 +1,10 @@
-internal import AppAttest
 internal import AppCheck
-internal import Foundation
 internal import JSON
 internal import Pipeline
-internal import Settings
 internal import Streams
 internal import TestKit
 internal import Testing
 
-@testable internal import Commands
 @testable internal import Reports
 
 @Suite("risk")
@@ -54,13 +50,6 @@ struct RiskCommandTests {
             #expect(section.before.counts == [0, 1, 0, 0, 0, 0, 0, 0, 0])
             #expect(section.highest.map(\.metric) == [9, 4, 1] && section.highest.map(\.before) == [2, nil, nil])
             #expect(section.highest.first?.name == "1000000000000001")
-        }
-    }
-
-    @Test func `of two metrics at one time the higher counts, whatever their order`() throws {
-        let events = [Self.event(1, 8, day: 20), Self.event(1, 3, day: 20)]
-        for events in [events, events.reversed()] {
-            #expect(try Self.report(events).sections.first?.highest.map(\.metric) == [8])
         }
     }
 

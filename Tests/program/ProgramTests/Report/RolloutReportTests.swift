@@ -5,7 +5,6 @@ internal import JSON
 internal import TestKit
 internal import Testing
 
-@testable internal import Commands
 @testable internal import Reports
 
 @Suite("rollout --report")

@@ -1,12 +1,8 @@
 internal import AppCheck
-internal import Foundation
 internal import JSON
-internal import Pipeline
-internal import Streams
 internal import TestKit
 internal import Testing
 
-@testable internal import Commands
 @testable internal import Reports
 
 @Suite("rollout")

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Settings
 internal import TestKit
 internal import Testing
 
@@ -13,11 +12,15 @@ struct CheckConfigurationTests {
         return (code, transcript.error.split(separator: "\n"))
     }
 
-    @Test func `a lab authority's roots are reported`() throws {
-        let (code, lines) = try Self.check { _ in }
+    @Test func `a lab authority's roots are reported, and no other root`() throws {
+        let (code, lines) = try Self.check { folder in
+            let apple = PackageFolder.url.appending(path: "Config/anchors/Apple_App_Attestation_Root_CA.pem").path
+            try folder.edit("config/worker.json", #""attestation": ["#, #""attestation": ["\#(apple)", "#)
+        }
         #expect(code == 0)
-        for list in ["anchors.attestation", "anchors.receipt"] {
-            #expect(lines.contains { $0.hasPrefix("warning: worker.json: \(list): ") && $0.contains("lab authority") })
+        for name in ["attestation", "receipt"] {
+            let found = lines.filter { $0.hasPrefix("warning: worker.json: anchors.\(name): ") }
+            #expect(found.count == 1 && found[0].contains("lab-\(name)-root.pem is a lab authority's root"), "\(lines)")
         }
     }
 

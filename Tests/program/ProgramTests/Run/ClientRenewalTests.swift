@@ -8,7 +8,6 @@ import Testing
 
 @Suite("Renewed files of the broker's clients", .serialized)
 struct ClientRenewalTests {
-    private static let roots = ["Apple_App_Attestation_Root_CA", "Apple_Root_CA_G3"]
     private let folder: SimulationFolder
     private var file: String { folder.file("ca.pem") }
     private var properties: [(String, String)] {
@@ -20,11 +19,11 @@ struct ClientRenewalTests {
 
     init() throws {
         folder = try SimulationFolder()
-        try write(Self.root(0))
+        try write(Self.root("Apple_App_Attestation_Root_CA"))
     }
 
-    private static func root(_ index: Int) throws -> Data {
-        return try Data(contentsOf: PackageFolder.url.appending(path: "Config/anchors/\(roots[index]).pem"))
+    private static func root(_ name: String) throws -> Data {
+        try Data(contentsOf: PackageFolder.url.appending(path: "Config/anchors/\(name).pem"))
     }
 
     private func write(_ data: Data) throws { try data.write(to: URL(filePath: file), options: .atomic) }
@@ -60,7 +59,7 @@ struct ClientRenewalTests {
         #expect(refused.told.first?.message.contains("ssl.ca.location: \(file) holds no certificate") == true)
         #expect(!client.isOutdated)
 
-        try write(Self.root(1))
+        try write(Self.root("Apple_Root_CA_G3"))
         let taken = look(4, &renewal, clock)
         #expect(taken.renewed == 1 && taken.told.map(\.name) == [.configurationReloaded], "\(taken.told)")
         #expect(client.isOutdated)

@@ -16,8 +16,7 @@ private final class WatchBench {
     var events: [LogEvent] = []
     /// Whether each configuration that was looked at is in use.
     var reloaded: [Bool] = []
-    /// Events of the level `error`.
-    var errors: [LogEvent.Name] = []
+    var errors: [LogEvent.Name] { events.filter { $0.level == .error }.map(\.name) }
     var applied: [(Configuration, KeyRings)] = []
     var isAsked = false
     /// Why the loop refuses a change; nil = it accepts the change.
@@ -50,7 +49,6 @@ private final class WatchBench {
             },
             say: { [unowned self] event in
                 events.append(event)
-                if event.level == .error { errors.append(event.name) }
                 let line = (event.level == .warning ? "warning: " : "") + event.message
                 lines.append(line.replacingOccurrences(of: directory.path, with: "DIR"))
             },
@@ -98,6 +96,10 @@ private final class WatchBench {
 
 @Suite("Reload")
 struct ConfigurationWatchTests {
+    private let bench: WatchBench
+
+    init() throws { bench = try WatchBench(KeyDirectory.complete()) }
+
     private static let gone = "the configuration is not reloaded, the old one stays in use: "
     private static let sealing = #""sealingKeys": ["#
     private static let another = #"{"id": "n", "file": "n.key"}, "#
@@ -107,14 +109,9 @@ struct ConfigurationWatchTests {
         ConfigurationDirectory.apps(#""tokenAlgorithm":"ES256","tokenTtl":"\#(ttl)""#)
     }
 
-    @Test func `unchanged files cause no reload`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
+    @Test func `a changed apps.json is reloaded once it is the same in two looks, an unchanged one is not`() throws {
         for _ in 0..<5 { bench.poll() }
         #expect(bench.lines.isEmpty && bench.applied.isEmpty)
-    }
-
-    @Test func `a changed apps.json is reloaded once it is the same in two looks`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         try bench.directory.files.write("apps.json", Self.apps(ttl: "2h"))
         bench.poll()
         #expect(bench.applied.isEmpty, "it may still be being written")
@@ -129,7 +126,6 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `debug tokens that a reload brings are warned of once`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         let warning =
             "warning: apps.json: projects/1/apps/a has debug tokens (ci): their holders get tokens without a device"
         for ttl in ["2h", "3h"] {
@@ -148,7 +144,6 @@ struct ConfigurationWatchTests {
     func `a configuration that the loop refuses is not reported as reloaded, and the running one stays the reference`()
         throws
     {
-        let bench = try WatchBench(KeyDirectory.complete())
         let worker = try bench.directory.text("worker.json")
         try bench.directory.write("n.key", KeyText.secret(9))
         bench.refusal = "a key is missing"
@@ -163,7 +158,6 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `a reload is logged when the loop has taken it, and the next change waits for it`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         bench.answers = false
         try bench.change("apps.json", Self.apps(ttl: "2h"))
         bench.isAsked = true
@@ -204,7 +198,6 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `SIGHUP is answered at once, whether a file has changed or not`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         bench.ask()
         #expect(bench.applied.count == 1 && bench.lines.count == 1)
         bench.poll()
@@ -231,9 +224,7 @@ struct ConfigurationWatchTests {
         content: String?,
         complaint: String
     ) throws {
-        let directory = try KeyDirectory.complete()
-        let good = try directory.text(file)
-        let bench = try WatchBench(directory)
+        let (directory, good) = (bench.directory, try bench.directory.text(file))
         if let content {
             try directory.files.write(file, content)
         } else {
@@ -248,7 +239,6 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `each change and each SIGHUP has a line, which names all that was not taken`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         var filter = RepeatFilter()
         func written() -> Int { bench.events.reduce(0) { $0 + filter.take($1, at: 0).count } }
         try bench.change("apps.json", "{")
@@ -267,8 +257,7 @@ struct ConfigurationWatchTests {
     func `a revoked key signs no more, though another file or another setting is bad; the rest waits`(
         bad: String
     ) throws {
-        let directory = try KeyDirectory.complete()
-        let bench = try WatchBench(directory)
+        let directory = bench.directory
         let full = try directory.text("worker.json")
         let kid = try #require(directory.load().configuration.signingKeys.first?.kid)
         var revoked = full.replacing(#""active""#, with: #""revoked""#)
@@ -300,14 +289,12 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `a revocation that the loop refuses too is tried once`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         bench.refusal = "a key is missing"
         try bench.edit(#""active""#, #""revoked""#)
         #expect(bench.applied.count == 2 && bench.errors == [.configurationRefused, .configurationRefused])
     }
 
     @Test func `a missing key file is watched: creating it is enough for the reload`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         try bench.edit(Self.sealing, Self.sealing + Self.another)
         #expect(bench.lines.count == 1 && bench.lines[0].contains("sealing key n: DIR/n.key is missing"))
         try bench.directory.write("n.key", KeyText.secret(9))
@@ -317,8 +304,7 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `a key file that becomes readable by others is logged, and the keys stay`() throws {
-        let directory = try KeyDirectory.complete()
-        let bench = try WatchBench(directory)
+        let directory = bench.directory
         let file = try #require(try directory.load().configuration.sealingKeys.first?.file)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
         bench.settle()
@@ -327,7 +313,6 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `settings that need a restart are named, and all others are reloaded`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         try bench.directory.files.write("kafka.properties", "linger.ms=7\n")
         try bench.directory.files.write("apps.json", Self.apps(ttl: "2h"))
         let worker = try bench.directory.text("worker.json")
@@ -351,7 +336,6 @@ struct ConfigurationWatchTests {
     func `a reload that takes the last active signing key away is an error with an event of its own; later ones warn`(
         state: String
     ) throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         let full = try bench.directory.text("worker.json")
         try bench.edit(#""active""#, #""\#(state)""#)
         #expect(bench.applied.count == 1 && bench.errors == [.keyMissing], "\(bench.lines)")
@@ -380,7 +364,6 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `what the check of the new files warns of, the reload warns of`() throws {
-        let bench = try WatchBench(KeyDirectory.complete())
         try bench.change("apps.json", ConfigurationDirectory.apps(#""appleAppIds":[],"tokenAlgorithm":"RS256""#))
         let warnings = bench.lines.filter { $0.hasPrefix("warning: ") }.map { String($0.dropFirst(9)) }
         #expect(
@@ -391,8 +374,7 @@ struct ConfigurationWatchTests {
     }
 
     @Test func `a rotation with new-keys is reloaded step by step, and all keys stay known`() throws {
-        let directory = try KeyDirectory.complete()
-        let bench = try WatchBench(directory)
+        let directory = bench.directory
         let old = try directory.load()
         #expect(directory.run("new-keys", "--add").code == 0)
         bench.settle()

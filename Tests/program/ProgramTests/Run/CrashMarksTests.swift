@@ -111,21 +111,16 @@ struct CrashMarksTests {
     @Test func `a folder that others may write, or a link, is refused, and the next candidate is used`() throws {
         let folder = try SimulationFolder()
         let path = folder.path
-        let (open, own) = (path + "/open", path + "/own")
-        try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: true)
-        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
-        #expect(throws: StateFolderFault.self) {
-            try StateFolder(configuration: path, identity: "one", environment: ["STATE_DIRECTORY": open])
+        func make(_ name: String) throws -> StateFolder {
+            try StateFolder(configuration: path, identity: "one", environment: ["STATE_DIRECTORY": path + name])
         }
+        try FileManager.default.createDirectory(atPath: path + "/open", withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path + "/open")
         try FileManager.default.createSymbolicLink(atPath: path + "/link", withDestinationPath: path)
-        #expect(throws: StateFolderFault.self) {
-            try StateFolder(configuration: path, identity: "one", environment: ["STATE_DIRECTORY": path + "/link"])
-        }
-        let made = try StateFolder(configuration: path, identity: "one", environment: ["STATE_DIRECTORY": own])
-        #expect(made.path == own + "/one")
-        #expect(throws: StateFolderFault.self, "held by this process already") {
-            try StateFolder(configuration: path, identity: "one", environment: ["STATE_DIRECTORY": own])
-        }
+        for name in ["/open", "/link"] { #expect(throws: StateFolderFault.self, "\(name)") { try make(name) } }
+        let made = try make("/own")
+        #expect(made.path == path + "/own/one")
+        #expect(throws: StateFolderFault.self, "held by this process already") { try make("/own") }
         let beside = try StateFolder(configuration: path, identity: "two", environment: [:])
         #expect(beside.path == path + "/state/two")
         let last = try StateFolder(configuration: path + "/none", identity: "one", environment: ["TMPDIR": path])

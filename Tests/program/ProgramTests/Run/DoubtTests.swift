@@ -1,12 +1,7 @@
-internal import AppAttest
 internal import AppCheck
-internal import DeviceLab
-internal import Foundation
 internal import TestKit
 internal import Testing
 
-@testable internal import Commands
-@testable internal import Run
 @testable internal import Settings
 
 @Suite("Warnings about a configuration")
@@ -31,9 +26,10 @@ struct DoubtTests {
             ),
             (#""appleAppIds":["ABCDE12345.b"],"categories":{"allow":[2]},"bundleVersions":{}"#, nil),
             (#""appleAppIds":["ABCDE12345.b"],"oauthClientIds":[]"#, nil),
+            (#""name":"Shop","appleAppIds":["*"]"#, "apps.json: Shop (projects/1/apps/a): appleAppIds: * has"),
         ] as [(String, String?)]
     )
-    func `a warning names the place of an empty list that accepts nothing, not of an absent or full one`(
+    func `a warning names its app, or the place of an empty list that accepts nothing, not of another list`(
         app: String,
         warning: String?
     ) throws { try expect(warning, app: app) }
@@ -75,25 +71,6 @@ struct DoubtTests {
         let app = #""appleAppIds":["ABCDE12345.b"],"bundleIds":["\#(bundle)"]"#
         #expect(try KeyDirectory(app: app).files.load().registry.apps[0].bundleIDs == [bundle])
         try expect(bundle.hasPrefix("A") ? "apps.json: projects/1/apps/a: bundleIds: \(bundle)" : nil, app: app)
-    }
-
-    @Test func `a warning has the app's name and its ID`() throws {
-        let warning = "apps.json: Shop (projects/1/apps/a): appleAppIds: * has a wildcard"
-        try expect(warning, app: #""name":"Shop","appleAppIds":["*"]"#)
-    }
-
-    @Test func `a warning names the list of a lab authority's root, and no other root`() {
-        let lab = LabCA(seed: 7)
-        func file(_ pem: [UInt8]) -> AnchorSettings.File { AnchorSettings.File(path: "a.pem", pem: pem) }
-        let apple = file(Array(AppleRoots.attestationPEM.utf8))
-        let both = AnchorSettings(
-            attestation: [apple, file(lab.attestationAnchorPEM)],
-            receipt: [file(lab.receiptAnchorPEM)]
-        )
-        let warnings = LabAnchors.warnings(both)
-        #expect(warnings.count == 2)
-        #expect(warnings.first?.hasPrefix("worker.json: anchors.attestation: a.pem is a lab authority's root") == true)
-        #expect(LabAnchors.warnings(AnchorSettings(attestation: [apple])) == [])
     }
 
     @Test func `session tokens are accepted, or refused if apps.json says so; other words are faults`() throws {

@@ -1,13 +1,7 @@
-import AppAttest
-import AppCheck
-import Broker
 import Dispatch
 import HTTP
 import Member
-import Pipeline
-import Settings
 import SimulationKit
-import Streams
 import TestKit
 import Testing
 internal import Threads

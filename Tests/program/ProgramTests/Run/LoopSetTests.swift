@@ -1,7 +1,4 @@
-import AppAttest
-import AppCheck
 import Broker
-import Foundation
 import Pipeline
 import Settings
 import SimulationKit
@@ -27,23 +24,20 @@ struct LoopSetTests {
         }
     }
 
-    private final class Closed {
-        var count = 0
-    }
-
-    private static func set(_ sources: [PolledSource], _ closed: Closed = Closed()) throws -> LoopSet {
+    private static func set(_ sources: [PolledSource], _ closed: Locked<Int> = Locked(0)) throws -> LoopSet {
         let rig = try LoopRig.lab(lanes: 2)
         return LoopSet(
             try sources.map { source in
                 let driver = LoopDriver(idleWaitMilliseconds: 1)
-                return LoopSet.Member(driver: driver, loop: try driver.loop(source, rig)) { closed.count += 1 }
+                let loop = try driver.loop(source, rig)
+                return LoopSet.Member(driver: driver, loop: loop) { closed.withLock { $0 += 1 } }
             }
         )
     }
 
     @Test(arguments: [1, 2, 5])
     func `a stop ends all, and the counts are sums`(count: Int) throws {
-        let closed = Closed()
+        let closed = Locked(0)
         let set = try Self.set((0..<count).map { Self.source(Int32($0), count: 20) }, closed)
         var last = 0
         try set.run(stopping: { Issue.record("no loop failed") }) { tally, _ in
@@ -54,7 +48,7 @@ struct LoopSetTests {
         #expect(set.tally.requests == 20 * count && set.tally.deadLettersTotal == 20 * count)
         #expect(!set.endedWithoutCommit)
         try set.close()
-        #expect(closed.count == count)
+        #expect(closed.withLock { $0 } == count)
     }
 
     @Test func `a stop before the loop runs takes effect`() throws {

@@ -9,14 +9,18 @@ internal import Testing
 
 @Suite("Word to the service manager", .waiting)
 struct ServiceManagerTests {
-    private static var name: String { "attest-worker-\(UUID().uuidString)" }
+    /// An abstract one.
+    private let name = "@attest-worker-\(UUID().uuidString)"
+    private let socket: NotifySocket
+
+    init() throws { socket = try NotifySocket(name) }
 
     @Test(arguments: [false, true])
     func `a message is one datagram, to a path or to an abstract name`(isAbstract: Bool) throws {
         let folder = try Folder.makeTemporary("attest-worker-notify")
         defer { Folder.remove(folder) }
-        let name = isAbstract ? "@\(Self.name)" : "\(folder)/socket"
-        let socket = try NotifySocket(name)
+        let name = isAbstract ? name : "\(folder)/socket"
+        let socket = try isAbstract ? socket : NotifySocket(name)
         let manager = ServiceManager(["NOTIFY_SOCKET": name], process: 1)
         #expect(manager.say(.ready, status: "two\nlines"))
         #expect(socket.hears("READY=1\nSTATUS=two lines\n"))
@@ -55,8 +59,6 @@ struct ServiceManagerTests {
     }
 
     @Test func `the watchdog is fed while threads show life, and no longer`() throws {
-        let name = "@\(Self.name)"
-        let socket = try NotifySocket(name)
         let manager = ServiceManager(["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "60000"], process: 1)
         let silence = Atomic<Int>(0)
         let feed = WatchdogFeed(manager, silence: { .seconds(silence.load(ordering: .relaxed)) }, most: .seconds(60))
@@ -78,8 +80,6 @@ struct ServiceManagerTests {
         let folder = try SimulationFolder.configured()
         // Nothing listens there.
         try folder.write("bootstrap.servers=127.0.0.1:1\ngroup.id=silent\n", to: "config/kafka.properties")
-        let name = "@\(Self.name)"
-        let socket = try NotifySocket(name)
         let worker = try ProgramProcess(
             ["run", "--config", folder.file("config"), "--instance", "one"],
             in: folder.path,
@@ -97,8 +97,6 @@ struct ServiceManagerTests {
     func `run is not ready where the configuration is wrong, and exits 2`() throws {
         let folder = try SimulationFolder.configured()
         try folder.write("{\"unknown\": 1}", to: "config/worker.json")
-        let name = "@\(Self.name)"
-        let socket = try NotifySocket(name)
         let worker = try ProgramProcess(
             ["run", "--config", folder.file("config")],
             in: folder.path,
@@ -106,5 +104,48 @@ struct ServiceManagerTests {
         )
         #expect(worker.waitForEnd() == .exit(2), "\(worker.error)")
         #expect(socket.isSilent() && !socket.heard.contains("READY=1"))
+    }
+}
+
+/// Listens as systemd does, and keeps what it is sent.
+private final class NotifySocket {
+    private let file: Int32
+    private(set) var heard = ""
+
+    /// - Parameter name: a path, or `@` and an abstract name.
+    init(_ name: String) throws {
+        file = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        let (address, length) = try #require(ServiceManager.address(of: name))
+        // A socket address of the stated size, alive during the call.
+        let isBound = unsafe withUnsafePointer(to: address) { place in
+            unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(file, $0, length) == 0 }
+        }
+        try #require(isBound)
+    }
+
+    deinit { close(file) }
+
+    /// Whether a text comes.
+    func hears(_ text: String) -> Bool {
+        var watch = StandstillWatch<String>()
+        while !heard.contains(text), !watch.isStill(heard) { take() }
+        return heard.contains(text)
+    }
+
+    /// Whether nothing at all comes for a second.
+    func isSilent() -> Bool {
+        let before = heard
+        for _ in 0..<10 { take() }
+        return heard == before
+    }
+
+    /// One message, or a tenth of a second.
+    private func take() {
+        var entry = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+        // One entry, which the call fills in; then a buffer of the stated size.
+        guard unsafe poll(&entry, 1, 100) > 0 else { return }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe recv(file, &bytes, bytes.count, 0)
+        heard += String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) + "\n"
     }
 }

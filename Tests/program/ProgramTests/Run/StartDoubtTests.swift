@@ -1,5 +1,3 @@
-internal import AppAttest
-internal import AppCheck
 internal import Foundation
 internal import Settings
 internal import TestKit
@@ -67,5 +65,26 @@ struct StartDoubtTests {
         let folder = try SimulationFolder.configured()
         let fresh = try LoadedConfiguration.load(directory: folder.config)
         #expect(fresh.warnings(now: 0) + machine.ofWorker(fresh.configuration) + (try fresh.unsteadyKeys()) == [])
+    }
+
+    @Test(
+        arguments: [
+            ("3f2a9c01b7de", true, false, true), ("3f2a9c01b7de", false, false, false),
+            ("3f2a9c01b7dg", true, false, false), ("3f2a9c01b7d", true, false, false),
+            ("worker-1", true, false, false), ("attest-worker-0", true, true, false),
+            ("attest-worker-12", false, true, false), ("attest-worker-5d9f7c6b8-x2x4q", true, true, true),
+            ("attest-worker-5d9f7c6b8-24785", true, true, true), ("worker", true, true, true), ("0", false, true, true),
+            ("attest-", false, true, true),
+        ]
+    )
+    func `engines' names and those of pods without an ordinal are warned of`(
+        host: String,
+        isContainer: Bool,
+        isPod: Bool,
+        isWarned: Bool
+    ) {
+        let warning = EphemeralHostName.warning(host: host, isContainer: isContainer, isPod: isPod)
+        #expect((warning != nil) == isWarned)
+        if let warning { #expect(warning.contains(host) && warning.contains("membership: dynamic")) }
     }
 }

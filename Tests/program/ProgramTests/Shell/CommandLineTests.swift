@@ -98,12 +98,6 @@ struct CommandLineTests {
         #expect(transcript.error == "attest-worker: the broker is down: start it.\n")
     }
 
-    @Test func `control characters in arguments never reach the terminal`() {
-        let (code, transcript) = run("sample", "--con\u{1B}[2J")
-        #expect(code == 2)
-        #expect(!transcript.error.contains("\u{1B}"))
-    }
-
     @Test(arguments: [["sample", "--help"], ["help", "sample"]])
     func `help lists every option on standard output, with exit code 0`(arguments: [String]) {
         let (code, transcript) = Transcript.run(arguments, commands: [Self.sample])

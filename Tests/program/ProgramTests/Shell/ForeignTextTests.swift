@@ -1,9 +1,5 @@
-internal import AppAttest
-internal import AppCheck
 internal import JSON
-internal import Pipeline
 internal import Settings
-internal import Streams
 internal import TestKit
 internal import Testing
 

@@ -18,9 +18,7 @@ struct OutputFileTests {
         _ text: String,
         _ placement: OutputFile.Placement,
         holds content: OutputFile.Content = .plain
-    )
-        throws
-    {
+    ) throws {
         let file = try OutputFile(path, placement, holds: content)
         try file.write(Array(text.utf8))
         try file.close()

@@ -1,7 +1,5 @@
-internal import AppCheck
 internal import Testing
 
-@testable internal import Commands
 @testable internal import Reports
 
 @Suite("reasons")

@@ -1,7 +1,5 @@
 internal import AppCheck
-internal import Foundation
 internal import Settings
-internal import Streams
 internal import TestKit
 internal import Testing
 internal import Threads
@@ -21,11 +19,9 @@ struct ToolTextTests {
 
     @Test func `one record is told as one`() throws {
         let folder = try SimulationFolder()
-        let (config, capture) = (folder.config, folder.file("capture"))
-        let made = Transcript.run(
-            ["simulate", "--config", config, "--new-config", "--devices", "1", "--records", "1", "--output", capture]
-        )
-        #expect(made.code == 0 && made.transcript.output.contains("wrote 1 record of 1 device to "))
+        let load = ["--devices", "1", "--records", "1", "--output", folder.file("capture")]
+        let (code, transcript) = folder.simulate(["--new-config"] + load)
+        #expect(code == 0 && transcript.output.contains("wrote 1 record of 1 device to "))
     }
 
     @Test func `in the background no progress is drawn on the terminal`() {

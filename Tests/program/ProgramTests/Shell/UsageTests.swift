@@ -1,7 +1,5 @@
-internal import AppAttest
 internal import AppCheck
 internal import CommandFrame
-internal import DeviceLab
 internal import Foundation
 internal import Settings
 internal import TestKit
@@ -110,12 +108,21 @@ struct UsageTests {
     ]
 
     private static let reports = [
+        ("replay --config DIR --output DIR/new", "--input CAPTURE is required"),
+        ("replay --config DIR --output DIR/new --input - -", "standard input is named twice"),
+        ("replay --config DIR --output DIR/new --input - --keys -", "--input and --keys cannot both"),
+        ("replay IN --lanes 0", "--lanes must be a whole number"),
         ("replay IN --diff x", "--diff needs --report FILE or --json"),
         ("replay IN --json --summary -", "--summary and --json cannot both be standard output."),
         ("replay IN --report r --diff -", "not standard input"),
         ("replay IN --report - --summary -", "--summary and --report cannot both be standard output."),
         ("replay IN --report - --explain -", "--explain and --report cannot both be standard output."),
+        ("replay IN --explain - --summary -", "--summary and --explain cannot both be standard output."),
         ("replay IN --report DIR/capture", "would be overwritten"),
+        ("replay IN --explain DIR/capture", "would be overwritten"),
+        ("replay IN --summary DIR/capture", "is the file of --input and would be overwritten"),
+        ("replay --config DIR --input DIR/out/results.ndjson --output DIR/out", "is the file of --input and would be"),
+        ("replay IN --keys DIR/out/../out/results.ndjson", "is the file of --keys and would be overwritten"),
         ("replay IN --report r --diff DIR/out/results.ndjson", "would be overwritten"),
         ("rollout --config DIR --input DIR/capture --report - --json", "cannot both be standard output"),
         ("rollout --config DIR --input DIR/capture --report DIR/capture", "would be overwritten"),
@@ -160,7 +167,7 @@ struct UsageTests {
         try directory.write("key.pem", KeyText.p256)
         try directory.write("", to: "capture")
         try FileManager.default.createDirectory(atPath: directory.file("out"), withIntermediateDirectories: true)
-        try directory.write("", to: "out/results.ndjson")
+        try directory.write("kept", to: "out/results.ndjson")
         let before = try FileManager.default.subpathsOfDirectory(atPath: directory.path)
         let worker = try directory.text("worker.json")
         let given = line.split(separator: " ").map(String.init).flatMap { word -> [String] in
@@ -173,7 +180,7 @@ struct UsageTests {
         #expect(error.filter(\.isNewline).count == 1, "\(error)")
         #expect(!error.contains("?.") && !error.contains(".."), "no sentence ends twice: \(error)")
         #expect(try FileManager.default.subpathsOfDirectory(atPath: directory.path) == before)
-        #expect(try directory.text("worker.json") == worker)
+        #expect(try directory.text("worker.json") == worker && directory.text("out/results.ndjson") == "kept")
     }
 
     @Test(arguments: AttestWorker.commands.map(\.name))

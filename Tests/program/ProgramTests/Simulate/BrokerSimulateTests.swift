@@ -1,10 +1,7 @@
-internal import Foundation
 internal import JSON
 internal import Streams
 internal import TestKit
 import Testing
-
-@testable internal import Commands
 
 @Suite("simulate --brokers")
 struct BrokerSimulateTests {

@@ -4,6 +4,7 @@ import HTTPClient
 import JSON
 import TestKit
 import Testing
+import Threads
 
 @testable import Lab
 
@@ -128,43 +129,37 @@ final class StubGateway {
     static let header = "h34d3r"
 
     private let server: HTTPCallServer
-    private let table: AnswerTable
+    private let answers: Locked<Answers>
 
     init(_ fault: Fault? = nil) throws {
-        let table = AnswerTable(fault)
-        self.table = table
+        let answers = Locked(Answers(fault: fault))
+        self.answers = answers
         server = try HTTPCallServer(address: "127.0.0.1", port: 0) { call, responder in
-            responder.answer(table.answer(call))
+            responder.answer(answers.withLock { $0.answer(call) })
         }
     }
 
     var port: UInt16 { server.port }
-    var calls: [HTTPCall] { table.all }
+    var calls: [HTTPCall] { answers.withLock { $0.calls } }
 
-    private final class AnswerTable: @unchecked Sendable {
-        private let lock = NSLock()
-        private let fault: Fault?
-        private var calls: [HTTPCall] = []
+    private struct Answers {
+        let fault: Fault?
+        var calls: [HTTPCall] = []
         private var used: Set<String> = []
 
-        init(_ fault: Fault?) { self.fault = fault }
+        init(fault: Fault?) { self.fault = fault }
 
-        var all: [HTTPCall] { lock.withLock { calls } }
-
-        func answer(_ call: HTTPCall) -> HTTPReply {
-            lock.withLock {
-                calls.append(call)
-                let path = String(decoding: call.target, as: UTF8.self)
-                if fault == .unknownApp {
-                    return HTTPReply(status: 404, body: Array(#"{"error":{"status":"NOT_FOUND"}}"#.utf8))
-                }
-                let id = fault == .sameID ? "one" : "id-\(calls.count)"
-                let body = (try? body(path, call.body)) ?? "no JSON"
-                return HTTPReply(status: 200, headers: [("X-Request-Id", id)], body: Array(body.utf8))
+        mutating func answer(_ call: HTTPCall) -> HTTPReply {
+            calls.append(call)
+            if fault == .unknownApp {
+                return HTTPReply(status: 404, body: Array(#"{"error":{"status":"NOT_FOUND"}}"#.utf8))
             }
+            let id = fault == .sameID ? "one" : "id-\(calls.count)"
+            let body = (try? body(String(decoding: call.target, as: UTF8.self), call.body)) ?? "no JSON"
+            return HTTPReply(status: 200, headers: [("X-Request-Id", id)], body: Array(body.utf8))
         }
 
-        private func body(_ path: String, _ body: [UInt8]) throws -> String {
+        private mutating func body(_ path: String, _ body: [UInt8]) throws -> String {
             let root = try JSONDocument(parsing: body.isEmpty ? Array("{}".utf8) : body).root
             let number = fault == .sameToken ? 0 : calls.count
             let app = path.split(separator: "/").last.map { $0.split(separator: ":").dropLast().joined(separator: ":") }

@@ -19,14 +19,18 @@ struct NewConfigTests {
         "anchors/lab-receipt-root.pem",
     ]
 
-    private func newConfig(_ folder: SimulationFolder) throws -> String {
+    private let folder: SimulationFolder
+
+    init() throws { folder = try SimulationFolder() }
+
+    private func newConfig() throws -> String {
         let transcript = try Transcript.done(["new-config", "--config", folder.config])
         #expect(transcript.error.isEmpty)
         return transcript.output
     }
 
     /// Every file below the folder, by its path in it.
-    private func contents(of folder: SimulationFolder) throws -> Set<String> {
+    private func contents() throws -> Set<String> {
         let files = FileManager.default
         return try Set(
             files.subpathsOfDirectory(atPath: folder.path).filter { name in
@@ -37,11 +41,10 @@ struct NewConfigTests {
     }
 
     @Test func `the configuration is complete, loads without warnings, and every file is listed`() throws {
-        let folder = try SimulationFolder()
-        let output = try newConfig(folder)
+        let output = try newConfig()
         let prefix = "wrote \(folder.path)/"
         let listed = output.split(separator: "\n").filter { $0.hasPrefix(prefix) }.map { $0.dropFirst(prefix.count) }
-        #expect(try Set(listed.map(String.init)) == contents(of: folder))
+        #expect(try Set(listed.map(String.init)) == contents())
         #expect(listed.count == Self.files.count + 3, "one key of each kind")
         let loaded = try LoadedConfiguration.load(directory: folder.config)
         #expect(loaded.warnings(now: 0) == [])
@@ -64,8 +67,8 @@ struct NewConfigTests {
     }
 
     @Test func `simulate --new-config writes the same files, except for secrets, and overwrites none`() throws {
-        let (folder, other) = (try SimulationFolder(), try SimulationFolder())
-        _ = try newConfig(folder)
+        let other = try SimulationFolder()
+        _ = try newConfig()
         #expect(other.simulate(SimulationFolder.least).code == 2, "there is no configuration yet")
         #expect(other.simulate(SimulationFolder.least + ["--new-config"]).code == 0)
         for file in ["apps.json", "kafka.properties"] {
@@ -87,8 +90,7 @@ struct NewConfigTests {
     }
 
     @Test func `the directory serves a gateway too, without warnings, by the key set of its own signing key`() throws {
-        let folder = try SimulationFolder()
-        _ = try newConfig(folder)
+        _ = try newConfig()
         let gateway = try LoadedGateway.load(directory: folder.config)
         #expect(gateway.warnings(now: 0) == [])
         let worker = try LoadedConfiguration.load(directory: folder.config)
@@ -100,8 +102,7 @@ struct NewConfigTests {
     }
 
     @Test func `the printed commands exist, with their options`() throws {
-        let folder = try SimulationFolder()
-        let lines = try newConfig(folder).split(separator: "\n").filter { $0.hasPrefix("  attest-worker ") }
+        let lines = try newConfig().split(separator: "\n").filter { $0.hasPrefix("  attest-worker ") }
         #expect(lines.count == 9)
         for line in lines {
             let words = line.split(separator: " ").dropFirst().map(String.init)
@@ -113,7 +114,6 @@ struct NewConfigTests {
 
     @Test(arguments: files)
     func `an existing file is never overwritten, and nothing else is written`(file: String) throws {
-        let folder = try SimulationFolder()
         let anchors = folder.file("config/anchors")
         try FileManager.default.createDirectory(atPath: anchors, withIntermediateDirectories: true)
         try folder.write("mine", to: "config/" + file)
@@ -122,12 +122,11 @@ struct NewConfigTests {
         #expect(
             transcript.error == "attest-worker: \(folder.path)/config/\(file) already exists: name another directory.\n"
         )
-        #expect(try contents(of: folder) == ["config/" + file])
+        #expect(try contents() == ["config/" + file])
         #expect(try folder.bytes("config/" + file) == Array("mine".utf8))
     }
 
     @Test func `a directory that cannot be made ends with one line and exit code 1`() throws {
-        let folder = try SimulationFolder()
         try folder.write("", to: "file")
         let (code, transcript) = Transcript.run(["new-config", "--config", folder.file("file/config")])
         #expect(code == 1 && transcript.output.isEmpty)
