@@ -56,7 +56,6 @@ enum HostileRules {
             names: .standard,
             partitions: partitions,
             partitioner: .murmur2,
-            properties: KafkaProperties(),
             replyTo: 0
         )
     }

@@ -18,7 +18,6 @@ package enum BrokerQuery: Sendable, Equatable {
     ///
     /// - Parameter again: asked with the others; if that fails, only the first of these is asked alone.
     case ends([Int32], again: [Int32])
-    /// The group's members.
     case members
     /// Aborts the transaction that is open under a transactional id, and fences its producer.
     case abortTransaction(of: [UInt8])
@@ -54,7 +53,6 @@ package struct CommittedOffset: Sendable, Equatable {
     package var partition: Int32
     /// The next offset to read; nil = nothing is committed.
     package var offset: Int64?
-    /// The metadata committed with it.
     package var metadata: [UInt8]
 
     package init(partition: Int32, offset: Int64?, metadata: [UInt8] = []) {
@@ -86,8 +84,6 @@ package struct Watermarks: Sendable, Equatable {
 package struct PartitionOffset: Sendable, Equatable {
     /// Stands for "the oldest record there is".
     package static let beginning: Int64 = -2
-    /// Stands for "the next record that is written".
-    package static let end: Int64 = -1
     /// Stands for "the group's committed offset", which the library asks for by itself.
     package static let stored: Int64 = -1_000
 

@@ -32,16 +32,20 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// for other faults.
     package private(set) var acknowledgedShare: Double?
 
+    /// The consequences are those of the code alone, but for any that is given.
     package init(
         code: Int32,
         name: String,
         message: String,
-        isFatal: Bool = false,
-        isRetriable: Bool = false,
-        requiresAbort: Bool = false
+        isFatal: Bool? = nil,
+        isRetriable: Bool? = nil,
+        requiresAbort: Bool? = nil
     ) {
+        let known = KafkaErrorCode(rawValue: code)
         (self.code, self.name, self.message) = (code, name, message)
-        (self.isFatal, self.isRetriable, self.requiresAbort) = (isFatal, isRetriable, requiresAbort)
+        self.isFatal = isFatal ?? known?.isFatal ?? false
+        self.isRetriable = isRetriable ?? known?.isRetriable ?? false
+        self.requiresAbort = requiresAbort ?? known?.requiresAbort ?? false
     }
 
     /// The code by name; nil for those that this program has no use for.
@@ -107,7 +111,6 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
         changed { ($0.isFatal, $0.requiresAbort) = (isFatal, requiresAbort) }
     }
 
-    /// The same fault with another message.
     package func with(message: String) -> KafkaFault { changed { $0.message = message } }
 
     /// The same fault of a connection, which a client may have that was made too long ago.
@@ -129,7 +132,6 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The same fault of a record for this topic.
     package func of(topic: String) -> KafkaFault { changed { $0.refusedTopic = topic } }
 
-    /// The same fault with the refused topic.
     package func refusing(topic: String) -> KafkaFault {
         with(message: "\(message); refused: topic \(topic)").of(topic: topic)
     }
@@ -162,7 +164,6 @@ package struct KafkaFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// A wrong setting or argument.
     package static func invalid(_ message: String) -> KafkaFault { KafkaFault(.invalidArg, message) }
 
-    /// A call that ran out of time.
     package static func timedOut(_ message: String, requiresAbort: Bool = false) -> KafkaFault {
         KafkaFault(.timedOut, message).with(isFatal: false, requiresAbort: requiresAbort)
     }
@@ -187,19 +188,6 @@ package enum RefusedResource: Sendable {
 }
 
 extension KafkaFault {
-    /// A fault from a bare code and its name: the code alone says what follows from it.
-    package init(code: Int32, name: String, message: String) {
-        let known = KafkaErrorCode(rawValue: code)
-        self.init(
-            code: code,
-            name: name,
-            message: message,
-            isFatal: known?.isFatal ?? false,
-            isRetriable: known?.isRetriable ?? false,
-            requiresAbort: known?.requiresAbort ?? false
-        )
-    }
-
     /// A fault of a code that this program knows.
     package init(_ code: KafkaErrorCode, _ message: String) {
         self.init(code: code.rawValue, name: code.name, message: message)

@@ -38,16 +38,12 @@ extension InboundRecord {
     static func request(path: String, body: [(String, [UInt8])]) -> [UInt8] {
         var json = JSONWriter(capacity: body.reduce(384) { $0 + $1.1.count * 4 / 3 })
         json.beginObject()
-        json.member("path", path)
-        json.key("body")
-        json.beginObject()
         for (name, bytes) in body {
             json.key(named: name)
             json.base64(bytes)
         }
         json.endObject()
-        json.endObject()
-        return json.takeBytes()
+        return StockCall.record(path: path, body: json.takeBytes())
     }
 }
 

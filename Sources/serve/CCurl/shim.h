@@ -9,10 +9,6 @@ static inline CURLcode CCurl_setNumber(CURL *easy, CURLoption option, long value
     return curl_easy_setopt(easy, option, value);
 }
 
-static inline CURLcode CCurl_setSize(CURL *easy, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(easy, option, value);
-}
-
 // The library copies the text.
 static inline CURLcode CCurl_setText(CURL *easy, CURLoption option, const char *text) {
     return curl_easy_setopt(easy, option, text);

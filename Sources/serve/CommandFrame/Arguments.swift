@@ -57,6 +57,24 @@ package struct Arguments: Sendable, Equatable {
         }
     }
 
+    package func engine() throws(UsageFault) -> EngineUse? {
+        try value("--engine", "one of \(EngineUse.names)") { EngineUse(rawValue: $0) }
+    }
+
+    /// The value of `--partitions`: `3` or `0,2,5-7`; nil without it.
+    package func partitions() throws(UsageFault) -> Set<Int32>? {
+        try value("--partitions", "numbers like 3 or 0,2,5-7") { text -> Set<Int32>? in
+            var numbers: Set<Int32> = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
+                guard bounds.count <= 2, let first = bounds[0], let last = bounds[bounds.count - 1] else { return nil }
+                guard first >= 0, first <= last, last < 1_000_000 else { return nil }
+                numbers.formUnion(first...last)
+            }
+            return numbers
+        }
+    }
+
     private static func describe(_ range: ClosedRange<Int>) -> String {
         range.upperBound == Int.max
             ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
@@ -64,12 +82,6 @@ package struct Arguments: Sendable, Equatable {
 
     private static func short(_ number: Double) -> String {
         number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
-    }
-}
-
-extension Arguments {
-    package func engine() throws(UsageFault) -> EngineUse? {
-        try value("--engine", "one of \(EngineUse.names)") { EngineUse(rawValue: $0) }
     }
 }
 
@@ -87,20 +99,4 @@ extension Option {
         "engine to verify with instead of the configured one: \(EngineUse.names)",
         choices: EngineUse.allCases.map(\.rawValue)
     )
-}
-
-extension Arguments {
-    /// The value of `--partitions`: `3` or `0,2,5-7`; nil without it.
-    package func partitions() throws(UsageFault) -> Set<Int32>? {
-        try value("--partitions", "numbers like 3 or 0,2,5-7") { text -> Set<Int32>? in
-            var numbers: Set<Int32> = []
-            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-                let bounds = part.split(separator: "-", omittingEmptySubsequences: false).map { Int32($0) }
-                guard bounds.count <= 2, let first = bounds[0], let last = bounds[bounds.count - 1] else { return nil }
-                guard first >= 0, first <= last, last < 1_000_000 else { return nil }
-                numbers.formUnion(first...last)
-            }
-            return numbers
-        }
-    }
 }

@@ -55,7 +55,7 @@ package struct Console {
     /// - Throws: ``CommandFault`` where they do not arrive (a full disk); a silent fault where the reader went away.
     package func deliver(_ bytes: [UInt8]) throws {
         do { try writeOutput(bytes) } catch let fault as WriteFault where fault.isBrokenPipe {
-            throw ReaderGone()
+            throw SilentEnd()
         } catch { throw StreamFailure.fault(error) }
     }
 

@@ -27,7 +27,8 @@ package enum HelpText {
         var rows = command.options.map { ($0.usage, $0.summary + note($0)) }
         if let operands = command.operands { rows.append((operands.placeholder, operands.summary)) }
         let table = wrapped(rows)
-        let text = "Usage: " + wrapped(parts) + "\n\n" + command.summary.capitalizedSentence + "\n\n" + table
+        let sentence: String = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + "."
+        let text = "Usage: " + wrapped(parts) + "\n\n" + sentence + "\n\n" + table
         return command.notes.isEmpty ? text : text + "\n\n" + reflowed(command.notes)
     }
 
@@ -91,8 +92,4 @@ package enum HelpText {
         }
         return lines.joined(separator: "\n")
     }
-}
-
-extension String {
-    fileprivate var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() + "." }
 }

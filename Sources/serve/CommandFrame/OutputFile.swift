@@ -59,7 +59,7 @@ package final class OutputFile {
         if let replaced { _ = unsafe unlink(replaced.temporary) }
     }
 
-    /// - Throws: ``CommandFault``; ``ReaderGone`` where standard output is a pipe without a reader.
+    /// - Throws: ``CommandFault``; ``SilentEnd`` where standard output is a pipe without a reader.
     package func write(_ bytes: [UInt8]) throws {
         guard let compressor else { return try put(bytes) }
         try compressor.append(bytes, write: put)
@@ -85,7 +85,7 @@ package final class OutputFile {
     }
 
     private func fault(_ fault: WriteFault) throws -> CommandFault {
-        if file == STDOUT_FILENO, fault.isBrokenPipe { throw ReaderGone() }
+        if file == STDOUT_FILENO, fault.isBrokenPipe { throw SilentEnd() }
         let place = file == STDOUT_FILENO ? "to standard output" : path
         return CommandFault("cannot write \(place): \(POSIXText.describe(fault.code)).")
     }
@@ -124,8 +124,10 @@ package final class OutputFile {
     private static func temporary(_ path: String) -> String { "\(path).\(getpid()).new" }
 }
 
-/// Standard output's reader left: the command ends silently, as commands in a pipe do.
-struct ReaderGone: ExplainedFault {
-    let exitCode = ExitCode.failed
-    let sentence = ""
+/// The end of a command that says no more: its sentence is in the log already, or standard output's reader has left.
+package struct SilentEnd: ExplainedFault {
+    package let exitCode: Int32
+    package let sentence = ""
+
+    package init(exitCode: Int32 = ExitCode.failed) { self.exitCode = exitCode }
 }

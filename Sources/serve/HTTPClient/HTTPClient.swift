@@ -15,7 +15,6 @@ internal import Threads
     private var handles: [UInt64: UInt] = [:]
     /// Calls that ended before they began.
     private var stillborn: [ClientEnding] = []
-    /// Connections made so far.
     package private(set) var connectionsMade = 0
 
     /// The library's own state, which lasts as long as the process: made once, whichever thread comes first.

@@ -43,7 +43,6 @@ internal import CCurl
 
     var connectionsMade: Int { unsafe CCurl_number(easy, CURLINFO_NUM_CONNECTS) }
 
-    /// The ending of the call.
     func ending(_ code: CURLcode) -> ClientEnding {
         let microseconds = unsafe CCurl_size(easy, CURLINFO_TOTAL_TIME_T)
         let status = unsafe CCurl_number(easy, CURLINFO_RESPONSE_CODE)
@@ -88,7 +87,7 @@ internal import CCurl
         }
         if call.method == .post {
             try set(CURLOPT_POST, 1)
-            try check(unsafe CCurl_setSize(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.count)))
+            try set(CURLOPT_POSTFIELDSIZE, request.count)
         }
         try setHeaders(call)
         // Unretained: this object owns the handle, and the callbacks end with it.

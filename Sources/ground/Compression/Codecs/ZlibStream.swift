@@ -27,7 +27,7 @@ internal import CZlib
         _ input: UnsafeRawBufferPointer,
         _ output: UnsafeMutableRawBufferPointer,
         flush: Int32
-    ) -> (code: Int32, progress: CodecProgress) {
+    ) throws(CompressionFault) -> CodecProgress {
         // Sizes are 32 bits wide; callers come again with the rest.
         let (given, room) = (UInt32(clamping: input.count), UInt32(clamping: output.count))
         // The library only reads the input; neither address is used after the call.
@@ -40,7 +40,8 @@ internal import CZlib
         let code = unsafe direction == .inflate ? inflate(stream, flush) : deflate(stream, flush)
         let consumed = unsafe given - stream.pointee.avail_in
         let produced = unsafe room - stream.pointee.avail_out
-        return (code, CodecProgress(consumed: Int(consumed), produced: Int(produced)))
+        guard [Z_OK, Z_BUF_ERROR, Z_STREAM_END].contains(code) else { throw CompressionFault(message) }
+        return CodecProgress(consumed: Int(consumed), produced: Int(produced), isDone: code == Z_STREAM_END)
     }
 
     /// Ready for another member.
@@ -51,7 +52,7 @@ internal import CZlib
     }
 
     /// The library's message about its last fault.
-    var message: String {
+    private var message: String {
         // A static text of the library, copied at once.
         unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no reason was given"
     }
@@ -72,12 +73,8 @@ final class GzipDecoder: StreamCodec {
         if hasEnded { stream.reset() }
         hasEnded = false
         // Both buffers are the caller's, for this call.
-        var (code, progress) = unsafe stream.call(input, output, flush: Z_NO_FLUSH)
-        switch code {
-        case Z_OK, Z_BUF_ERROR: break
-        case Z_STREAM_END: (hasEnded, progress.isDone) = (true, true)
-        default: throw CompressionFault(stream.message)
-        }
+        let progress = try unsafe stream.call(input, output, flush: Z_NO_FLUSH)
+        hasEnded = progress.isDone
         return progress
     }
 }
@@ -96,12 +93,6 @@ final class GzipEncoder: StreamCodec {
         ends: Bool
     ) throws(CompressionFault) -> CodecProgress {
         // Both buffers are the caller's, for this call.
-        var (code, progress) = unsafe stream.call(input, output, flush: ends ? Z_FINISH : Z_NO_FLUSH)
-        switch code {
-        case Z_OK, Z_BUF_ERROR: break
-        case Z_STREAM_END: progress.isDone = true
-        default: throw CompressionFault(stream.message)
-        }
-        return progress
+        try unsafe stream.call(input, output, flush: ends ? Z_FINISH : Z_NO_FLUSH)
     }
 }

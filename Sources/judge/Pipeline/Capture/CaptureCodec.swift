@@ -54,7 +54,9 @@ package enum CaptureCodec {
         swap(&buffer, &output)
         var writer = JSONWriter(appendingTo: buffer)
         buffer = []
-        begin(record.topic, record.partition, record.offset, record.timestamp, in: &writer)
+        writer.beginObject()
+        writer.member("topic", record.topic)
+        write(record.partition, record.offset, record.timestamp, to: &writer)
         write(record.headers, to: &writer)
         end(record.key, record.value, in: &writer)
         output = writer.takeBytes()
@@ -85,18 +87,6 @@ package enum CaptureCodec {
             end(outputs[index].key, outputs[index].value, in: &writer)
         }
         return writer.takeBytes()
-    }
-
-    private static func begin(
-        _ topic: String,
-        _ partition: Int32,
-        _ offset: Int64,
-        _ timestamp: Int64,
-        in writer: inout JSONWriter
-    ) {
-        writer.beginObject()
-        writer.member("topic", topic)
-        write(partition, offset, timestamp, to: &writer)
     }
 
     private static func write(_ partition: Int32, _ offset: Int64, _ timestamp: Int64, to writer: inout JSONWriter) {

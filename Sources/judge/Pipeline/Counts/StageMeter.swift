@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Threads
 
 /// The processor time of each stage, over all threads: what aborted batches cost counts too.
 package final class StageMeter: Sendable {
@@ -6,41 +6,23 @@ package final class StageMeter: Sendable {
     package typealias Clock = @Sendable () -> Int64
 
     private let clock: Clock?
-    private let decoding = Atomic<Int64>(0)
-    private let resolving = Atomic<Int64>(0)
-    private let verifying = Atomic<Int64>(0)
-    private let admitting = Atomic<Int64>(0)
-    private let encoding = Atomic<Int64>(0)
+    /// Nanoseconds by the stages' numbers, which begin with 1.
+    private let times = Locked([Int64](repeating: 0, count: WorkStage.allCases.count + 1))
 
     /// - Parameter clock: nil = nothing is measured.
     package init(clock: Clock? = nil) { self.clock = clock }
 
     /// Nanoseconds so far.
-    package subscript(stage: WorkStage) -> Int64 {
-        switch stage {
-        case .decoding: decoding.load(ordering: .relaxed)
-        case .resolving: resolving.load(ordering: .relaxed)
-        case .verifying: verifying.load(ordering: .relaxed)
-        case .admitting: admitting.load(ordering: .relaxed)
-        case .encoding: encoding.load(ordering: .relaxed)
-        }
-    }
+    package subscript(stage: WorkStage) -> Int64 { times.withLock { $0[Int(stage.rawValue)] } }
 
     /// Runs `body`, and counts its time: once for a grain, never for a record.
     func during<Result>(_ stage: WorkStage, _ body: () -> Result) -> Result {
         guard let clock else { return body() }
         let began = clock()
-        defer { add(clock() - began, to: stage) }
-        return body()
-    }
-
-    private func add(_ nanoseconds: Int64, to stage: WorkStage) {
-        switch stage {
-        case .decoding: decoding.add(nanoseconds, ordering: .relaxed)
-        case .resolving: resolving.add(nanoseconds, ordering: .relaxed)
-        case .verifying: verifying.add(nanoseconds, ordering: .relaxed)
-        case .admitting: admitting.add(nanoseconds, ordering: .relaxed)
-        case .encoding: encoding.add(nanoseconds, ordering: .relaxed)
+        defer {
+            let time = clock() - began
+            times.withLock { $0[Int(stage.rawValue)] += time }
         }
+        return body()
     }
 }

@@ -4,6 +4,12 @@ internal import Streams
 
 /// Decode's checks of the record around a request.
 extension DecodeStage {
+    /// nil where the headers exceed a limit: see ``HeaderReading``.
+    func headers(of record: InboundRecord) -> HeaderReading? {
+        let limits = settings.limits
+        return HeaderReading(record.headers, headerBytes: limits.headerBytes, requestIDBytes: limits.requestIDBytes)
+    }
+
     /// The reason why a record has no value that can be read.
     func letter(
         _ record: InboundRecord,
@@ -88,13 +94,7 @@ extension DecodeStage {
             _ = placed(.request(request), record, trace)
             return request
         }
-        let limits = settings.limits
-        let headers = HeaderReading(
-            record.headers,
-            headerBytes: limits.headerBytes,
-            requestIDBytes: limits.requestIDBytes
-        )
-        let hasHeaders = headers != nil && record.hasReadableHeaders
+        let hasHeaders = headers(of: record) != nil && record.hasReadableHeaders
         guard letter(record, hasHeaders: hasHeaders, trace) == nil, let value = record.value else { return nil }
         let read = decoder.decode(value, trace)
         _ = placed(read, record, trace)

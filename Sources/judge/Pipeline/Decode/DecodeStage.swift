@@ -71,11 +71,7 @@ package struct DecodeStage: Sendable {
     ) -> DecodedRecord {
         var record = polled
         if !poison.isEmpty, let letter = poisonous(record, poison) { return letter }
-        let headers = HeaderReading(
-            record.headers,
-            headerBytes: settings.limits.headerBytes,
-            requestIDBytes: settings.limits.requestIDBytes
-        )
+        let headers = headers(of: record)
         let hasHeaders = headers != nil && record.hasReadableHeaders
         let shape = shape(of: record, hasHeaders: hasHeaders, &reading.paths)
         let digest = SHA256.hash(record.value ?? [])

@@ -105,17 +105,9 @@ package struct EncodeStage: Sendable {
         _ value: [UInt8],
         status: Status? = nil
     ) -> OutboundRecord {
-        var record = OutboundRecord(
-            stream: stream,
-            partition: decoded.record.partition,
-            sourceOffset: decoded.record.offset,
-            sourceTimestamp: decoded.record.timestamp,
-            key: decoded.record.key,
-            value: value,
-            otherHeaders: decoded.traceHeaders,
-            requestID: decoded.requestID.utf8,
-            status: status?.code
-        )
+        var record = OutboundRecord(stream, of: decoded.record, key: decoded.record.key, value: value)
+        record.otherHeaders = decoded.traceHeaders
+        (record.requestID, record.status) = (decoded.requestID.utf8, status?.code)
         // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
         if !fits(record.byteCount) { record.key = nil }
         return record
@@ -171,15 +163,8 @@ package struct EncodeStage: Sendable {
         ]
         // Thousands of headers cost more than any value: they are left out at once.
         let isFlooded = record.headers.count > HeaderReading.maxHeaders
-        var letter = OutboundRecord(
-            stream: .deadLetters,
-            partition: record.partition,
-            sourceOffset: record.offset,
-            sourceTimestamp: record.timestamp,
-            key: record.key,
-            value: record.value,
-            otherHeaders: isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
-        )
+        var letter = OutboundRecord(.deadLetters, of: record, key: record.key, value: record.value)
+        letter.otherHeaders = isFlooded ? origin : record.headers.filter { !$0.name.starts(with: "dlq.".utf8) } + origin
         letter.requestID = decoded.requestID.utf8
         guard decoded.isPoisonous || isFlooded || !fits(letter.byteCount) else { return letter }
         // The value is dropped first, and its hash kept; then the headers, then the key.
@@ -193,6 +178,20 @@ package struct EncodeStage: Sendable {
         if decoded.isPoisonous || !fits(letter.byteCount) { letter.otherHeaders = origin + mark }
         if decoded.isPoisonous || !fits(letter.byteCount) { letter.key = nil }
         return letter
+    }
+}
+
+extension OutboundRecord {
+    /// An output that a request brings, on the request's partition number.
+    init(_ stream: OutputTopic, of request: InboundRecord, key: [UInt8]?, value: [UInt8]?) {
+        self.init(
+            stream: stream,
+            partition: request.partition,
+            sourceOffset: request.offset,
+            sourceTimestamp: request.timestamp,
+            key: key,
+            value: value
+        )
     }
 }
 

@@ -52,14 +52,7 @@ struct ReceiptEncoder {
     }
 
     private func record(_ keyID: KeyID, _ decoded: DecodedRecord, value: [UInt8]?) -> OutboundRecord {
-        OutboundRecord(
-            stream: .receipts,
-            partition: decoded.record.partition,
-            sourceOffset: decoded.record.offset,
-            sourceTimestamp: decoded.record.timestamp,
-            key: keyID.recordKey,
-            value: value
-        )
+        OutboundRecord(.receipts, of: decoded.record, key: keyID.recordKey, value: value)
     }
 
     private func headers(

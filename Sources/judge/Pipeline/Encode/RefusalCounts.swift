@@ -17,8 +17,6 @@ package struct RefusalCounts: Sendable, Equatable {
 
     package private(set) var counts: [Key: Int] = [:]
 
-    package init() {}
-
     package subscript(key: Key) -> Int { counts[key] ?? 0 }
 
     /// The counts in the order of apps, verbs and reasons.

@@ -29,12 +29,12 @@ package struct Explanation: Sendable {
     package let checks: [TracedCheck]
 
     /// The presented and expected values where the pipeline's reason is judged; before it, what has led to it.
-    package var comparisons: [Comparison] { (attestation.map { [$0.comparison] } ?? []) + ownComparisons }
+    package var comparisons: [Comparison] {
+        (attestation.map { [$0.comparison] } ?? []) + (failedCheck?.comparisons ?? [])
+    }
 
     /// The reading of the object under which the check would pass.
     package var reading: FittingReading? { failedCheck?.reading }
-
-    private var ownComparisons: [Comparison] { failedCheck?.comparisons ?? [] }
 
     private var failedCheck: TracedCheck? { checks.first { $0.outcome == reason.map { .failed($0) } } }
 }

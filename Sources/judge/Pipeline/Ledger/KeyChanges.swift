@@ -19,8 +19,6 @@ package struct KeyChanges: Sendable {
     private var places: [UInt32] = []
     package private(set) var count = 0
 
-    package init() {}
-
     /// nil = unchanged; nil in it = forgotten.
     package subscript(key: KeyID) -> KeyRecord?? {
         guard let number = number(of: key) else { return nil }

@@ -67,20 +67,11 @@ package enum LedgerCodec {
         version(&cbor)
         if let time = mark.streamTime { number(1, time.milliseconds, &cbor) }
         if let offset = position.appliedOffset { number(2, offset, &cbor) }
-        if let group = position.group {
-            cbor.unsigned(3)
-            cbor.bytes(group)
-        }
+        if let group = position.group { bytes(3, group, &cbor) }
         if let delivery = position.delivery { number(4, Int64(delivery.rawValue), &cbor) }
-        if let writer = position.writer {
-            cbor.unsigned(7)
-            cbor.bytes(writer)
-        }
+        if let writer = position.writer { bytes(7, writer, &cbor) }
         if let partitions = position.partitions { number(8, Int64(partitions), &cbor) }
-        if let move = position.move {
-            cbor.unsigned(9)
-            cbor.bytes(move)
-        }
+        if let move = position.move { bytes(9, move, &cbor) }
         return cbor.bytes
     }
 
@@ -174,6 +165,11 @@ package enum LedgerCodec {
     private static func version(_ cbor: inout CBORWriter) {
         cbor.unsigned(0)
         cbor.unsigned(schemaVersion)
+    }
+
+    private static func bytes(_ key: UInt64, _ value: [UInt8], _ cbor: inout CBORWriter) {
+        cbor.unsigned(key)
+        cbor.bytes(value)
     }
 
     private static func number(_ key: UInt64, _ value: Int64, _ cbor: inout CBORWriter) {

@@ -3,15 +3,12 @@ package import AppCheck
 internal import Streams
 
 /// A command of an operator that has taken effect: told once its batch is committed. No secret is in it.
-package struct OperatorAct: SourceFault, Equatable, CustomStringConvertible {
+package struct OperatorAct: LoopNotice, Equatable {
     package let command: OperatorCommand
     /// The operator's key.
     let key: SealingKeyID
     package let partition: Int32
     package let offset: Int64
-
-    package let endsLoop = false
-    package let requiresAbort = false
 
     package init(_ command: OperatorCommand, key: SealingKeyID, partition: Int32, offset: Int64) {
         (self.command, self.key, self.partition, self.offset) = (command, key, partition, offset)

@@ -45,20 +45,6 @@ extension BatchLoop {
         case finished
     }
 
-    /// The surroundings that a loop is given; see
-    /// ``BatchLoop/init(streams:settings:lanes:options:ledgers:post:wallClock:uptime:notice:)``.
-    struct Dependencies: Sendable {
-        let post: @Sendable (@escaping @Sendable () -> Void) -> Void
-        let wallClock: @Sendable () -> EvaluationTime?
-        let uptime: @Sendable () -> Int64?
-        let notice: @Sendable (any SourceFault) -> Void
-    }
-
-    var post: @Sendable (@escaping @Sendable () -> Void) -> Void { dependencies.post }
-    var wallClock: @Sendable () -> EvaluationTime? { dependencies.wallClock }
-    var uptime: @Sendable () -> Int64? { dependencies.uptime }
-    var notice: @Sendable (any SourceFault) -> Void { dependencies.notice }
-
     var work: WorkSlot { options.work }
     var slot: ExclusiveSection.Slot { options.slot }
     var settings: PipelineSettings { stages.settings }

@@ -15,7 +15,10 @@ package final class BatchLoop: @unchecked Sendable {
     let streams: StreamRoles
     let lanes: any LaneRunner
     let options: Options
-    let dependencies: Dependencies
+    let post: @Sendable (@escaping @Sendable () -> Void) -> Void
+    let wallClock: @Sendable () -> EvaluationTime?
+    let uptime: @Sendable () -> Int64?
+    let notice: @Sendable (any SourceFault) -> Void
     /// The stages of the settings that are in use.
     var stages: Stages
     var nextSettings = NextSettings.none { willSet { nextSettings.check(newValue) } }
@@ -57,8 +60,8 @@ package final class BatchLoop: @unchecked Sendable {
         notice: @escaping @Sendable (any SourceFault) -> Void = { _ in }
     ) {
         (self.streams, self.lanes, self.options, self.ledgers) = (streams, lanes, options, ledgers)
-        let uptime = uptime ?? { wallClock()?.milliseconds }
-        dependencies = Dependencies(post: post, wallClock: wallClock, uptime: uptime, notice: notice)
+        (self.post, self.wallClock, self.notice) = (post, wallClock, notice)
+        self.uptime = uptime ?? { wallClock()?.milliseconds }
         stages = Stages(settings: settings, options: options, places: tally.answers.places(of: settings.registry))
         breaker = Breaker(limits: options.breaker)
         cut = BatchCut(pace: BatchPace(most: options.batch.records), suspects: options.suspects)
@@ -89,8 +92,6 @@ package final class BatchLoop: @unchecked Sendable {
 
     /// Whether a commit has failed that may be durable all the same, and the ledger was not read back since.
     package var isInDoubt: Bool { !doubted.isEmpty }
-
-    var phaseIsStopped: Bool { phase.isStopped }
 
     /// Why nothing is judged; nil = the clocks agree.
     package var clockDoubt: ClockDoubt? { clocks.present?.doubt }

@@ -46,19 +46,13 @@ package struct Breaker: Sendable {
 }
 
 /// Reported when the breaker opens: the worker is not ready until it closes.
-package struct BreakerOpen: SourceFault, CustomStringConvertible {
-    package let endsLoop = false
-    package let requiresAbort = false
-
+package struct BreakerOpen: LoopNotice {
     package var description: String {
         "too many requests met a bug of this program (dead letters with dlq.reason internal): nothing is taken for a while"
     }
 }
 
 /// Reported when records are tried again.
-package struct BreakerClosed: SourceFault, CustomStringConvertible {
-    package let endsLoop = false
-    package let requiresAbort = false
-
+package struct BreakerClosed: LoopNotice {
     package var description: String { "requests are taken again" }
 }

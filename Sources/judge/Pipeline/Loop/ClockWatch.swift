@@ -133,7 +133,7 @@ private struct NewestAges {
 }
 
 /// Reported when the wall clock contradicts the brokers': the worker pauses until the clocks agree.
-package struct ClockDoubt: SourceFault, Equatable, CustomStringConvertible {
+package struct ClockDoubt: LoopNotice, Equatable {
     package enum Kind: Sendable, Equatable {
         /// The broker's clock is ahead of ours, as records of this partition show.
         case behind(Int32)
@@ -145,9 +145,6 @@ package struct ClockDoubt: SourceFault, Equatable, CustomStringConvertible {
 
     package let kind: Kind
     package let milliseconds: Int64
-
-    package let endsLoop = false
-    package let requiresAbort = false
 
     package var description: String {
         let seconds = milliseconds / 1_000
@@ -166,11 +163,8 @@ package struct ClockDoubt: SourceFault, Equatable, CustomStringConvertible {
 }
 
 /// Reported when a ``ClockDoubt`` is over.
-package struct ClockAgreement: SourceFault, Equatable, CustomStringConvertible {
+package struct ClockAgreement: LoopNotice, Equatable {
     package let seconds: Int64
-
-    package let endsLoop = false
-    package let requiresAbort = false
 
     package var description: String {
         "nothing contradicts this machine's clock any more, after \(seconds) s: requests are judged"

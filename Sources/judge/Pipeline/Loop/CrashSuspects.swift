@@ -74,10 +74,8 @@ extension WorkItem {
 }
 
 /// Reported when a record is not tried any more.
-package struct CrashVerdict: SourceFault, CustomStringConvertible {
+package struct CrashVerdict: LoopNotice {
     package let item: WorkItem
-    package let endsLoop = false
-    package let requiresAbort = false
 
     package var description: String {
         "the request at partition \(item.place.partition), offset \(item.place.offset) ended this program "

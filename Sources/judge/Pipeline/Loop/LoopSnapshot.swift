@@ -57,7 +57,7 @@ extension BatchLoop {
     }
 
     private var condition: LoopSnapshot.Condition {
-        if phaseIsStopped { return .stopping }
+        if phase.isStopped { return .stopping }
         if assignment.restoration != nil { return .restoring }
         if let clockDoubt { return .paused(clockDoubt.description) }
         if breaker.isOpen { return .paused(BreakerOpen().description) }

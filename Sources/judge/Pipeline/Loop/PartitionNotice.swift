@@ -1,18 +1,11 @@
 package import Streams
 
 /// A notice about one partition, which does not stop the others.
-package struct PartitionNotice: SourceFault, Equatable, CustomStringConvertible {
+package struct PartitionNotice: LoopNotice, Equatable {
     package let partition: Int32
     package let sentence: String
     /// Whether the partition is held; else reading goes on.
     package let isHeld: Bool
-
-    package let endsLoop = false
-    package let requiresAbort = false
-
-    package init(partition: Int32, sentence: String, isHeld: Bool) {
-        (self.partition, self.sentence, self.isHeld) = (partition, sentence, isHeld)
-    }
 
     package var description: String {
         "partition \(partition)" + (isHeld ? " is held, the others go on: " : ": ") + sentence
@@ -20,12 +13,9 @@ package struct PartitionNotice: SourceFault, Equatable, CustomStringConvertible 
 }
 
 /// Which partitions came or went.
-package struct AssignmentNotice: SourceFault, Equatable, CustomStringConvertible {
+package struct AssignmentNotice: LoopNotice, Equatable {
     package let kind: Rebalance
     package let partitions: [Int32]
-
-    package let endsLoop = false
-    package let requiresAbort = false
 
     init(_ kind: Rebalance, _ partitions: [Int32]) { (self.kind, self.partitions) = (kind, partitions.sorted()) }
 

@@ -46,8 +46,6 @@ package enum ResolveStage {
 package struct CandidateKeys: Sendable {
     private var keys: [KeyID: P256PublicKey] = [:]
 
-    package init() {}
-
     package mutating func add(_ records: [DecodedRecord]) {
         for record in records {
             guard let key = record.claimedKey, let keyID = record.keyID else { continue }

@@ -215,8 +215,6 @@ package struct VerifiedGrain: Sendable {
     /// Second points that were computed on the way.
     package var secondPoints: [ComputedSecondPoint] = []
 
-    package init() {}
-
     /// Notes the second point of a request's key.
     mutating func add(_ second: P256SecondPoint, of check: SignatureCheck, in record: DecodedRecord) {
         guard record.bringsAssertion, let keyID = record.keyID, case .p256(let key, _, _, _) = check else { return }

@@ -54,3 +54,11 @@ extension SourceFault {
     package var isFenced: Bool { false }
     package var acknowledgedShare: Double? { nil }
 }
+
+/// News for the operator: the work goes on, and nothing of it is dropped.
+package protocol LoopNotice: SourceFault, CustomStringConvertible {}
+
+extension LoopNotice {
+    package var endsLoop: Bool { false }
+    package var requiresAbort: Bool { false }
+}

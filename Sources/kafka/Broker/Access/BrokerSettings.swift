@@ -40,7 +40,6 @@ package struct BrokerSettings: Sendable {
 }
 
 extension BrokerSettings {
-    /// The consumer group's name.
     package var group: String? { KafkaProperties(properties)["group.id"] }
 
     /// Refuses settings that no client accepts: a property that librdkafka does not know, a missing group or topic.

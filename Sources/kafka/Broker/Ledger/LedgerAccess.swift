@@ -39,7 +39,6 @@ package final class LedgerAccess {
         }
     }
 
-    /// The workers' group.
     package func groupID() throws(ConfigurationFault) -> String {
         guard let group else {
             throw ConfigurationFault("kafka.properties: group.id is missing; set it to the workers' own.")

@@ -28,25 +28,23 @@ package final class Admin {
         do throws(KafkaFault) {
             return try handle.topics(timeoutMilliseconds: first)
         } catch {
-            let fault = refused(error)
+            let fault = handle.refused(error)
             guard error.isRetriable, !fault.isRefusal, first < timeoutMilliseconds else { throw fault }
         }
         do throws(KafkaFault) {
             return try handle.topics(timeoutMilliseconds: timeoutMilliseconds - first)
-        } catch { throw refused(error) }
+        } catch { throw handle.refused(error) }
     }
 
     /// Whether a broker answers at all: the smallest question there is.
     package func ping(timeoutMilliseconds: Int) throws(KafkaFault) {
         owner.check()
         do throws(KafkaFault) { _ = try handle.brokerIDs(timeoutMilliseconds: timeoutMilliseconds) } catch {
-            throw refused(error)
+            throw handle.refused(error)
         }
     }
 
     private static let refusalMilliseconds = 3_000
-
-    func refused(_ fault: KafkaFault) -> KafkaFault { handle.refused(fault) }
 }
 
 extension Admin {
@@ -73,14 +71,14 @@ extension Admin {
         // The library's own timeout comes first; the extra second lets its answer arrive.
         guard let event = unsafe rd_kafka_queue_poll(queue, timeout.addingReportingOverflow(1_000).partialValue) else {
             handle.serve()
-            throw refused(handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms")))
+            throw handle.refused(handle.explained(.timedOut("\(action): no answer in \(timeoutMilliseconds) ms")))
         }
         defer { unsafe rd_kafka_event_destroy(event) }
         let code = unsafe rd_kafka_event_error(event)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
             handle.serve()
             let text = unsafe String(cString: rd_kafka_event_error_string(event))
-            throw refused(handle.explained(KafkaFault(code, "\(action): \(text)")))
+            throw handle.refused(handle.explained(KafkaFault(code, "\(action): \(text)")))
         }
         return try unsafe read(event)
     }

@@ -16,17 +16,8 @@ final class CallbackContext {
     var changes: [GroupEvent] = []
     /// Set while the consumer closes: no caller can answer a change any more, so the callback gives everything back.
     var isClosing = false
-    /// Delivered records whose offset is known.
-    var acknowledged = 0
-    /// Delivered records whose offset is not known, and records that were not delivered.
-    var failed = 0
-    /// The failed records that the library reports as delivered.
-    private(set) var withoutOffset = 0
-    /// The first failed delivery since the last flush.
-    var firstFailure: KafkaFault?
-    /// Failed records that the library gave up by itself: they may never have been sent.
-    private(set) var unsent = 0
-
+    /// The outcomes of all records so far, without the ledger's offsets; the fault is the first one since the last flush.
+    var deliveries = DeliverySummary()
     /// The reports of records with tickets, for a producer that takes them.
     var reports: [DeliveryReport] = []
 
@@ -180,17 +171,16 @@ final class CallbackContext {
         let isDelivered = unsafe message.err == RD_KAFKA_RESP_ERR_NO_ERROR
         if let ticket = unsafe message._private { unsafe noteReport(pointer, UInt(bitPattern: ticket)) }
         if isDelivered, unsafe message.offset >= 0 {
-            acknowledged += 1
+            deliveries.acknowledged += 1
             unsafe deliveredOffsets?.note(pointer)
             return
         }
-        failed += 1
-        if isDelivered { withoutOffset += 1 }
-        if unsafe Self.givenUp.contains(message.err) { unsent += 1 }
-        guard firstFailure == nil else { return }
+        if isDelivered { deliveries.withoutOffset += 1 } else { deliveries.failed += 1 }
+        if unsafe Self.givenUp.contains(message.err) { deliveries.unsent += 1 }
+        guard deliveries.firstFault == nil else { return }
         let topic = unsafe String(cString: rd_kafka_topic_name(message.rkt))
         let record = unsafe "a record for \(topic), partition \(message.partition),"
-        firstFailure =
+        deliveries.firstFault =
             isDelivered
             ? .stale("\(record) was acknowledged without an offset: it may be lost")
             : unsafe KafkaFault(message.err, doing: "\(record) was not delivered").of(topic: topic)

@@ -25,7 +25,6 @@ extension ClientHandle {
         }
     }
 
-    /// The watermarks of one partition.
     func watermarks(
         of topic: String,
         _ partition: Int32,

@@ -15,7 +15,6 @@ struct DeliveredOffsets {
         self.topic = ContiguousArray(topic.utf8CString)
     }
 
-    /// Notes one delivery.
     mutating func note(_ pointer: UnsafePointer<rd_kafka_message_t>) {
         let message = unsafe pointer.pointee
         // The library's name, lent for the call. Both names end with a zero byte.

@@ -79,7 +79,7 @@ package class OutputClient: RecordProducer {
     /// it.
     package func flush(limit milliseconds: Int) throws(KafkaFault) -> Bool {
         let hasEnded = client.flushQueue(limit: milliseconds)
-        if producer.handle.context.firstFailure == nil, let fatal = fatalFault { throw fatal }
+        if producer.handle.context.deliveries.firstFault == nil, let fatal = fatalFault { throw fatal }
         return hasEnded
     }
 

@@ -50,12 +50,8 @@ package final class Producer {
 
     /// The outcomes of all records so far. Updated by every produce, poll and flush.
     package var summary: DeliverySummary {
-        let context = handle.context
-        var summary = DeliverySummary()
-        (summary.acknowledged, summary.withoutOffset) = (context.acknowledged, context.withoutOffset)
-        (summary.failed, summary.unsent) = (context.failed - context.withoutOffset, context.unsent)
-        summary.firstFault = context.firstFailure
-        if let offsets = context.deliveredOffsets {
+        var summary = handle.context.deliveries
+        if let offsets = handle.context.deliveredOffsets {
             (summary.firstLedgerOffsets, summary.lastLedgerOffsets) = (offsets.firstByPartition, offsets.byPartition)
             summary.ledgerTime = offsets.time
         }
@@ -72,7 +68,7 @@ package final class Producer {
 
     /// Forgets acknowledged offsets and the faults of records.
     func forgetTransaction() {
-        (handle.context.firstFailure, handle.context.refusedTopic) = (nil, nil)
+        (handle.context.deliveries.firstFault, handle.context.refusedTopic) = (nil, nil)
         handle.context.deliveredOffsets?.reset()
     }
 
@@ -193,8 +189,8 @@ package final class Producer {
     ///   still in flight. Either way their output must not be committed.
     package func flush(timeoutMilliseconds: Int) throws(KafkaFault) {
         let hasEnded = flushQueue(limit: timeoutMilliseconds)
-        if let failure = handle.context.firstFailure {
-            handle.context.firstFailure = nil
+        if let failure = handle.context.deliveries.firstFault {
+            handle.context.deliveries.firstFault = nil
             throw handle.explained(failure).with(isFatal: failure.isFatal, requiresAbort: true)
         }
         if let fatal = fatalFault { throw fatal }

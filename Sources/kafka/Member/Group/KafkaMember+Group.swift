@@ -136,8 +136,7 @@ extension KafkaMember {
         pending.drop([number])
         // Several faults may report one damaged batch until it is read again.
         guard partition.state == .reading else { return }
-        var isBeyondDoubt = false
-        partitions.with(number) { isBeyondDoubt = $0.damage.note(at: $0.next ?? 0) }
+        let isBeyondDoubt = partitions.with(number) { $0.damage.note(at: $0.next ?? 0) } ?? false
         partitions.take(isBeyondDoubt ? .damaged : .rewind, number)
         guard isBeyondDoubt else { return }
         _ = consumer.pause([number])

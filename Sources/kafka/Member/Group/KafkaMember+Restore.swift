@@ -23,8 +23,7 @@ extension KafkaMember {
     package func readLedgers(most records: Int, waiting milliseconds: Int, at now: Moment) throws -> [PartitionEvent] {
         try step(at: now, servesGroup: true)
         guard changes.isEmpty, reader != nil else { return nextChange() }
-        let isReading = partitions.all.contains { if case .restoring(.reading) = $0.state { true } else { false } }
-        let chunk = isReading ? try readOn(records, isAwaiting ? 0 : milliseconds, at: now) : StoredRecords()
+        let chunk = reading.isEmpty ? StoredRecords() : try readOn(records, isAwaiting ? 0 : milliseconds, at: now)
         guard var reader else { return [] }
         let outcomes = reader.takeOutcomes()
         self.reader = reader
@@ -50,14 +49,7 @@ extension KafkaMember {
         partitions.those { $0 == .restoring(.endsUnknown) }.map(\.number)
     }
 
-    private var isRestored: Bool {
-        partitions.all.allSatisfy {
-            switch $0.state {
-            case .restoring(.endsUnknown), .restoring(.reading): false
-            default: true
-            }
-        }
-    }
+    private var isRestored: Bool { unasked.isEmpty && reading.isEmpty }
 
     /// Offsets left to read of each partition whose end is known.
     var remaining: [Int32: Int64] {
@@ -247,9 +239,7 @@ extension KafkaMember {
 
     /// The library has skipped what it could not read: records after the gap must not be taken for the next ones.
     private func readAgain(_ number: Int32, _ fault: KafkaFault, at next: Int64) throws {
-        var isBeyondDoubt = false
-        partitions.with(number) { isBeyondDoubt = $0.ledgerDamage.note(at: next) }
-        if isBeyondDoubt {
+        if partitions.with(number, { $0.ledgerDamage.note(at: next) }) == true {
             partitions.take(.hold, number)
             _ = consumer.pause([number])
             reader?.outcomes.damaged.append(PartitionDamage(partition: number, cause: fault.message, isLedger: true))

@@ -81,7 +81,6 @@ extension KafkaMember {
         output.noteLost()
     }
 
-    /// Leaves the group.
     package func close(at now: Moment) {
         giveUp(at: now)
         forgetQueries()

@@ -99,9 +99,7 @@ extension KafkaMember {
     }
 
     private func noteHold(_ number: Int32, _ sentence: String) -> PartitionEvent? {
-        var event: PartitionEvent?
-        partitions.with(number) { event = $0.hold(sentence) }
-        return event
+        partitions.with(number) { $0.hold(sentence) }
     }
 
     // MARK: Seeks

@@ -213,9 +213,7 @@ package final class KafkaMember {
             return 0
         case .record(let record, let bytes):
             let place = record.stamp.place
-            var rises = false
-            partitions.with(place.partition) { rises = $0.noteHandedOut(place.offset) }
-            guard rises else {
+            guard partitions.with(place.partition, { $0.noteHandedOut(place.offset) }) == true else {
                 offsetWentBack(place, at: now)
                 return 0
             }

@@ -39,5 +39,4 @@ package struct MemberSettings: Sendable {
         (self.delivery, self.group, self.stableID) = (delivery, group, stableID)
         (self.requests, self.ledger) = (requests, ledger)
     }
-
 }

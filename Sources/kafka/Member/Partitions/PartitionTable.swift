@@ -10,7 +10,6 @@ struct PartitionTable {
     var isEmpty: Bool { all.isEmpty }
     var numbers: [Int32] { all.map(\.number) }
 
-    /// Replaces the assignment.
     mutating func replace(_ numbers: [Int32]) {
         for partition in all { reported[partition.number] = partition.reported.start }
         all = Set(numbers).sorted().map { Partition($0, start: reported.removeValue(forKey: $0)) }
@@ -19,8 +18,10 @@ struct PartitionTable {
     subscript(_ number: Int32) -> Partition? { place(of: number).map { all[$0] } }
 
     /// Changes a partition; nothing where it is not assigned.
-    mutating func with(_ number: Int32, _ change: (inout Partition) -> Void) {
-        if let place = place(of: number) { change(&all[place]) }
+    @discardableResult
+    mutating func with<Result>(_ number: Int32, _ change: (inout Partition) -> Result) -> Result? {
+        guard let place = place(of: number) else { return nil }
+        return change(&all[place])
     }
 
     private func place(of number: Int32) -> Int? {
@@ -36,7 +37,6 @@ struct PartitionTable {
 
     mutating func takeAll(_ event: Partition.Event) { for place in all.indices { all[place].take(event) } }
 
-    /// Changes every partition.
     mutating func forEach(_ change: (inout Partition) -> Void) { for place in all.indices { change(&all[place]) } }
 
     func those(_ isWanted: (Partition.State) -> Bool) -> [Partition] { all.filter { isWanted($0.state) } }

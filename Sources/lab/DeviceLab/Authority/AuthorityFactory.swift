@@ -27,7 +27,7 @@ struct AuthorityFactory: Sendable {
             issuer: issuer?.name ?? name,
             validity: validity,
             subject: name,
-            key: key,
+            publicKey: CertificateDraft.publicKeyInfo(curve: key.curve, point: key.x963),
             extensions: rank.extensions(key, issuer?.key ?? key)
         )
         edit(&draft)

@@ -6,9 +6,8 @@ struct CertificateDraft {
     var version: [UInt8] = DER.explicit(0, DER.integer(2))
     var serial: [UInt8]
     var hash: CertificateHash
-    /// AlgorithmIdentifier inside the signed part and after it; they agree unless a fault says otherwise.
-    var innerAlgorithm: [UInt8]
-    var outerAlgorithm: [UInt8]
+    /// The AlgorithmIdentifier after the signed part; nil = that inside of it.
+    var outerAlgorithm: [UInt8]?
     var issuer: [UInt8]
     var validity: Validity
     var subject: [UInt8]
@@ -16,21 +15,6 @@ struct CertificateDraft {
     var extensions: [CertificateExtension]
     /// The last change of the signed part before it is signed.
     var alter: Alteration.Edit = { $0 }
-
-    init(
-        serial: [UInt8],
-        hash: CertificateHash,
-        issuer: [UInt8],
-        validity: Validity,
-        subject: [UInt8],
-        key: LabKey,
-        extensions: [CertificateExtension]
-    ) {
-        (self.serial, self.hash) = (serial, hash)
-        (innerAlgorithm, outerAlgorithm) = (hash.algorithm, hash.algorithm)
-        (self.issuer, self.validity, self.subject, self.extensions) = (issuer, validity, subject, extensions)
-        publicKey = Self.publicKeyInfo(curve: key.curve, point: key.x963)
-    }
 
     static func publicKeyInfo(curve: LabCurve, point: [UInt8]) -> [UInt8] {
         DER.sequence(
@@ -43,7 +27,7 @@ struct CertificateDraft {
         let body = alter(toBeSigned)
         return UnsignedCertificate(
             body: body,
-            algorithm: outerAlgorithm,
+            algorithm: outerAlgorithm ?? hash.algorithm,
             signingRequest: LabSigningRequest(key: key, digest: hash.digest(body))
         )
     }
@@ -53,7 +37,7 @@ struct CertificateDraft {
         return DER.sequence(
             version,
             DER.integer(serial),
-            innerAlgorithm,
+            hash.algorithm,
             issuer,
             DER.sequence(DER.time(validity.notBefore), DER.time(validity.notAfter)),
             subject,
@@ -76,7 +60,6 @@ struct UnsignedCertificate {
     func signed(by signer: any LabSigner) -> [UInt8] { signed(signer.sign(signingRequest)) }
 }
 
-/// An X.509 extension.
 struct CertificateExtension {
     var oid: [UInt8]
     var isCritical: Bool

@@ -57,11 +57,9 @@ package final class LabCA: Sendable {
     package func anchors() throws(AnchorFault) -> TrustAnchors {
         try TrustAnchors(attestationPEM: [attestationAnchorsPEM], receiptPEM: [receiptAnchorPEM])
     }
-}
 
-/// The file with which a later run signs as the same authority.
-extension LabCA {
-    /// `{"labAuthority": 1, "secret": base64}` and a line end.
+    /// The file with which a later run signs as the same authority: `{"labAuthority": 1, "secret": base64}` and a line
+    /// end.
     package var exported: [UInt8] {
         var writer = JSONWriter(capacity: 96)
         writer.beginObject()

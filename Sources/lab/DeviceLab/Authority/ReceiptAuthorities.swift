@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import Crypto
 
 /// A receipt's signer, and the certificates that a receipt sends with it, signer first.
 struct SignerChain: Sendable {

@@ -1,5 +1,3 @@
-internal import Crypto
-
 /// Authorities with one fault each, made once; everything below them is right.
 struct UnfitAuthorities: Sendable {
     /// Same names, other keys: a root that is not an anchor.

@@ -1,5 +1,3 @@
-internal import Crypto
-
 /// Receipt chains with one fault each, by its name. Their signers are valid at any time that a lab device lives in.
 struct UnfitReceiptSigners: Sendable {
     static let otherIssuerName = LabName.receipt("Lab Application Integration CA 6 - G1")

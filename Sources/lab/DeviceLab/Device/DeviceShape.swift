@@ -36,9 +36,7 @@ package enum DeviceShape: String, Sendable, CaseIterable {
     case noReceipt = "no-receipt"
     /// Receipts in definite-length DER instead of BER.
     case receiptInDER = "receipt-in-der"
-}
 
-extension DeviceShape {
     var traits: ShapeTraits {
         switch self {
         case .ios14_0: ShapeTraits(version: "14.0", detail: .version, hasFlag1202: false, hasEarlySKS: true)

@@ -1,4 +1,3 @@
-/// The entries of the extension map.
 enum ExtensionEntries {
     static let categoryName = "apple_validation_category_01"
     static let bundleVersionName = "apple_bundle_version_01"

@@ -19,12 +19,9 @@ package struct FakeDevice: Sendable {
 
     let key: LabKey
 
-    package init(_ model: DeviceModel, seed: UInt64) {
-        self.init(model, seed: seed, key: DeviceKey(LabKey(.p256, seed: Self.keySeed(model.ca, seed))))
-    }
-
-    /// - Parameter key: the one of this seed.
-    init(_ model: DeviceModel, seed: UInt64, key: DeviceKey) {
+    /// - Parameter key: the one of this seed; nil = it is made here.
+    package init(_ model: DeviceModel, seed: UInt64, key: DeviceKey? = nil) {
+        let key = key ?? DeviceKey(LabKey(.p256, seed: FakeDevice.keySeed(model.ca, seed)))
         (self.model, self.seed) = (model, seed)
         (self.key, publicKey, keyID) = (key.key, key.publicKey, key.keyID)
     }
@@ -53,9 +50,7 @@ package struct FakeDevice: Sendable {
     static func keySeed(_ ca: LabCA, _ seed: UInt64) -> [UInt8] {
         Array("device".utf8) + ca.secret + CBORBytes.bigEndian(seed, 8)
     }
-}
 
-extension FakeDevice {
     package var ca: LabCA { model.ca }
     package var appID: String { model.appID }
     package var environment: Environment { model.environment }
@@ -75,7 +70,7 @@ extension FakeDevice {
 }
 
 /// A device's key with what is derived from it.
-struct DeviceKey: Sendable {
+package struct DeviceKey: Sendable {
     let key: LabKey
     let publicKey: P256PublicKey
     let keyID: KeyID

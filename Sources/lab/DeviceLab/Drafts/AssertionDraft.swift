@@ -35,15 +35,10 @@ package struct AssertionParts {
     var authData: [UInt8]
     var cdHash: CBORPair?
 
-    private static let signatureKey = CBORBytes.text("signature")
-    private static let authDataKey = CBORBytes.text("authenticatorData")
-
     var entries: [CBORPair] {
-        var entries = [
-            CBORPair(encodedKey: Self.signatureKey, CBORBytes.bytes(signature)),
-            CBORPair(encodedKey: Self.authDataKey, CBORBytes.bytes(authData)),
+        let signed = [
+            CBORPair("signature", CBORBytes.bytes(signature)), CBORPair("authenticatorData", CBORBytes.bytes(authData)),
         ]
-        if let cdHash { entries.append(cdHash) }
-        return entries
+        return signed + (cdHash.map { [$0] } ?? [])
     }
 }

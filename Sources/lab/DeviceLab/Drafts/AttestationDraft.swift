@@ -81,7 +81,7 @@ package struct AttestationDraft {
             issuer: LabName.intermediate,
             validity: Validity(notBefore: notBefore, notAfter: notBefore + length),
             subject: LabName.leaf(Hexadecimal.encode(device.keyID.bytes)),
-            key: device.key,
+            publicKey: CertificateDraft.publicKeyInfo(curve: .p256, point: device.key.x963),
             extensions: device.model.leafExtensions
         )
     }

@@ -1,4 +1,3 @@
-internal import AppAttest
 internal import Crypto
 
 /// A receipt's field: `SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`.
@@ -26,15 +25,9 @@ package struct ReceiptDraft<Context> {
     var signerName: [UInt8]
     var signerSerial: [UInt8]
     var signingKey: LabKey
-    enum Attributes {
-        case none
-        /// The signature covers the content nevertheless: Apple's receipts of August to October 2020.
-        case uncovered
-        /// Attributes as RFC 5652 requires, except for the content type that they name.
-        case covered(type: [UInt8])
-    }
-
-    var attributes = Attributes.none
+    /// Signed attributes, by the content type that they name. The signature covers them as RFC 5652 requires, or else the
+    /// content: so did that of Apple's receipts of August to October 2020.
+    var attributes: (type: [UInt8], areCovered: Bool)?
     var signerInfoCount = 1
     var isDER = false
     /// No receipt is made: in attestations only.
@@ -58,8 +51,7 @@ package struct ReceiptDraft<Context> {
     }
 
     func signingRequest(over content: [UInt8]) -> LabSigningRequest {
-        var covered = content
-        if case .covered(let type) = attributes { covered = DER.element(0x31, Self.attributes(content, type: type)) }
+        let covered = attributes?.areCovered == true ? attributeField(0x31, content) : content
         return LabSigningRequest(key: signingKey, digest: SHA256.hash(covered).bytes)
     }
 
@@ -92,24 +84,18 @@ package struct ReceiptDraft<Context> {
             DER.integer(1),
             DER.sequence(signerName, DER.integer(signerSerial)),
             Self.sha256Algorithm,
-            attributeField(content),
+            attributeField(0xA0, content),
             CertificateHash.sha256.algorithm,
             DER.octetString(signature)
         )
     }
 
-    private func attributeField(_ content: [UInt8]) -> [UInt8] {
-        switch attributes {
-        case .none: []
-        case .uncovered: DER.element(0xA0, Self.attributes(content, type: contentType))
-        case .covered(let type): DER.element(0xA0, Self.attributes(content, type: type))
-        }
-    }
-
-    /// Signed attributes with the true digest in them.
-    private static func attributes(_ content: [UInt8], type: [UInt8]) -> [UInt8] {
+    /// The attributes with the true digest in them; nothing where there are none.
+    private func attributeField(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        guard let type = attributes?.type else { return [] }
         let digest = DER.octetString(SHA256.hash(content).bytes)
-        return DER.sequence(OID.contentType, DER.set(type)) + DER.sequence(OID.messageDigest, DER.set(digest))
+        let parts = [DER.sequence(OID.contentType, DER.set(type)), DER.sequence(OID.messageDigest, DER.set(digest))]
+        return DER.element(tag, joining: parts)
     }
 }
 

@@ -57,10 +57,5 @@ struct CBORPair: Sendable {
         self.value = value
     }
 
-    init(encodedKey: [UInt8], _ value: [UInt8]) {
-        key = encodedKey
-        self.value = value
-    }
-
     func isNamed(_ name: String) -> Bool { key == CBORBytes.text(name) }
 }

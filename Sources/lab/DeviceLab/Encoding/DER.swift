@@ -30,9 +30,7 @@ enum DER {
     static func octetString(_ content: [UInt8]) -> [UInt8] { element(0x04, content) }
     static func utf8String(_ text: String) -> [UInt8] { element(0x0C, Array(text.utf8)) }
     static func printableString(_ text: String) -> [UInt8] { element(0x13, Array(text.utf8)) }
-    static func bitString(_ content: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] {
-        element(0x03, [unusedBits] + content)
-    }
+    static func bitString(_ content: [UInt8]) -> [UInt8] { element(0x03, [0] + content) }
 
     static func boolean(_ value: Bool) -> [UInt8] { [0x01, 0x01, value ? 0xFF : 0x00] }
 

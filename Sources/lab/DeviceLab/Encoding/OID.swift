@@ -1,4 +1,3 @@
-/// Object identifiers, encoded.
 enum OID {
     static let commonName = DER.oid("2.5.4.3")
     static let country = DER.oid("2.5.4.6")

@@ -12,7 +12,6 @@ package struct AppMistake: Sendable, CustomStringConvertible {
         /// Other bytes that are hashed in place of the client data.
         case data(@Sendable ([UInt8]) -> [UInt8])
         case objects(AttestationFault?, AssertionFault?)
-        /// An object of the other kind.
         case otherKind
         case keyID(@Sendable (FakeDevice) -> [UInt8])
         case appID(@Sendable (String) -> String)

@@ -73,7 +73,6 @@ extension AttestationFault {
         credential(name, .aaguidUnknown) { credential, _ in credential.aaguid = Array(text.utf8) }
     }
 
-    /// Faults of the credential: its ID and its COSE key.
     private static let credentialRows: [Self] = [
         credential("credential-id-length-31", .credentialIDLength) { credential, _ in credential.idLength = 31 },
         credential("credential-id-length-33", .credentialIDLength) { credential, _ in credential.idLength = 33 },
@@ -110,6 +109,5 @@ extension AttestationFault {
 }
 
 extension AuthDataDraft {
-    /// Keeps only the first `count` bytes of the output.
     mutating func keep(_ count: Int) { replacement = Array(bytes.prefix(count)) }
 }

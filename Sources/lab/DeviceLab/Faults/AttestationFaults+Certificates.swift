@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import Crypto
 
 extension AttestationFault {
     static let certificateRows: [Self] = singleRows + strangeRows + extensionRows + linkRows + unfitRows + dateRows
@@ -20,11 +19,7 @@ extension AttestationFault {
         leaf("leaf-version-1") { $0.version = [] },
         leaf("leaf-is-ca") { $0.replace(OID.basicConstraints, value: DER.sequence(DER.boolean(true))) },
         leaf("leaf-may-not-sign") { $0.replace(OID.keyUsage, value: [0x03, 0x02, 0x04, 0x70]) },
-        leaf("leaf-sha384") {
-            $0.hash = .sha384
-            $0.innerAlgorithm = CertificateHash.sha384.algorithm
-            $0.outerAlgorithm = CertificateHash.sha384.algorithm
-        },
+        leaf("leaf-sha384") { $0.hash = .sha384 },
         leaf("leaf-algorithms-differ") { $0.outerAlgorithm = CertificateHash.sha384.algorithm },
         leaf("leaf-critical-extension") {
             $0.extensions.append(.critical(OID.unknown, DER.null))
@@ -50,7 +45,6 @@ extension AttestationFault {
         leaf("leaf-loose-critical") { $0.loosenCritical(OID.keyUsage) },
     ]
 
-    /// Faults of the links between certificates.
     private static let linkRows: [Self] = [
         .draft("leaf-by-other-key", .chain) { $0.leafIssuer = $0.device.ca.unfit.foreign.intermediate.key },
         .parts("leaf-signature-flipped", .chain) { $0.certificates[0] = $0.certificates[0].flippingLastBit() },

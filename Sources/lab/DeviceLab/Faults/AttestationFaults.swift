@@ -30,7 +30,6 @@ extension AttestationFault {
         .parts("empty-format", .badFormat) { $0.format = "" },
     ]
 
-    /// Faults of the nonce: its extension, its shape, its value.
     fileprivate static let nonceRows: [Self] = [
         .draft("nonce-missing", .nonceMissing) { $0.nonce = .absent },
         nonce("nonce-other-tag") { DER.sequence(DER.explicit(0, DER.octetString($0))) },

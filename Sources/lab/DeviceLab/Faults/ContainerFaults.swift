@@ -104,7 +104,6 @@ extension ObjectFault where Object: CBORObject {
 
 func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
-/// Damage to CBOR items.
 enum CBORDamage {
     /// The object must begin with a map of fewer than 23 entries.
     static func indefinite(_ object: inout [UInt8]) {

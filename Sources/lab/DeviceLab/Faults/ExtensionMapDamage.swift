@@ -1,5 +1,3 @@
-internal import Crypto
-
 extension AuthDataDraft {
     /// ED: an extension map follows.
     static let extensionFlag: UInt8 = 0x80

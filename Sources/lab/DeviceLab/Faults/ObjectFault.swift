@@ -78,7 +78,6 @@ extension ObjectFault: Hashable, CaseIterable {
 }
 
 extension ObjectFault where Object.Reason == Refusal {
-    /// Whether a device of that shape can have the fault at all.
     package func applies(to shape: DeviceShape) -> Bool { isPossible(shape) }
 
     /// Whether the reason depends on what an app allows: then `neededExpectations` differ from the base.

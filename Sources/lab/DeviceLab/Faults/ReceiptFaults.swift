@@ -79,8 +79,8 @@ extension ReceiptFault {
         signature("padded-signature", .signature, SignatureDamage.paddedR),
         .draft("by-other-key", .signature) { $0.signingKey = $0.context.device.stranger },
         .parts("changed-after-signing", .signature) { $0.content.changeToken() },
-        .draft("uncovered-attributes", .signature) { $0.attributes = .uncovered },
-        .draft("attributes-of-other-type", .signature) { $0.attributes = .covered(type: OID.signedData) },
+        .draft("uncovered-attributes", .signature) { $0.attributes = (OID.data, false) },
+        .draft("attributes-of-other-type", .signature) { $0.attributes = (OID.signedData, true) },
     ]
 
     fileprivate static let contentRows: [Self] = [

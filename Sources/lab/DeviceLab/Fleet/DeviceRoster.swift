@@ -9,25 +9,19 @@ package struct DeviceRoster: Sendable {
     /// The most devices that are kept, at about 400 bytes each; keys above are made again for each record.
     package static let maxKept = 2_000_000
 
-    /// The keys of a block's devices.
-    package struct Block: Sendable {
-        fileprivate let keys: [DeviceKey]
-    }
-
-    private var blocks: [Block] = []
+    private var blocks: [[DeviceKey]] = []
 
     package init() {}
 
-    /// How many blocks there are.
     package var blockCount: Int { blocks.count }
 
-    package mutating func append(_ block: Block) { blocks.append(block) }
+    package mutating func append(_ block: [DeviceKey]) { blocks.append(block) }
 
     /// nil where the device's key is not here.
     func key(_ device: Int) -> DeviceKey? {
         let (block, place) = device.quotientAndRemainder(dividingBy: Self.blockSize)
-        guard block < blocks.count, place < blocks[block].keys.count else { return nil }
-        return blocks[block].keys[place]
+        guard block < blocks.count, place < blocks[block].count else { return nil }
+        return blocks[block][place]
     }
 }
 
@@ -38,14 +32,15 @@ extension FakeFleet {
         return (kept + DeviceRoster.blockSize - 1) / DeviceRoster.blockSize
     }
 
+    /// The keys of a block's devices.
+    ///
     /// - Parameter batch: the calling thread's own.
-    package func block(_ number: Int, _ batch: LabBatch) -> DeviceRoster.Block {
+    package func block(_ number: Int, _ batch: LabBatch) -> [DeviceKey] {
         let start = number * DeviceRoster.blockSize
         let devices = start..<min(start + DeviceRoster.blockSize, plan.devices)
-        return DeviceRoster.Block(keys: keys(of: Array(devices), batch))
+        return keys(of: Array(devices), batch)
     }
 
-    /// The keys of devices, made together.
     func keys(of devices: [Int], _ batch: LabBatch) -> [DeviceKey] {
         let seeds = devices.map { FakeDevice.keySeed(plan.ca, seed(of: $0)) }
         return batch.keys(.p256, seeds: seeds).map { DeviceKey($0) }

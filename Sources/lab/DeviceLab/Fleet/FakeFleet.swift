@@ -55,12 +55,10 @@ package struct FakeFleet: Sendable {
     }
 
     /// A new device: its counter is 0.
-    package func device(_ number: Int) -> FakeDevice { device(number, nil) }
-
+    ///
     /// - Parameter key: the device's own; nil = it is made here.
-    func device(_ number: Int, _ key: DeviceKey?) -> FakeDevice {
-        let (model, seed) = (model(of: number), seed(of: number))
-        var device = key.map { FakeDevice(model, seed: seed, key: $0) } ?? FakeDevice(model, seed: seed)
+    package func device(_ number: Int, _ key: DeviceKey? = nil) -> FakeDevice {
+        var device = FakeDevice(model(of: number), seed: seed(of: number), key: key)
         if plan.brokerShare > 0 { device.hardware = hardware(of: number) }
         return device
     }
@@ -81,9 +79,7 @@ package struct FakeFleet: Sendable {
         while hash.count < plan.clientDataHashBytes { hash += SHA256.hash(hash).bytes }
         return Array(hash.prefix(plan.clientDataHashBytes))
     }
-}
 
-extension FakeFleet {
     /// The round of a record; nil for first attestations, which come before all rounds.
     package func round(of index: Int) -> Int? { index < plan.devices ? nil : index / plan.devices - 1 }
 

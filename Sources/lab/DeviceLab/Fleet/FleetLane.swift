@@ -16,7 +16,6 @@ package final class FleetLane {
     /// - Parameter batch: of the thread that this lane belongs to.
     init(fleet: FakeFleet, batch: LabBatch) { (self.fleet, self.batch) = (fleet, batch) }
 
-    /// The device that does the step.
     package func device(_ number: Int) -> FakeDevice { devices([number])[0] }
 
     /// The devices of these numbers; keys that are not known yet are made together.
@@ -67,7 +66,6 @@ package final class FleetLane {
     }
 }
 
-/// One record of a fleet.
 package struct FleetRecord: Sendable {
     package let step: FleetStep
     package let keyID: KeyID

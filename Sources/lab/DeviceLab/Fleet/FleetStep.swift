@@ -1,6 +1,5 @@
 package import AppAttest
 
-/// The fault of a fleet's record.
 package enum FleetFault: Sendable, Hashable {
     /// An attestation beside the device's first one, refused whatever the stored state.
     case attestation(AttestationFault)
@@ -16,7 +15,6 @@ package enum FleetFault: Sendable, Hashable {
         }
     }
 
-    /// The reason for which a worker must refuse it.
     package var expectedReason: String {
         switch self {
         case .attestation(let fault): fault.expected.code
@@ -44,7 +42,6 @@ package struct FleetStep: Sendable, Hashable {
 struct FaultPool: Sendable {
     private let attestation: [AttestationFault]
     private let assertion: [AssertionFault]
-    private let hasReplay: Bool
 
     init(_ shape: DeviceShape, _ kinds: Set<FleetPlan.ObjectKind>) {
         // An empty object might not reach the verifier: requests need one.
@@ -54,7 +51,6 @@ struct FaultPool: Sendable {
         let assertions = AssertionFault.allCases.filter { $0 != .empty && !$0.needsPolicy && $0.applies(to: shape) }
         attestation = kinds.contains(.attestation) ? attestations : []
         assertion = kinds.contains(.assertion) ? assertions : []
-        hasReplay = kinds.contains(.assertion)
     }
 
     /// One in four is a replay, one in four an attestation, as far as devices do these at all.

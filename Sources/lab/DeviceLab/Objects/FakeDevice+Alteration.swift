@@ -1,7 +1,6 @@
 package import AppAttest
 
 extension FakeDevice {
-    /// An attestation with one alteration.
     package func attest(clientDataHash: [UInt8], at time: EvaluationTime, altered alteration: Alteration) -> [UInt8] {
         let (fault, receiptFault) = alteration.faults
         return attest(clientDataHash: clientDataHash, at: time, fault: fault, receiptFault: receiptFault)

@@ -3,13 +3,11 @@ internal import JSON
 
 /// The SDK's reading of a 2xx answer: exactly as strict and as lax as the SDK.
 struct StockAnswer {
-    /// An answer that the SDK cannot read, and why.
     struct Unreadable: Error, Equatable {
         let reason: String
     }
 
     let body: [UInt8]
-    /// Whether its token is for limited use.
     let isLimitedUse: Bool
     /// When it came.
     let time: EvaluationTime

@@ -2,8 +2,6 @@ internal import AppAttest
 
 /// The SDK's memory of failures: which of them forbid calls, and for how long.
 struct StockBackoff: Sendable, Equatable {
-    enum Kind: Sendable, Equatable { case none, day, exponential }
-
     static let dayMilliseconds: Int64 = 24 * 3_600_000
     static let longestMilliseconds: Int64 = 4 * 3_600_000
 
@@ -11,26 +9,18 @@ struct StockBackoff: Sendable, Equatable {
     private var failures = -1
     private(set) var allowedAt: EvaluationTime?
 
-    init() {}
-
-    static func kind(status: Int) -> Kind {
-        switch status {
-        case ..<400: .none
-        case 400, 404: .day
-        default: .exponential
-        }
-    }
-
     mutating func succeed() { self = StockBackoff() }
 
-    /// - Parameter random: gives the jitter. The SDK draws it again at each try; one draw for each failure makes the
-    ///   end of the interval known at once.
-    mutating func fail(_ kind: Kind, at time: EvaluationTime, using random: inout SeededRandom) {
+    /// - Parameters:
+    ///   - status: of HTTP; 0 where none came.
+    ///   - random: gives the jitter. The SDK draws it again at each try; one draw for each failure makes the end of the
+    ///     interval known at once.
+    mutating func fail(status: Int, at time: EvaluationTime, using random: inout SeededRandom) {
         failures += 1
-        switch kind {
-        case .none: allowedAt = nil
-        case .day: allowedAt = EvaluationTime(milliseconds: time.milliseconds + Self.dayMilliseconds)
-        case .exponential:
+        switch status {
+        case ..<400: allowedAt = nil
+        case 400, 404: allowedAt = EvaluationTime(milliseconds: time.milliseconds + Self.dayMilliseconds)
+        default:
             // From 2^14 s on it is the longest one anyway.
             let base = Int64(1000) << Int64(min(failures, 20))
             let jitter = Int64.random(in: 0..<1000, using: &random)

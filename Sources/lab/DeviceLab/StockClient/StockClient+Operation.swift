@@ -54,11 +54,11 @@ extension StockClient {
                 return StockReply(call: challengeCall(.challengeForAttestation))
             }
         }
-        return fail(.refused(status: status), StockBackoff.kind(status: status), at: time)
+        return fail(.refused(status: status), status: status, at: time)
     }
 
-    mutating func fail(_ outcome: StockOutcome, _ kind: StockBackoff.Kind, at time: EvaluationTime) -> StockReply {
-        backoff.fail(kind, at: time, using: &random)
+    mutating func fail(_ outcome: StockOutcome, status: Int = 0, at time: EvaluationTime) -> StockReply {
+        backoff.fail(status: status, at: time, using: &random)
         return end(with: outcome, at: time)
     }
 
@@ -80,11 +80,9 @@ extension StockClient {
         guard let operation else { preconditionFailure("an answer belongs to an open call") }
         return operation
     }
-}
 
-// MARK: - Calls
+    // MARK: Calls
 
-extension StockClient {
     /// A handshake without a key makes one at once, in parallel to the challenge.
     private mutating func challengeCall(_ kind: StockCall.Kind) -> StockCall {
         if kind == .challengeForAttestation, device == nil {
@@ -152,7 +150,7 @@ package struct StockBody {
         let text = Base64.encode(bytes).flatMap { byte in
             byte == UInt8(ascii: "/") ? [UInt8(ascii: "\\"), byte] : [byte]
         }
-        members.append(Array("\"\(name)\":\"".utf8) + text + [UInt8(ascii: "\"")])
+        add(name, text: text)
     }
 
     /// - Parameter text: ASCII without quotes and backslashes, as a JWT is.

@@ -95,14 +95,14 @@ package struct StockClient: Sendable {
         do throws(StockAnswer.Unreadable) {
             return try proceed(body, at: time)
         } catch {
-            return fail(.unreadable(error.reason), .none, at: time)
+            return fail(.unreadable(error.reason), at: time)
         }
     }
 
     /// The open call's answer will never come: a broken connection, or the 60 s after which URLSession gives up.
     ///
     /// - Precondition: a call is open.
-    package mutating func disconnect(at time: EvaluationTime) -> StockReply { fail(.disconnected, .none, at: time) }
+    package mutating func disconnect(at time: EvaluationTime) -> StockReply { fail(.disconnected, at: time) }
 }
 
 /// A token as the SDK stores it; it never reads the JWT.

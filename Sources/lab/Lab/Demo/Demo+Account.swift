@@ -1,13 +1,11 @@
 internal import AppCheck
 package import CommandFrame
-internal import DeviceLab
 internal import Pipeline
 internal import Reports
 internal import Settings
 internal import Streams
 internal import Traffic
 
-/// The demo's account, and what it prints of itself.
 extension Demo {
     /// Closes the clients, reads the outputs back and prints what became of everything.
     ///
@@ -41,8 +39,7 @@ extension Demo {
     func live(_ site: DemoSite, _ stage: DemoStage) throws -> DemoLive {
         let end = site.seconds.map { "for \($0) s" } ?? "until Ctrl-C"
         let devices = site.seconds == 0 ? "" : "A few devices keep sending \(end). "
-        console.print("")
-        console.print("\(devices)The worker's metrics: \(site.metricsAddress)/metrics")
+        console.print("\n\(devices)The worker's metrics: \(site.metricsAddress)/metrics")
         console.print("State for people: \(site.metricsAddress)/status")
         let link = try stage.link()
         return DemoLive(seconds: site.seconds) { seed in

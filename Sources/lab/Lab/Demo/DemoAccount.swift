@@ -1,4 +1,3 @@
-internal import Broker
 internal import CommandFrame
 internal import Pipeline
 internal import Settings
@@ -15,14 +14,10 @@ struct DemoAccount {
     /// - Returns: the exit code: 0 when every record has exactly its expected outcome.
     func print(on console: Console) -> Int32 {
         let found = matched
-        console.print("")
-        console.print("Records sent, and their outcomes:")
-        console.print(table(found).text)
-        console.print("")
+        console.print("\nRecords sent, and their outcomes:\n\(table(found).text)\n")
         func sample(_ title: String, where matches: (DemoTraffic.Item) -> Bool) {
             guard let text = found.first(where: { matches($0.item) })?.output?.text else { return }
-            console.print("\(title):")
-            console.print("  \(text)")
+            console.print("\(title):\n  \(text)")
         }
         sample("An accepted attestation") { $0.kind == "honest attestation" }
         sample("An accepted assertion") { $0.kind == "honest assertion" }
@@ -34,9 +29,7 @@ struct DemoAccount {
     /// Each item with its output: the broker keeps the order of each partition, so the items' places are its own.
     private var matched: [(item: DemoTraffic.Item, output: DemoOutput?)] {
         let byPlace = Dictionary(outputs.map { ($0.place, $0) }, uniquingKeysWith: { first, _ in first })
-        return traffic.items.map { item in
-            (item, byPlace[RecordPlace(item.record)])
-        }
+        return traffic.items.map { ($0, byPlace[RecordPlace($0.record)]) }
     }
 
     private func table(_ found: [(item: DemoTraffic.Item, output: DemoOutput?)]) -> TextTable {
@@ -63,9 +56,8 @@ struct DemoAccount {
     private func verdict(_ found: [(item: DemoTraffic.Item, output: DemoOutput?)], _ console: Console) -> Int32 {
         let wrong = found.filter { $0.output?.outcome != $0.item.expected }
         let read = found.count { $0.output != nil }
-        console.print("")
         console.print(
-            "\(traffic.items.count.counted("record")) sent, \(read) outcomes read back from the results and dead letters; "
+            "\n\(traffic.items.count.counted("record")) sent, \(read) outcomes read back from the results and dead letters; "
                 + "\(tally.batches) commits"
         )
         for (item, output) in wrong.prefix(5) {

@@ -15,8 +15,7 @@ struct DemoExchange {
     func print(on console: Console) -> Int32 {
         let tally = fleet.tally
         let count = fleet.members.count
-        console.print("")
-        console.print("The App Check exchange: \(count) stock clients through the topics, \(tally.calls) calls:")
+        console.print("\nThe App Check exchange: \(count) stock clients through the topics, \(tally.calls) calls:")
         var table = TextTable([.left, .right])
         table.add("challenge, attestation, session token", tally.sessions.grouped)
         table.add("challenge, assertion, new session token", tally.refreshed.grouped)
@@ -34,8 +33,7 @@ struct DemoExchange {
     /// Prints the last token's claims, never the token, and checks it as its receiver does: with the key set alone.
     private func verify(_ console: Console) -> Bool {
         guard let token = fleet.tally.tokens.last, let read = ReadToken(Array(token.utf8)) else { return false }
-        console.print("")
-        console.print("The contents of a token (the token itself is a secret):")
+        console.print("\nThe contents of a token (the token itself is a secret):")
         console.print(
             "  \(String(decoding: read.header, as: UTF8.self)) \(String(decoding: read.payload, as: UTF8.self))"
         )

@@ -2,10 +2,8 @@ internal import AppAttest
 internal import AppCheck
 internal import CommandFrame
 internal import Crypto
-internal import DeviceLab
 internal import Gateway
 internal import HTTP
-internal import Kafka
 internal import KafkaPorts
 internal import Run
 internal import Settings
@@ -31,7 +29,7 @@ final class DemoGateway {
             verifiers: try Verifiers(Array("backend \(digest)".utf8)),
             keySet: (keySet, try VerificationKeys(jsonWebKeySet: keySet))
         )
-        let counts = GatewayPartitions(requests: stage.partitions, replies: nil)
+        let counts = TopicPartitions(requests: stage.partitions, replies: nil)
         broker = GatewayBroker(configuration, properties: stage.readerProperties, counts: counts, instance: "demo") {
             say($0.message)
         }
@@ -66,15 +64,13 @@ final class DemoGateway {
     /// - Returns: the exit code: 0 when every client has its tokens, and none of them another's.
     func print(on console: Console) -> Int32 {
         let (tally, account, count) = (fleet.tally, link.account, fleet.members.count)
-        console.print("")
         console.print(
-            "The same over HTTP: \(count) stock clients at a gateway on 127.0.0.1, port \(server.port), "
+            "\nThe same over HTTP: \(count) stock clients at a gateway on 127.0.0.1, port \(server.port), "
                 + "\(tally.calls) calls:"
         )
         for line in account.lines { console.print(line) }
         if let (call, answer) = account.sample {
-            console.print("")
-            console.print("One call and its answer (the secrets are shortened):")
+            console.print("\nOne call and its answer (the secrets are shortened):")
             for line in HTTPSample.lines(call, answer, port: server.port) { console.print("  \(line)") }
         }
         tally.printUnexpected(on: console)

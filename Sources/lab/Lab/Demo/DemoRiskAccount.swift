@@ -1,11 +1,8 @@
-internal import AppAttest
 internal import AppCheck
 internal import CommandFrame
 internal import JSON
-internal import Pipeline
 internal import Reports
 internal import Settings
-internal import Streams
 internal import Study
 internal import Traffic
 
@@ -48,9 +45,9 @@ struct DemoRiskAccount {
 
     /// - Returns: the exit code: 0 when the metric climbs from 1, and exactly the keys above the limit are refused.
     func print(on console: Console) -> Int32 {
-        console.print("")
         console.print(
             """
+
             A device that attests for others: \(rows.count) keys of one app on one phone. refresh-receipts, the service that
             asks Apple for the fraud risk metric, exchanged every receipt of this demo at a double of Apple (\(calls) calls).
             The app refuses keys above \(DemoRisk.mostServed):
@@ -64,13 +61,9 @@ struct DemoRiskAccount {
         }
         console.print(table.text)
         if let text = rows.last?.text {
-            console.print("")
-            console.print("The last refusal:")
-            console.print("  \(text)")
+            console.print("\nThe last refusal:\n  \(text)")
         }
-        console.print("")
-        console.print("What `attest-worker risk` says of the demo's events:")
-        console.print(report.text)
+        console.print("\nWhat `attest-worker risk` says of the demo's events:\n\(report.text)")
         let climb = rows.map(\.metric) == (0..<rows.count).map { Int64($0 + 1) }
         if !climb { console.print("UNEXPECTED: the metrics do not climb from 1 to \(rows.count)") }
         for row in rows where !row.isExpected { console.print("UNEXPECTED: key \(row.key)") }

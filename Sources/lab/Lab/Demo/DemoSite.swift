@@ -58,7 +58,6 @@ struct DemoSite {
 
     var metricsAddress: String { "http://127.0.0.1:\(metricsPort)" }
 
-    /// Its part of the configuration.
     var configuration: NewConfiguration.Site {
         NewConfiguration.Site(
             prefix: name,
@@ -124,10 +123,8 @@ struct DemoSite {
         try capture.close()
         let options = RecordReplay.Options(input: path, record: .requestID(id))
         let outcome = try RecordReplay(loaded.configuration, keys: loaded.keys.rings, options).run { _ in }
-        console.print("")
         let name = String(decoding: id, as: UTF8.self)
-        console.print("The refusal of \(name), as inspect --input CAPTURE --request-id ID explains it:")
-        console.print("")
+        console.print("\nThe refusal of \(name), as inspect --input CAPTURE --request-id ID explains it:\n")
         console.print(ExplanationView(outcome.explanation, others: []).text)
     }
 }

@@ -1,8 +1,6 @@
-internal import Broker
 internal import JSON
 internal import Kafka
 internal import KafkaPorts
-internal import Pipeline
 internal import Settings
 internal import Streams
 
@@ -13,7 +11,6 @@ struct DemoOutput {
     let outcome: String
     /// Empty for a dead letter.
     var requestID = ""
-    /// The record's value as text.
     let text: String
 }
 

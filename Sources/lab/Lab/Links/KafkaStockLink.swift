@@ -40,7 +40,11 @@ package final class KafkaStockLink: StockLink {
             let consumer = try Consumer(properties, topic: topic)
             try consumer.assign(
                 try (0..<partitions).map { partition in
-                    PartitionOffset(partition: partition, offset: try Self.end(of: partition, consumer))
+                    // Topics that were just created have no leader yet.
+                    let end = try BrokerRetry.ask(for: .seconds(60)) { () throws(KafkaFault) in
+                        try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000).high
+                    }
+                    return PartitionOffset(partition: partition, offset: end)
                 }
             )
             return consumer
@@ -50,27 +54,19 @@ package final class KafkaStockLink: StockLink {
         pacer = Pacer(recordsPerSecond: rate)
     }
 
-    /// Topics that were just created have no leader yet.
-    private static func end(of partition: Int32, _ consumer: Consumer) throws -> Int64 {
-        try BrokerRetry.ask(for: .seconds(60)) { () throws(KafkaFault) in
-            try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000).high
-        }
-    }
-
     var isReady: Bool { pacer.millisecondsToWait() == nil }
 
     func send(_ call: StockMember.Call, id: String) throws {
         pacer.count()
         open[id] = Open(hasToken: call.hasToken)
         keyless = (keyless + 1) % partitions
-        let all = [RecordHeader("request-id", id)] + call.headers
         producer.poll(timeoutMilliseconds: 0)
         try producer.produce(
             topic: topics.requests,
             partition: call.key.map { Partitioner.murmur2.partition(of: $0, count: partitions) } ?? keyless,
             key: call.key,
             value: call.value,
-            headers: all
+            headers: [RecordHeader("request-id", id)] + call.headers
         )
     }
 
@@ -101,17 +97,17 @@ package final class KafkaStockLink: StockLink {
     }
 
     /// The call that a record answers, by its header: others' results are not parsed.
-    private func call(_ record: InboundRecord) -> (id: String, call: Open)? {
+    private func answered(by record: InboundRecord) -> (id: String, call: Open)? {
         let header = record.headers.last { $0.name.elementsEqual("request-id".utf8) }?.value
         guard let id = header.map({ String(decoding: $0, as: UTF8.self) }), let call = open[id] else { return nil }
         return (id, call)
     }
 
     private func note(result record: InboundRecord, in answers: inout [LinkAnswer]) {
-        guard let (id, known) = call(record), let root = try? JSONDocument(parsing: record.value ?? []).root,
+        guard case (let id, var call)? = answered(by: record),
+            let root = try? JSONDocument(parsing: record.value ?? []).root,
             let status = root["status"]?["code"]?.integer
         else { return }
-        var call = known
         call.status = Int(status)
         call.reason = root["reason"]?.string
         if !call.hasToken { call.body = root["response"]?.writtenText }
@@ -119,8 +115,7 @@ package final class KafkaStockLink: StockLink {
     }
 
     private func note(token record: InboundRecord, in answers: inout [LinkAnswer]) {
-        guard let (id, known) = call(record) else { return }
-        var call = known
+        guard case (let id, var call)? = answered(by: record) else { return }
         call.body = record.value
         finish(id, call, &answers)
     }

@@ -29,18 +29,12 @@ package struct BrokerDevice {
 
     /// The attestation of each key, with its receipt.
     package func attestations(at time: EvaluationTime) -> [InboundRecord] {
-        keys.map { key in
-            let object = key.attest(clientDataHash: Self.clientDataHash, at: time)
-            return record(key, .attestation, object)
-        }
+        keys.map { record($0, .attestation, $0.attest(clientDataHash: Self.clientDataHash, at: time)) }
     }
 
     /// The first assertion of each key.
     package func assertions() -> [InboundRecord] {
-        keys.map { key in
-            let object = key.assertion(clientDataHash: Self.clientDataHash, counter: 1)
-            return record(key, .assertion, object)
-        }
+        keys.map { record($0, .assertion, $0.assertion(clientDataHash: Self.clientDataHash, counter: 1)) }
     }
 
     /// The `request-id` of a key's assertion.

@@ -14,7 +14,6 @@ package struct SimulatedStep: Sendable {
     package var repeats: Int?
 }
 
-/// The fault of a simulated record.
 package enum SimulatedFault: Hashable, Sendable {
     /// A fault in the device's object, or a replay.
     case object(FleetFault)

@@ -42,11 +42,9 @@ struct ExchangeRecord {
         case .debugToken: preconditionFailure("no device simulates it")
         }
     }
-}
 
-// MARK: - Bodies
+    // MARK: Bodies
 
-extension ExchangeRecord {
     private func attestation() -> Draft {
         let challenge = challenge()
         return exchange(attestationObject(SHA256.hash(challenge).bytes)) { object in
@@ -108,11 +106,9 @@ extension ExchangeRecord {
         let path = "/\(version)/\(resource):\(simulated.verb.rawValue)"
         return StockCall.record(path: path, body: body?.bytes(using: &random))
     }
-}
 
-// MARK: - Names and secrets
+    // MARK: Names and secrets
 
-extension ExchangeRecord {
     private var has: ExchangeFault? {
         if case .exchange(let fault)? = simulated.fault { fault } else { nil }
     }

@@ -19,7 +19,8 @@ package final class SimulatedTraffic {
     /// The devices of each plan that have attested.
     private var rosters: [DeviceRoster]
     private var topic: RequestTopic
-    private var next = 0
+    /// Records made so far.
+    package private(set) var made = 0
 
     /// - Parameters:
     ///   - apps: at least one.
@@ -42,17 +43,14 @@ package final class SimulatedTraffic {
         self.lanes = (0..<max(1, lanes)).map { _ in SimulationLane(plans, seals, settings.seed) }
     }
 
-    /// Records made so far.
-    package var made: Int { next }
-
     /// Makes the next records; none at the end.
     ///
     /// - Parameters:
     ///   - limit: records at most.
     ///   - clock: the devices' clock, where it is not the plan's.
     package func make(_ limit: Int = chunk, clock: EvaluationTime? = nil) -> [InboundRecord] {
-        let range = next..<min(settings.records, next + limit)
-        next = range.upperBound
+        let range = made..<min(settings.records, made + limit)
+        made = range.upperBound
         var records = unplaced(range, clock)
         for index in records.indices { topic.place(&records[index]) }
         return records

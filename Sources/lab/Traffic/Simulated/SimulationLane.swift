@@ -25,14 +25,12 @@ final class SimulationLane: @unchecked Sendable {
         didSet { for (plan, roster) in zip(plans, rosters) { plan.lane.roster = roster } }
     }
 
-    /// A block of a plan's roster.
-    func devices(_ block: Int, of plan: Int) -> DeviceRoster.Block {
+    func devices(_ block: Int, of plan: Int) -> [DeviceKey] {
         owner.check()
         defer { owner.release() }
         return plans[plan].plan.fleet.block(block, batch)
     }
 
-    /// Records in a row.
     func make(_ range: Range<Int>, clock: EvaluationTime?) -> [InboundRecord] {
         owner.check()
         defer { owner.release() }

@@ -1,4 +1,3 @@
-internal import AppAttest
 internal import Crypto
 internal import JSON
 
@@ -46,10 +45,13 @@ package struct CrossingWatch {
     }
 
     private static func isOf(_ subject: String, _ token: [UInt8]) -> Bool {
+        claims(of: token)?["sub"]?.stringBytes?.elementsEqual(subject.utf8) ?? false
+    }
+
+    /// The claims of a JWT, which nobody has verified.
+    static func claims(of token: [UInt8]) -> JSONNode? {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = Base64.decode(Array(parts[1])),
-            let found = try? JSONDocument(parsing: payload).root["sub"]?.stringBytes
-        else { return false }
-        return found.elementsEqual(subject.utf8)
+        guard parts.count == 3, let payload = Base64.decode(Array(parts[1])) else { return nil }
+        return try? JSONDocument(parsing: payload).root
     }
 }

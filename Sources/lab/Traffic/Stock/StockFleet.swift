@@ -18,7 +18,6 @@ package final class StockFleet {
     private var outbox: [(member: Int, call: StockMember.Call)] = []
     package private(set) var members: [StockMember]
     package private(set) var tally = StockTally()
-    /// Answers that have come.
     package private(set) var answers = 0
     /// Records that may be sent; no wish is begun beyond it.
     package var limit = Int.max

@@ -11,7 +11,6 @@ package protocol StockLink: AnyObject {
     func close() throws
 }
 
-/// The answer to one call.
 package struct LinkAnswer {
     let id: String
     /// The status of the result or the gateway; 0 = no answer came, and none will.

@@ -126,11 +126,10 @@ package struct StockMember {
             switch outcome {
             case .token(let token), .cached(let token): next = fulfil(token, &tally)
             case .backingOff(let until): postpone(until)
-            case .refused: postpone(time)
+            case .refused, .disconnected: postpone(time)
             case .unreadable(let problem):
                 tally.faults.append("an answer cannot be read: \(problem)")
                 postpone(EvaluationTime(milliseconds: time.milliseconds + Self.pause))
-            case .disconnected: postpone(time)
             }
         }
         return next
@@ -184,9 +183,6 @@ package struct StockMember {
 
     /// A check as the Admin SDKs write it.
     private func check(_ token: [UInt8], uses: Int) -> Call? {
-        let parts = token.split(separator: UInt8(ascii: "."))
-        let payload = parts.count == 3 ? Base64.decode(Array(parts[1])) : nil
-        let id = payload.flatMap { try? JSONDocument(parsing: $0).root["jti"]?.stringBytes }
         var body = StockBody()
         body.add("app_check_token", text: token)
         var random = SeededRandom(seed: 0)
@@ -194,7 +190,7 @@ package struct StockMember {
         let verb = Verb.verifyAppCheckToken.rawValue
         let path = "v1beta/projects/\(app.projectID ?? app.projectNumber):\(verb)"
         return Call(
-            key: id,
+            key: CrossingWatch.claims(of: token)?["jti"]?.stringBytes,
             value: StockCall.record(path: path, body: content),
             headers: [],
             web: WebCall(path: "/" + path, body: content),

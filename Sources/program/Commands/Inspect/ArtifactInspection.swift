@@ -16,14 +16,8 @@ struct ArtifactInspection {
     ///   - artifact: of an artifact's shape.
     ///   - keyID: the key ID that it must have.
     init(artifact: [UInt8], configuration: Configuration?, keyID: KeyID?) throws(ConfigurationFault) {
-        self.artifact = artifact
-        self.configuration = configuration
-        self.keyID = keyID
-        guard let configuration else {
-            sealing = nil
-            return
-        }
-        sealing = try ExchangeKeys.sealing(configuration)
+        (self.artifact, self.configuration, self.keyID) = (artifact, configuration, keyID)
+        sealing = if let configuration { try ExchangeKeys.sealing(configuration) } else { nil }
     }
 
     var view: InspectionView {

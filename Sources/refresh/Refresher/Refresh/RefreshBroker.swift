@@ -52,7 +52,6 @@ package struct RefreshBroker {
     /// Notices that files of the clients were renewed.
     var renewal: ClientRenewal { ClientRenewal(properties.pairs.map { ($0.name, $0.value) }) }
 
-    /// The group of a line.
     package func group(of line: ReceiptLine) -> String { "\(properties["group.id"] ?? "")-risk-\(line.name)" }
 
     func consumerProperties(_ line: ReceiptLine) -> KafkaProperties {

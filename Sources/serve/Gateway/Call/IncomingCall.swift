@@ -11,9 +11,7 @@ struct IncomingCall {
     let responder: any HTTPResponder
     let since: Int64
     var verb = GatewayVerb.other
-}
 
-extension IncomingCall {
     /// The same call with what it asks for, where that is known.
     func asking(for verb: Verb?) -> Self {
         var call = self

@@ -33,6 +33,4 @@ package struct NamedCalls: Sendable, Equatable {
     package let count: Int
     /// The name that most of them bring.
     package let name: ExactText
-
-    package init(count: Int, name: ExactText) { (self.count, self.name) = (count, name) }
 }

@@ -6,7 +6,6 @@ internal import Threads
 
 /// The conditions that a call needs in addition to its rules.
 enum Need {
-    /// This machine's clock.
     case clock
     /// The brokers and topics, too.
     case topics
@@ -15,8 +14,9 @@ enum Need {
 }
 
 extension GatewayRules {
-    /// How far this machine's clock may be off, in milliseconds: challenges are made by it.
-    var clockTolerance: Int64 { BrokerClocks.most(challengeTTL: challengeTTL) }
+    /// How far this machine's clock may be off, in milliseconds: challenges are made by it, and one that is as old as the
+    /// clocks differ must not have expired.
+    var clockTolerance: Int64 { min(BrokerClocks.most, challengeTTL / 4) }
 }
 
 extension Gateway {

@@ -8,8 +8,6 @@ package struct GatewayTopics: Sendable {
     package var partitions: Int32
     /// nil = records go where murmur2 puts their key, and no worker compares.
     package var partitioner: Partitioner?
-    /// librdkafka's settings.
-    package var properties: KafkaProperties
     /// The partition of the replies topic that this gateway reads; nil = it reads results and tokens.
     package var replyTo: Int32?
 
@@ -17,11 +15,10 @@ package struct GatewayTopics: Sendable {
         names: TopicNames,
         partitions: Int32,
         partitioner: Partitioner?,
-        properties: KafkaProperties,
         replyTo: Int32? = nil
     ) {
         (self.names, self.partitions, self.partitioner) = (names, partitions, partitioner)
-        (self.properties, self.replyTo) = (properties, replyTo)
+        self.replyTo = replyTo
     }
 
     func partition(of key: [UInt8]) -> Int32 { (partitioner ?? .murmur2).partition(of: key, count: partitions) }

@@ -33,9 +33,6 @@ struct BrokerClocks {
     /// A doubt has lasted, and nothing was measured since.
     private var isForgotten = false
 
-    /// The tolerance where challenges live so long: one that is as old as the clocks differ must not have expired.
-    static func most(challengeTTL: Int64) -> Int64 { min(most, challengeTTL / 4) }
-
     /// How far each broker is ahead of this clock at least, in milliseconds; negative = behind.
     func offsets(_ now: Reading) -> [Int32: Int64] {
         measured.filter { now.uptime - $0.value.reading.uptime <= Self.memoryMilliseconds }.mapValues { $0.offset(now) }

@@ -87,7 +87,6 @@ struct WaitingCalls {
         return expired
     }
 
-    /// Takes out every call.
     mutating func removeAll() -> [WaitingCall] {
         let all = Array(calls.values)
         (calls, tickets, order, byteCount) = ([:], [:], [], 0)

@@ -28,12 +28,8 @@ package enum HTTPRefusalKind: String, Sendable, CaseIterable {
     case headerSize = "header-size"
     /// Requests that the library refuses by itself, such as too long headers.
     case unreadable
-    /// The server stops.
     case stopping
-}
 
-/// The server's own answer to a request that no handler sees. The connection ends with it.
-extension HTTPRefusalKind {
     /// Whether the end of the body is known beyond doubt, so that it may be read first.
     var isFramed: Bool {
         switch self {
@@ -42,6 +38,7 @@ extension HTTPRefusalKind {
         }
     }
 
+    /// The server's own answer to a request that no handler sees. The connection ends with it.
     package var reply: HTTPReply {
         let (code, status, message) = text
         var reply = HTTPReply.error(code, status, message)

@@ -1,4 +1,3 @@
-/// An answer to a call.
 package struct HTTPReply: Sendable {
     package var status: Int
     /// The headers in addition to those that the server sets: Content-Length, Date, Connection.

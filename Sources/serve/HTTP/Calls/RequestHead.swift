@@ -28,11 +28,8 @@ struct RequestHead: Equatable {
     /// The body's bytes; nil = not a number.
     var length: Int? {
         guard let value = headers.values("content-length").first else { return 0 }
-        guard !value.isEmpty, value.count <= Self.mostDigits else { return nil }
-        return value.reduce(0) { sum, byte -> Int? in
-            guard let sum, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            return sum * 10 + Int(byte - UInt8(ascii: "0"))
-        }
+        guard value.count <= Self.mostDigits, value.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(String(decoding: value, as: UTF8.self))
     }
     // Fits an integer without overflow.
     private static let mostDigits = 18

@@ -4,7 +4,7 @@ enum TargetForm {
     ///
     /// - Returns: nil for what has no path from the root, a fragment, a user, no host, or another scheme.
     static func origin(_ target: [UInt8]) -> [UInt8]? {
-        guard target.allSatisfy(isByte) else { return nil }
+        guard target.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }) else { return nil }
         if target.first == slash { return target }
         guard let rest = ["http://", "https://"].compactMap({ suffix(of: target, after: $0) }).first else { return nil }
         let end = rest.firstIndex { $0 == slash || $0 == UInt8(ascii: "?") } ?? rest.endIndex
@@ -20,6 +20,4 @@ enum TargetForm {
         let start = target.prefix(scheme.utf8.count)
         return RequestHead.equal(Array(start), scheme) ? target.dropFirst(start.count) : nil
     }
-
-    private static func isByte(_ byte: UInt8) -> Bool { (0x21...0x7e).contains(byte) && byte != UInt8(ascii: "#") }
 }

@@ -8,7 +8,8 @@ internal import Streams
 struct CrashFile {
     /// `attestwk` and the version of the layout.
     private static let magic: [Int64] = [0x6174_7465_7374_776b, 1]
-    private static let headWords = 8
+    /// Words before the first mark.
+    static let headWords = 8
     /// Partition, offset, timestamp, crashes, crashes alone.
     private static let suspectWords = 5
     static let mostSuspects = 512
@@ -26,9 +27,6 @@ struct CrashFile {
     }
 
     private static var markWords: Int { 1 + WorkSlot.wordCount }
-
-    /// The first mark's position, in words.
-    static var firstMark: Int { headWords }
 
     private var firstSuspect: Int { Self.headWords + slots * Self.markWords }
 

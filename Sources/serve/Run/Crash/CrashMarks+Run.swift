@@ -36,15 +36,6 @@ extension CrashMarks {
     }
 }
 
-extension BatchLoop.Options {
-    /// Treats the records that earlier processes crashed at with care, and forgets them once they are dealt with.
-    mutating func heed(_ marks: CrashMarks?) {
-        guard let marks else { return }
-        suspects = marks.suspects
-        passed = marks.forget
-    }
-}
-
 #if DEBUG
     /// `ATTEST_WORKER_CRASH=STAGE/PARTITION/OFFSET/SIGNAL`: a record that crashes the process, for tests. Not in release
     /// builds.

@@ -52,7 +52,7 @@ internal import Threads
             &slots,
             Int32(works.count),
             Int32(WorkSlot.wordCount),
-            words + CrashFile.firstMark
+            words + CrashFile.headWords
         ) == 0
     }
 

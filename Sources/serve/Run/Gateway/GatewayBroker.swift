@@ -28,7 +28,7 @@ package final class GatewayBroker {
     package init(
         _ configuration: Configuration,
         properties: [(String, String)],
-        counts: GatewayPartitions,
+        counts: TopicPartitions,
         instance: String,
         trouble: @escaping @Sendable (KafkaFault) -> Void
     ) {
@@ -39,7 +39,6 @@ package final class GatewayBroker {
             names: configuration.topics,
             partitions: counts.requests,
             partitioner: configuration.partitioner.partitioner,
-            properties: self.properties,
             // Two gateways may share one: each drops what the other waits for.
             replyTo: counts.replies.map { Partitioner.crc32.partition(of: Array(instance.utf8), count: $0) }
         )

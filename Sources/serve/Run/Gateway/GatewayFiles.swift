@@ -26,7 +26,7 @@ extension LoadedGateway: ProgramFiles {
                 throw Self.fault("publicKeys", configuration.gateway.publicKeys, error.description)
             }
         }
-        do throws(VerifiersFault) {
+        do throws(CommandFault) {
             return GatewayRules(
                 configuration,
                 challenges: challenges,
@@ -34,7 +34,7 @@ extension LoadedGateway: ProgramFiles {
                 keySet: keySet
             )
         } catch {
-            throw Self.fault("verifiers", configuration.gateway.verifiers, error.description)
+            throw Self.fault("verifiers", configuration.gateway.verifiers, error.sentence)
         }
     }
 

@@ -87,8 +87,8 @@ package final class GatewaySession {
         }
     }
 
-    private func askPartitions() throws -> GatewayPartitions {
-        try GatewayPartitions(configuration.topics, Admin(KafkaProperties(properties)))
+    private func askPartitions() throws -> TopicPartitions {
+        try TopicPartitions(configuration.topics, Admin(KafkaProperties(properties)))
     }
 
     private func serve(_ gateway: Gateway) throws -> HTTPCallServer {
@@ -129,7 +129,7 @@ package final class GatewaySession {
     private func attend(
         _ gateway: Gateway,
         _ watch: ReloadWatch<LoadedGateway>,
-        _ partitions: GatewayPartitions,
+        _ partitions: TopicPartitions,
         _ writer: RequestWriter
     ) {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }

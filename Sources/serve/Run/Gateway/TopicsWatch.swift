@@ -13,7 +13,7 @@ final class TopicsWatch: Sendable {
     enum Answer: Sendable {
         /// A broker answered.
         case present
-        case partitions(GatewayPartitions)
+        case partitions(TopicPartitions)
         /// A broker answered, but the topics are not as they must be: a sentence.
         case unfit(String)
         /// Why none answered.
@@ -40,7 +40,7 @@ final class TopicsWatch: Sendable {
         var wrong: (sentence: String, times: Int)?
     }
 
-    private let expected: GatewayPartitions
+    private let expected: TopicPartitions
     private let ask: @Sendable (_ counts: Bool) -> Answer
     private let queue = DispatchQueue(owner: "gateway.brokers")
     private let state: Locked<State>
@@ -48,7 +48,7 @@ final class TopicsWatch: Sendable {
     /// - Parameters:
     ///   - now: milliseconds of a clock that never goes back.
     ///   - ask: asks the brokers, for the partitions too or not; waits for the answer.
-    init(_ expected: GatewayPartitions, now: Int64, ask: @escaping @Sendable (_ counts: Bool) -> Answer) {
+    init(_ expected: TopicPartitions, now: Int64, ask: @escaping @Sendable (_ counts: Bool) -> Answer) {
         (self.expected, self.ask) = (expected, ask)
         state = Locked(State(askedAt: now, countedAt: now))
     }
@@ -103,7 +103,7 @@ final class TopicsWatch: Sendable {
 
 extension TopicsWatch {
     /// A watch with a client of its own.
-    convenience init(_ expected: GatewayPartitions, _ topics: TopicNames, _ properties: KafkaProperties, now: Int64) {
+    convenience init(_ expected: TopicPartitions, _ topics: TopicNames, _ properties: KafkaProperties, now: Int64) {
         let client = Locked<Admin?>(nil)
         self.init(expected, now: now) { counts in
             client.withLock { client in
@@ -116,7 +116,7 @@ extension TopicsWatch {
                         return .present
                     }
                     return .partitions(
-                        try GatewayPartitions(topics, admin, timeoutMilliseconds: Self.timeoutMilliseconds)
+                        try TopicPartitions(topics, admin, timeoutMilliseconds: Self.timeoutMilliseconds)
                     )
                 } catch let fault as CommandFault {
                     return .unfit(AttestWorker.sentence(for: fault))

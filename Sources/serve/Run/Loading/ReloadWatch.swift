@@ -9,7 +9,6 @@ package protocol ProgramFiles {
     /// The settings that the program works by.
     associatedtype Rules
 
-    var configuration: Configuration { get }
     /// Doubtful points that do not keep the program from running: one line each.
     var warnings: [String] { get }
     /// Other changes since the start, which wait for a restart.

@@ -42,7 +42,8 @@ extension Configuration {
         var settings = pipelineSettings(keys)
         settings.exchange.signer = signer
         settings.exchange.partitions = Int(partitions.requests)
-        settings.replyPartitions = partitions.replies
+        // Without the topic no `reply-to` names a partition.
+        settings.replyPartitions = partitions.replies ?? 0
         settings.exchange.randomBytes = { SecureRandom.bytes($0) }
         if let partitioner = partitioner.partitioner {
             settings.partitionOfKey = { partitioner.partition(of: $0, count: partitions.requests) }
@@ -55,16 +56,4 @@ extension Configuration {
     private static let defaultMessageBytes = 1_000_000
     /// Room below the producer's limit for a record's bytes beside its key, value and headers.
     private static let recordOverhead = 2048
-}
-
-/// The partitions of a worker's topics.
-package struct TopicPartitions {
-    /// The count of all topics but the replies.
-    package var requests: Int32
-    /// 0 = no such topic.
-    var replies: Int32 = 0
-
-    package init(requests: Int32, replies: Int32 = 0) {
-        (self.requests, self.replies) = (requests, replies)
-    }
 }

@@ -34,7 +34,6 @@ package final class LoopDriver: WatchedLoop, @unchecked Sendable {
     /// Says what the loop's member knows; nil = the loop is not looked at.
     private var memberSnapshot: (() -> MemberSnapshot)?
     private var snapshotAt: ContinuousClock.Instant?
-    /// The time at which the loop's thread last showed life.
     package let life: LifeSign
 
     /// The part that other threads may know.
@@ -95,7 +94,6 @@ package final class LoopDriver: WatchedLoop, @unchecked Sendable {
         }
     }
 
-    /// The state as of the loop's last step.
     package var state: LoopState { shared.withLock { $0.state } }
 
     /// nil = the loop has not ended.

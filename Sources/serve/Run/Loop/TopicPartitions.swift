@@ -4,16 +4,16 @@ internal import Pipeline
 internal import Settings
 internal import Streams
 
-/// The numbers of partitions that a gateway depends on.
-package struct GatewayPartitions: Equatable, Sendable {
-    /// The partitions of the requests, results, tokens and events.
-    let requests: Int32
+/// The numbers of partitions that a worker or a gateway depends on.
+package struct TopicPartitions: Equatable, Sendable {
+    /// The partitions of each topic but the replies.
+    package let requests: Int32
     /// nil = there is no replies topic.
     let replies: Int32?
 
-    package init(requests: Int32, replies: Int32?) { (self.requests, self.replies) = (requests, replies) }
+    package init(requests: Int32, replies: Int32? = nil) { (self.requests, self.replies) = (requests, replies) }
 
-    /// Asks the broker.
+    /// Asks the broker for those of a gateway.
     ///
     /// - Throws: ``CommandFault`` where a topic is missing, or they differ.
     init(_ topics: TopicNames, _ admin: Admin, timeoutMilliseconds: Int = 10_000) throws {

@@ -29,13 +29,13 @@ package final class ProgramShell {
 
     /// Runs `work`; the client library's lines go to the log.
     ///
-    /// - Throws: ``LoggedFault`` for what ends the program: its sentence is the log's last line.
+    /// - Throws: ``SilentEnd`` for what ends the program: its sentence is the log's last line.
     package func run(_ work: () throws -> Void) throws {
         ClientLog.route { [log] in log.log(LogEvent($0, quiet: LogEvent.ofConnections)) }
         defer { log.finish() }
         do { try work() } catch  where log.style != .terminal {
             log.log(.error, .stopped, AttestWorker.sentence(for: error))
-            throw LoggedFault(exitCode: AttestWorker.exitCode(for: error))
+            throw SilentEnd(exitCode: AttestWorker.exitCode(for: error))
         }
     }
 
@@ -131,10 +131,4 @@ package final class StopFlag: Sendable {
 
     package func set() { flag.store(true, ordering: .relaxed) }
     package var isSet: Bool { flag.load(ordering: .relaxed) }
-}
-
-/// The end of a command whose sentence is in the log already.
-struct LoggedFault: ExplainedFault {
-    let exitCode: Int32
-    let sentence = ""
 }

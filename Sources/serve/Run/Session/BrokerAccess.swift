@@ -120,7 +120,7 @@ package final class BrokerAccess {
         let counts = try PartitionCounts(Admin(KafkaProperties(settings.properties)))
         return TopicPartitions(
             requests: try counts.count(of: topics.requests),
-            replies: try topics.replies.map { try counts.count(of: $0) } ?? 0
+            replies: try topics.replies.map { try counts.count(of: $0) }
         )
     }
 }

@@ -72,7 +72,7 @@ package final class WorkerSession {
 
     /// Runs until a signal asks for the end, or the log cannot go on.
     ///
-    /// - Throws: ``LoggedFault`` for what ends the worker: its sentence is the log's last line.
+    /// - Throws: ``SilentEnd`` for what ends the worker: its sentence is the log's last line.
     package func run() throws { try shell.run(work) }
 
     private func work() throws {
@@ -150,7 +150,6 @@ package final class WorkerSession {
         return (library, signer)
     }
 
-    /// Opens a member of the group, and a loop on it, for each driver.
     private func join(
         _ drivers: [LoopDriver],
         _ settings: PipelineSettings,
@@ -169,7 +168,13 @@ package final class WorkerSession {
             works: rig.works + options.map(\.work),
             tell: { log.log(.warning, .crashFound, $0) }
         )
-        for index in options.indices { options[index].heed(marks) }
+        // Records that earlier processes crashed at are treated with care, and forgotten once they are dealt with.
+        if let marks {
+            for index in options.indices {
+                options[index].suspects = marks.suspects
+                options[index].passed = marks.forget
+            }
+        }
         return try rig.join(
             drivers,
             access.settings,

@@ -14,7 +14,6 @@ package struct GatewayReporter {
     package init(replies: String?) { self.replies = replies }
 
     /// - Parameter unfitness: why the gateway is not ready; nil = it is.
-    /// - Returns: the events of changes.
     package mutating func poll(
         _ unfitness: String?,
         _ counts: GatewayCounts,

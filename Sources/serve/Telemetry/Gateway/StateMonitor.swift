@@ -57,7 +57,6 @@ package final class StateMonitor<Facts: StateFacts>: Sendable {
     /// Looks at the connections to the brokers, at most once a second; of one thread alone.
     ///
     /// - Parameter now: milliseconds of a clock that never goes back.
-    /// - Returns: the events of changes.
     package func poll(_ connections: (statistics: [UInt8], fault: KafkaFault?), at now: Int64) -> [LogEvent] {
         // Outside of the lock: a scrape does not wait for the reading of statistics.
         var brokers = known.withLock { $0.brokers }

@@ -79,18 +79,21 @@ struct Readiness {
         json.beginObject()
         json.member("state", state.rawValue)
         if let reason { json.member("reason", reason) }
-        json.add(troubles: troubles)
+        if !troubles.isEmpty { json.list("troubles", of: troubles) { $0.string($1) } }
         json.endObject()
         return .json(state == .running ? 200 : 503, json.takeBytes())
     }
 }
 
 extension JSONWriter {
-    mutating func add(troubles: [String]) {
-        guard !troubles.isEmpty else { return }
-        key("troubles")
+    mutating func list<Element>(
+        _ name: StaticString,
+        of elements: [Element],
+        _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
         beginArray()
-        for trouble in troubles { string(trouble) }
+        for element in elements { write(&self, element) }
         endArray()
     }
 }

@@ -10,7 +10,7 @@ enum StatusReport {
         json.beginObject()
         json.member("state", snapshot.state.rawValue)
         if let reason = snapshot.reason { json.member("reason", reason) }
-        json.add(troubles: snapshot.troubles)
+        if !snapshot.troubles.isEmpty { json.list("troubles", of: snapshot.troubles) { $0.string($1) } }
         if let group = monitor.group { json.member("group", group) }
         json.member("version", snapshot.build.version)
         json.member("startedAt", TimeText.rfc3339(Int64(snapshot.process.startTime * 1000)))
@@ -33,23 +33,14 @@ enum StatusReport {
             json.member("message", fault.sentence)
             json.endObject()
         }
-        json.key("apps")
-        json.beginArray()
-        for app in snapshot.appNames {
+        json.list("apps", of: snapshot.appNames) { json, app in
             json.beginObject()
             json.member("app", app.id)
             json.member("name", app.name)
             json.endObject()
         }
-        json.endArray()
-        json.key("held")
-        json.beginArray()
-        for partition in snapshot.partitions where partition.hold != nil { json.value(partition.number) }
-        json.endArray()
-        json.key("partitions")
-        json.beginArray()
-        for partition in snapshot.partitions { write(partition, snapshot, &json) }
-        json.endArray()
+        json.list("held", of: snapshot.partitions.filter { $0.hold != nil }) { $0.value($1.number) }
+        json.list("partitions", of: snapshot.partitions) { write($1, snapshot, &$0) }
         json.endObject()
         return json.takeBytes()
     }

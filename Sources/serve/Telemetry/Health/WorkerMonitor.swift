@@ -150,9 +150,7 @@ package final class WorkerMonitor: Sendable {
             return first ?? (.starting, nil)
         }
     }
-}
 
-extension WorkerMonitor {
     /// Why nothing is read though every loop runs; nil where a partition is read.
     static func reasonOfHold(_ states: [LoopState]) -> String? {
         let partitions = states.flatMap { $0.loop?.partitions ?? [] }

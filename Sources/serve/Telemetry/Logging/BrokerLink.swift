@@ -29,7 +29,6 @@ struct BrokerLink {
     ///   - refusal: the last fault of a connection, if it refused this worker or a broker.
     ///   - refusals: connections so far that were refused for what only a new client would change.
     ///   - now: milliseconds of a clock that never goes back.
-    /// - Returns: the events of changes.
     mutating func poll(
         _ brokers: [String: BrokerFigures.Broker],
         reason: String?,

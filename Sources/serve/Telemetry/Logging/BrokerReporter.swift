@@ -29,7 +29,6 @@ struct BrokerReporter {
     ///   - refusals: connections so far that were refused for what only a new client would change.
     ///   - tokens: why there are none.
     ///   - now: milliseconds of a clock that never goes back.
-    /// - Returns: the events of changes.
     mutating func poll(
         _ figures: BrokerFigures,
         _ fault: KafkaFault?,

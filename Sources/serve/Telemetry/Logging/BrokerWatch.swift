@@ -22,7 +22,6 @@ struct BrokerWatch {
     ///   - brokers: by name.
     ///   - why: the last fault of a connection.
     ///   - now: milliseconds of a clock that never goes back.
-    /// - Returns: the events of changes.
     mutating func poll(_ brokers: [String: BrokerFigures.Broker], why: ConnectionWords?, at now: Int64) -> [LogEvent] {
         let wereAllAway = areAllAway
         areAllAway = !brokers.values.contains(where: \.isUp)

@@ -99,15 +99,13 @@ package final class EventLog: Sendable {
         let (now, time) = (uptime(), wallClock())
         // Handed on under the lock: the order of lines is that of the filter's.
         state.withLock { state in
-            let events = body(&state.filter, now)
+            var events = body(&state.filter, now)
             guard !events.isEmpty else { return }
             clear(&state)
             if state.dropped > 0, waiting.load(ordering: .relaxed) < Self.most {
-                let count = state.dropped
+                let message = "\(state.dropped.counted("line", "is", "are")) missing here: standard error took none"
+                events.insert(LogEvent(.warning, .linesDropped, message), at: 0)
                 state.dropped = 0
-                let message = "\(count.counted("line", "is", "are")) missing here: standard error took none"
-                let event = LogEvent(.warning, .linesDropped, message)
-                put(LogLine.bytes(event, at: time, instance: state.instance, style), &state)
             }
             for event in events { put(LogLine.bytes(event, at: time, instance: state.instance, style), &state) }
         }

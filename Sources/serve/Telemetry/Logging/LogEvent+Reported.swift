@@ -31,19 +31,7 @@ extension LogEvent {
         default: self.init(.warning, .brokerFault, message)
         }
     }
-}
 
-extension LogEvent.Name {
-    fileprivate init(_ kind: Rebalance) {
-        switch kind {
-        case .assigned: self = .partitionsAssigned
-        case .revoked: self = .partitionsRevoked
-        case .lost: self = .partitionsLost
-        }
-    }
-}
-
-extension LogEvent {
     /// librdkafka's words for lines about connections, sessions and transactional ids, which our programs tell in their own.
     package static let ofConnections: Set<String> = ["FAIL", "GETPID", "SESSTMOUT"]
 
@@ -62,5 +50,15 @@ extension LogEvent {
         let speaker = line.client.isEmpty ? "" : "librdkafka, \(line.client): "
         self.init(level, .clientLine, speaker + line.text)
         code = line.facility
+    }
+}
+
+extension LogEvent.Name {
+    fileprivate init(_ kind: Rebalance) {
+        switch kind {
+        case .assigned: self = .partitionsAssigned
+        case .revoked: self = .partitionsRevoked
+        case .lost: self = .partitionsLost
+        }
     }
 }

@@ -33,9 +33,7 @@ package enum RunAccount {
         let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
         return " (\(sorted.map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")))"
     }
-}
 
-extension RunAccount {
     /// A line holds no more: there may be hundreds of apps with forty reasons each.
     private static let mostKinds = 10
 

@@ -42,19 +42,16 @@ package struct RunReporter {
             let fault = snapshot.members.lazy.compactMap(\.connectionFault).first
             let refusals = snapshot.members.reduce(0) { $0 + $1.refusals }
             let tokens = ClientLog.lastingFault
-            for event in brokers.poll(snapshot.brokers, fault, refusals: refusals, tokens: tokens, at: now) {
-                log.log(event)
-            }
+            var events = brokers.poll(snapshot.brokers, fault, refusals: refusals, tokens: tokens, at: now)
             monitor.note(brokers: brokers.troubles)
             // What is known of their ends is as old as the connections.
             if !snapshot.brokers.isAway {
-                for event in unstable.poll(snapshot.ends, positions: snapshot.positions, at: now) { log.log(event) }
+                events += unstable.poll(snapshot.ends, positions: snapshot.positions, at: now)
                 // A loop that judges nothing reads nothing: its leaders are not to blame.
                 let isPaused = snapshot.state == .paused
-                for event in unread.poll(isPaused ? [] : snapshot.members.flatMap(\.unread), at: now) {
-                    log.log(event)
-                }
+                events += unread.poll(isPaused ? [] : snapshot.members.flatMap(\.unread), at: now)
             }
+            for event in events { log.log(event) }
         }
         if let event = heartbeat.beat(tally, lag: lag, at: now) { log.log(event) }
         guard log.style == .terminal, now - shown >= Self.progressPause else { return }

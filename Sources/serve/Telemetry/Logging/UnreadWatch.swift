@@ -12,7 +12,6 @@ struct UnreadWatch {
     /// - Parameters:
     ///   - unread: partitions that were started and of which nothing has come yet.
     ///   - now: milliseconds of a clock that never goes back.
-    /// - Returns: the events of changes.
     mutating func poll(_ unread: [Int32], at now: Int64) -> [LogEvent] {
         let begin = since ?? now
         let seconds = Int((now - begin) / 1000)

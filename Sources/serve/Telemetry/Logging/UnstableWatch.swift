@@ -20,7 +20,6 @@ struct UnstableWatch {
     ///   - positions: up to where everything is answered. A worker with something left to answer may have stopped
     ///     fetching, and then knows old ends only.
     ///   - now: milliseconds of a clock that never goes back.
-    /// - Returns: the events of changes.
     mutating func poll(_ ends: [Int32: PartitionEnds], positions: [Int32: Int64], at now: Int64) -> [LogEvent] {
         // Of a partition that was given away its next owner tells.
         waits = waits.filter { ends[$0.key] != nil }

@@ -61,7 +61,6 @@ package struct Scrape: Sendable {
     }
 }
 
-/// The families that are shown.
 package enum TopFamily: String, CaseIterable, Sendable {
     case state = "attest_state"
     case start = "process_start_time_seconds"

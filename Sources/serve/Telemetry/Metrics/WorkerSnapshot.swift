@@ -51,7 +51,6 @@ package struct WorkerSnapshot {
     var isReloaded = true
     /// Milliseconds since 1970.
     var reloadedAt: Int64 = 0
-    /// The tally of all loops.
     var tally = LoopTally()
     var loops: [LoopSnapshot] = []
     var members: [MemberSnapshot] = []
@@ -62,9 +61,7 @@ package struct WorkerSnapshot {
     /// nil = not known yet.
     package var lanes: Int?
     var process = ProcessFigures()
-}
 
-extension WorkerSnapshot {
     /// Counts the signatures that an engine has verified.
     package mutating func add(_ counts: (p256: Int, p384: Int), of engine: String) {
         signatures += [

@@ -30,7 +30,8 @@ package struct ProcessFigures: Sendable {
     }
 
     @Sendable static func residentBytes() -> Int64 {
-        (words("/proc/self/statm").dropFirst().first ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE)))
+        let pages = text("/proc/self/statm").split(separator: " ").dropFirst().first.flatMap { Int64($0) }
+        return (pages ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// Seconds since 1970; the present time where the kernel does not say.
@@ -43,8 +44,6 @@ package struct ProcessFigures: Sendable {
         guard words.count > 19, let ticks = Double(words[19]) else { return now }
         return now - Double(uptime) / 1000 + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
-
-    private static func words(_ path: String) -> [Int64] { text(path).split(separator: " ").compactMap { Int64($0) } }
 
     private static func text(_ path: String) -> String { WholeFile.text(path) ?? "" }
 }

@@ -55,6 +55,6 @@ extension Configuration {
     /// The configuration's doubtful points: one line each, logged at a start and, where new, after a reload.
     package var doubts: [String] {
         kafkaPropertyDoubts + emptyLists.map(EmptyLists.warning) + AppIDDoubts.warnings(registry)
-            + RiskDoubts.warnings(registry) + SettingDoubts.warnings(self)
+            + SettingDoubts.warnings(self)
     }
 }

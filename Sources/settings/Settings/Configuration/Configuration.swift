@@ -75,7 +75,7 @@ package struct Configuration: Sendable {
         var configuration = worker ?? Configuration()
         let mode = mode ?? configuration.challenges.mode
         faults.attempt { () throws(ConfigurationFault) in
-            configuration.registry = try AppsFile.read(files, unknownKeys: mode.unknownKeys)
+            configuration.registry = try AppsFile.read(files, unknownKeys: mode == .sealed ? .restore : .refuse)
             configuration.emptyLists = try EmptyLists.places(in: files)
             if let worker {
                 try configuration.registry.checkHashLengths(upTo: worker.limits.clientDataHashBytes)
@@ -100,11 +100,6 @@ package enum GroupMembership: String, Sendable, CaseIterable {
     /// Known by the instance's name: a restart within `session.timeout.ms` moves no partition.
     case `static`
     case dynamic
-}
-
-extension ChallengeSettings.Mode {
-    /// An app's policy on unknown keys if apps.json does not set one.
-    var unknownKeys: UnknownKeyPolicy { self == .sealed ? .restore : .refuse }
 }
 
 /// The roots, as read from their files.
@@ -133,7 +128,6 @@ package struct EngineSettings: Sendable, Equatable {
     package var signingLibrary = ""
     /// How long a key inside a token may take for a signature.
     package var hsmTimeoutMilliseconds: Int64 = 5000
-    package var hsmTimeout: Duration { .milliseconds(hsmTimeoutMilliseconds) }
 }
 
 /// The engine that verifies signatures. All give the same answers.

@@ -9,9 +9,11 @@ enum SettingDoubts {
     private typealias Row<Value> = (sentence: String, holds: @Sendable (Value) -> Bool)
 
     static func warnings(_ configuration: Configuration) -> [String] {
-        sentences(worker, configuration).map { "worker.json: \($0)" }
+        let registered = configuration.registry.apps
+        let risks = registered.flatMap { app in risk(app).map { "apps.json: \(app.label.printable): \($0)" } }
+        return risks + sentences(worker, configuration).map { "worker.json: \($0)" }
             + sentences(properties, Properties(configuration)).map { "kafka.properties: \($0)" }
-            + configuration.registry.apps.flatMap { app in
+            + registered.flatMap { app in
                 sentences(apps, app).map { "apps.json: \(app.label.printable): \($0)" }
             }
     }
@@ -136,6 +138,29 @@ enum SettingDoubts {
             { $0.appID.contains(".") && !$0.appID.contains(":") }
         ),
     ]
+
+    private static let leastRisk: UInt16 = 5
+
+    /// Risk policies that refuse honest devices, or that a hostile one avoids.
+    private static func risk(_ app: RegisteredApp) -> [String] {
+        guard let most = app.risk.mostServed else { return [] }
+        var problems: [String] = []
+        // Reinstalling, restoring and moving to a new device count too.
+        if most < leastRisk {
+            problems.append(
+                "risk.above is \(most): devices whose users have reinstalled the app a few times in 30 days are refused; set "
+                    + "it to \(leastRisk) or more, or risk.mode to report"
+            )
+        }
+        // Apple signs the receipt apart from the attestation.
+        if app.expectations.receipt != .require {
+            problems.append(
+                "risk.mode is refuse and receipt is report: a device that leaves the receipt out never has a metric and is "
+                    + "served; set receipt to require"
+            )
+        }
+        return problems
+    }
 
     /// The properties by their names, the last of a name first.
     private struct Properties {

@@ -30,9 +30,7 @@ package struct TopicNames: Sendable, Equatable {
         get { outputs[.receipts] }
         set { outputs[.receipts] = newValue }
     }
-}
 
-extension TopicNames {
     /// The defaults of worker.json.
     package static let standard = TopicNames(
         requests: "appattest.requests",
@@ -42,7 +40,6 @@ extension TopicNames {
         ]
     )
 
-    /// An output's name.
     subscript(stream: OutputTopic) -> String {
         get { outputs[stream] ?? "" }
         set { outputs[stream] = newValue }

@@ -145,9 +145,7 @@ extension SettingKind<String> {
             problem: "must be a topic name: 1 to 249 letters, digits, dots, underscores or hyphens"
         ) { $0.isTopicName }
     }
-}
 
-extension SettingKind<String> {
     /// An IPv4 or IPv6 address in digits.
     static var address: Self {
         .string(
@@ -156,18 +154,14 @@ extension SettingKind<String> {
             problem: "must be an IP address in digits, such as 127.0.0.1"
         ) { NetworkPrefix.address($0) != nil }
     }
-}
 
-extension SettingKind<String> {
     /// A path that means one file, wherever the worker starts.
     fileprivate static var absolutePath: Self {
         .string(
             range: "an absolute path, or empty",
             schema: JSONSchema.string(pattern: "^(/|$)"),
             problem: "must be an absolute path, or empty"
-        ) { path in
-            path.isEmpty || path.hasPrefix("/")
-        }
+        ) { $0.isEmpty || $0.hasPrefix("/") }
     }
 }
 

@@ -75,15 +75,7 @@ internal import Glibc
     }
 
     /// The first bytes, fewer only where the file has no more.
-    func head(_ count: Int) throws(CommandFault) -> [UInt8] {
-        var head: [UInt8] = []
-        while head.count < count {
-            let longer = try read(after: head[...], capacity: count)
-            if longer.count == head.count { break }
-            head = longer
-        }
-        return head
-    }
+    func head(_ count: Int) throws(CommandFault) -> [UInt8] { try all(most: count - 1) }
 }
 
 package enum WholeFile {

@@ -89,7 +89,7 @@ package struct ExchangeKeys: Sendable {
     ) throws(ConfigurationFault) -> (ring: TokenKeyRing, modifiedAt: [String: Int64], silent: [SilentKey]) {
         var (keys, silent) = ([TokenKey](), [SilentKey]())
         var modifiedAt: [String: Int64] = [:]
-        let limit = configuration.engine.hsmTimeout
+        let limit = Duration.milliseconds(configuration.engine.hsmTimeoutMilliseconds)
         for entry in configuration.signingKeys where entry.state != .revoked {
             let name = "signing key \(entry.kid.printable)"
             let (signer, time): (SigningKey, Int64?)

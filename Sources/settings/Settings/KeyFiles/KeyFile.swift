@@ -33,7 +33,8 @@ package struct KeyFile {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG
         else { throw fault("is not a regular file") }
-        if let problem = KeyFileRights(status).problem(for: .current, path) { throw fault(problem) }
+        let rights = KeyFileRights(mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid)
+        if let problem = rights.problem(for: .current, path) { throw fault(problem) }
         do throws(CommandFault) { bytes = try file.all(most: Self.maxBytes) } catch {
             throw fault("cannot be read: check the disk, or write it again")
         }

@@ -45,7 +45,3 @@ struct KeyFileRights: Equatable {
         return nil
     }
 }
-
-extension KeyFileRights {
-    init(_ status: stat) { self.init(mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid) }
-}

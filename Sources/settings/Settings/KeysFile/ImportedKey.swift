@@ -59,9 +59,7 @@ package struct ImportedKey: Sendable, Equatable {
         (self.environment, self.counter, self.app) = (environment, counter, app)
         (self.nonce, self.issued, self.lastRequest) = (nonce, issued, lastRequest)
     }
-}
 
-extension ImportedKey {
     /// The times of bans that a line may have.
     static let banTimes: ClosedRange<Int64> = 0...EvaluationTime.writable.upperBound / 1000
 

@@ -49,13 +49,11 @@ package enum KeyTable {
         let unseen = key.unseenCounters
         record.counters =
             KeyCounters(highest: key.counter, skipped: key.skippedCounters, unseen: unseen) ?? record.counters
-        if record.publicKey == nil { record.unusableKey = unusableKey(key.publicKeyBytes) }
+        guard record.publicKey == nil else { return record }
+        // In the ledger topic 64 bytes mean a checked point: an unusable key of that length gets a byte in front.
+        record.unusableKey = (key.publicKeyBytes.count == 64 ? [0] : []) + key.publicKeyBytes
         return record
     }
-
-    /// The bytes of an unusable key in the ledger topic, where 64 bytes mean a checked point: those of that length get
-    /// a byte in front.
-    private static func unusableKey(_ bytes: [UInt8]) -> [UInt8] { bytes.count == 64 ? [0] + bytes : bytes }
 }
 
 extension KeyRecord {

@@ -4,13 +4,10 @@ internal import Glibc
 package enum UsableCores {
     /// The cores of this process, as of now; at least 1.
     package static var count: Int {
-        let groups = WholeFile.text("/proc/self/cgroup")
-        return count(
+        count(
             affinity: affinity(WholeFile.text("/proc/self/status") ?? "", online: sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-            groups: groups ?? ""
-        ) { path in
-            WholeFile.text("/sys/fs/cgroup\(path)")
-        }
+            groups: WholeFile.text("/proc/self/cgroup") ?? ""
+        ) { WholeFile.text("/sys/fs/cgroup\($0)") }
     }
 
     /// The processors that the process may run on.

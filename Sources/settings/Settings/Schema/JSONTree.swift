@@ -55,15 +55,9 @@ package indirect enum JSONTree: Equatable, Sendable {
         }
     }
 
-    package var elements: [JSONTree] {
-        guard case .array(let elements) = self else { return [] }
-        return elements
-    }
+    package var elements: [JSONTree] { if case .array(let elements) = self { elements } else { [] } }
 
-    package var text: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
-    }
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
 
     package var line: String {
         switch self {

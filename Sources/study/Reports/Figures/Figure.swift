@@ -1,3 +1,4 @@
+internal import AppAttest
 internal import Settings
 
 /// Figures for readers.
@@ -13,8 +14,7 @@ package enum Figure {
         let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: Int(scale))
         let sign = value < 0 && scaled != 0 ? "−" : ""
         guard digits > 0 else { return sign + whole.grouped }
-        let text = String(fraction)
-        return sign + whole.grouped + "." + String(repeating: "0", count: digits - text.count) + text
+        return sign + whole.grouped + "." + Counted.padded(String(fraction), digits)
     }
 
     /// A share in percent: none and all only where it is exactly that.
@@ -45,10 +45,7 @@ package enum Figure {
     }
 
     /// A device as events name it: 16 hexadecimal digits.
-    package static func device(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    package static func device(_ number: UInt64) -> String { Counted.padded(String(number, radix: 16), 16) }
 
     /// A span in the largest unit that says it exactly, or nearly.
     static func span(_ milliseconds: Int64) -> String {

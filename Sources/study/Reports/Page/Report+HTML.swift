@@ -25,6 +25,18 @@ extension Report {
         page.raw(template[3])
         return page.bytes
     }
+
+    fileprivate static func write(_ legend: [Mark], into body: inout Markup) {
+        guard !legend.isEmpty else { return }
+        body.element("ul", ["class": "key"]) { list in
+            for entry in legend {
+                list.element("li") { item in
+                    item.element("i", ["class": entry.hue.rawValue], "")
+                    item.text(entry.name)
+                }
+            }
+        }
+    }
 }
 
 extension Report.Section {
@@ -204,20 +216,6 @@ extension Report.Chart {
                 if !note.isEmpty { caption.element("span", note) }
             }
             Report.write(legend, into: &figure)
-        }
-    }
-}
-
-extension Report {
-    fileprivate static func write(_ legend: [Mark], into body: inout Markup) {
-        guard !legend.isEmpty else { return }
-        body.element("ul", ["class": "key"]) { list in
-            for entry in legend {
-                list.element("li") { item in
-                    item.element("i", ["class": entry.hue.rawValue], "")
-                    item.text(entry.name)
-                }
-            }
         }
     }
 }

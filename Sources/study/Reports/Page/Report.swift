@@ -91,11 +91,9 @@ package struct Report {
         var pairs: [(name: String, text: String, expected: String?)] = []
         var command: String?
     }
-}
 
-// MARK: - JSON
+    // MARK: JSON
 
-extension Report {
     /// One object and a newline: the members of this kind of report, then what every report has.
     package var json: [UInt8] { Facts.object(own + members).json + [0x0A] }
 
@@ -116,22 +114,18 @@ extension Report.Part {
         case .heading(let text): ["heading": .text(text)]
         case .text(let text): ["text": .text(text)]
         case .lead(let text): ["lead": .text(text)]
-        case .tiles(let tiles):
-            [
-                "tiles": .list(
-                    tiles.map { tile in
-                        [
-                            "name": .text(tile.name), "value": tile.value.facts, "note": .filled(tile.note),
-                            "hue": .filled(tile.hue?.rawValue),
-                        ]
-                    }
-                )
-            ]
+        case .tiles(let tiles): ["tiles": .list(tiles.map(\.facts))]
         case .table(let table): ["table": table.facts]
         case .chart(let chart): ["chart": chart.facts]
         case .reasons(let entries): ["reasons": .list(entries.map(\.facts))]
         case .records(let entries): ["records": .list(entries.map(\.facts))]
         }
+    }
+}
+
+extension Report.Tile {
+    fileprivate var facts: Facts {
+        ["name": .text(name), "value": value.facts, "note": .filled(note), "hue": .filled(hue?.rawValue)]
     }
 }
 

@@ -1,4 +1,3 @@
-internal import AppAttest
 package import AppCheck
 
 /// Reasons of the worker's own: about requests, keys, artifacts, challenges and tokens.

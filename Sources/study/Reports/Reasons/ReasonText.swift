@@ -55,7 +55,6 @@ package struct ReasonEntry: Sendable {
     package static func find(_ code: String) -> ReasonEntry? { all.first { $0.code == code } }
 }
 
-/// Reasons of dead letters.
 extension ReasonText {
     package static func of(_ reason: DeadLetterReason) -> ReasonText {
         switch reason {

@@ -22,9 +22,7 @@ struct NearMisses {
     }
 
     var total: Int { counts.reduce(0) { $0 + $1.reduce(0, +) } }
-}
 
-extension NearMisses {
     /// Counter presented minus stored: accepted above 0.
     static var counters: NearMisses {
         NearMisses([

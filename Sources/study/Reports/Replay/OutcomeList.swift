@@ -48,7 +48,6 @@ package struct OutcomeList: Sendable {
     }
 }
 
-/// A set of outcomes.
 struct ReasonSet {
     private var bits: UInt128 = 0
 

@@ -45,9 +45,7 @@ package final class ReplayFacts: @unchecked Sendable {
         names = KnownNames(apps: settings.registry.apps.map(\.label))
     }
 
-    package var observer: Observer {
-        { observation in self.note(observation) }
-    }
+    package var observer: Observer { { self.note($0) } }
 
     var total: Int { records.reduce(0, +) }
 

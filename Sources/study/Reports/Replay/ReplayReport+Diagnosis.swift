@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import AppCheck
 internal import Settings
 
 /// 1: what refusals depend on, a sentence each.
@@ -17,7 +16,7 @@ extension ReplayReport {
         var parts: [Report.Part] = [.reasons(shown.map { entry(of: $0) })]
         if !smaller.isEmpty {
             let names = smaller.prefix(Self.mostSmaller).map { finding in
-                "\(subject(of: finding)) (\(Noun(finding.main.inside).counted(finding.main.inside.hits)))"
+                "\(subject(of: finding)) (\(finding.main.inside.counted(finding.main.inside.hits)))"
             }
             let more = smaller.count > names.count ? ", …" : ""
             parts.append(.text("And \(smaller.count.counted("smaller one")): \(names.joined(separator: ", "))\(more)."))
@@ -55,7 +54,7 @@ extension ReplayReport {
         )
         if finding.parts.count > 1 {
             let others = finding.parts.dropFirst().prefix(Self.mostTwins).map { part in
-                "\(reason(part)) (\(Noun(part.inside).counted(part.inside.hits)))"
+                "\(reason(part)) (\(part.inside.counted(part.inside.hits)))"
             }
             entry.pairs.append(("also refused", others.joined(separator: ", "), nil))
         }
@@ -87,9 +86,8 @@ extension ReplayReport {
 
     private func sentence(_ finding: Association) -> String {
         let (inside, outside) = (finding.main.inside, finding.main.outside)
-        let noun = Noun(inside)
         let isAll = inside.hits == inside.units
-        let count = (isAll ? "all " : "\(inside.hits.grouped) of ") + noun.counted(inside.units)
+        let count = (isAll ? "all " : "\(inside.hits.grouped) of ") + inside.counted(inside.units)
         let share = isAll ? "" : " (\(Figure.share(inside.hits, of: inside.units)))"
         let verb = finding.main.reason > 0 && outcomes.kind(finding.main.reason) == .deferred ? "deferred" : "refused"
         let why = finding.main.reason > 0 ? "\(verb) with \(outcomes.name(finding.main.reason))" : verb
@@ -98,10 +96,10 @@ extension ReplayReport {
             if let trait = finding.trait {
                 (
                     "\(count) \(phrase(trait))\(share) were \(why)" + (span.isEmpty ? "" : ", \(span)"),
-                    "Of the other \(Noun(outside).counted(outside.units))"
+                    "Of the other \(outside.counted(outside.units))"
                 )
             } else {
-                ("\(span), \(count)\(share) were \(why)", "At other times, of \(Noun(outside).counted(outside.units))")
+                ("\(span), \(count)\(share) were \(why)", "At other times, of \(outside.counted(outside.units))")
             }
         let otherShare = " (\(Figure.share(outside.hits, of: outside.units)))"
         let rest = outside.hits == 0 ? "none" : outside.hits.grouped + otherShare
@@ -182,15 +180,10 @@ extension ReplayReport {
     }
 }
 
-/// The word for a cell's units.
-private struct Noun {
-    let one: String
-
-    init(_ cell: Cell) {
-        one = cell.looseUnits == 0 ? "device" : cell.looseUnits == cell.units ? "request" : "device or request"
-    }
-
-    func counted(_ count: Int) -> String {
-        one == "device or request" && count != 1 ? "\(count.grouped) devices and requests" : count.counted(one)
+extension Cell {
+    /// So many of its units, with the word for them.
+    fileprivate func counted(_ count: Int) -> String {
+        guard looseUnits > 0, looseUnits != units else { return count.counted(looseUnits == 0 ? "device" : "request") }
+        return count == 1 ? "1 device or request" : "\(count.grouped) devices and requests"
     }
 }

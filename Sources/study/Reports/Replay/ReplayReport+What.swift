@@ -45,17 +45,13 @@ extension ReplayReport {
     private static let mostIdentities = 60
 
     private struct Identity {
-        let app: Int
+        let key: PresentedAppIDs.Key
         let name: String
-        let environment: String
         /// nil where nothing was presented to compare with.
         let isConfigured: Bool?
         let count: PresentedAppIDs.Count
 
-        init(_ app: Int, _ name: String, _ environment: String, isConfigured: Bool?, _ count: PresentedAppIDs.Count) {
-            (self.app, self.name, self.environment) = (app, name, environment)
-            (self.isConfigured, self.count) = (isConfigured, count)
-        }
+        var environment: String { key.environment?.rawValue ?? "not known" }
 
         var row: Report.Row {
             let answer: Report.Value = isConfigured.map { .text($0 ? "yes" : "no") } ?? .missing
@@ -71,7 +67,7 @@ extension ReplayReport {
         guard !rows.isEmpty else { return [title, .text("No app is configured.")] }
         let shown = rows.prefix(Self.mostIdentities)
         let groups = facts.settings.registry.apps.enumerated().flatMap { index, app in
-            let own = shown.filter { $0.app == index }
+            let own = shown.filter { $0.key.app == index }
             return own.isEmpty ? [] : [.group(app.label)] + own.map(\.row)
         }
         let hidden = rows.dropFirst(Self.mostIdentities).reduce(facts.presented.rest.total) { $0 + $1.count.total }
@@ -100,7 +96,7 @@ extension ReplayReport {
                 for environment in Environment.allCases.reversed() where app.expectations.accepts(environment) {
                     let key = PresentedAppIDs.Key(app: index, appID: id.rpIDHash, environment: environment)
                     let count = left.removeValue(forKey: key) ?? PresentedAppIDs.Count()
-                    rows.append(Identity(index, id.text, environment.rawValue, isConfigured: true, count))
+                    rows.append(Identity(key: key, name: id.text, isConfigured: true, count: count))
                 }
             }
         }
@@ -110,13 +106,12 @@ extension ReplayReport {
             let isListed = key.appID.map { id in own.contains { $0.rpIDHash == id } } ?? false
             // An assertion says no environment: its key's record would.
             let isConfigured: Bool? = key.appID == nil || isListed && key.environment == nil ? nil : false
-            let environment = key.environment?.rawValue ?? "not known"
-            return Identity(key.app, name, environment, isConfigured: isConfigured, count)
+            return Identity(key: key, name: name, isConfigured: isConfigured, count: count)
         }
         return rows
             + others.sorted { left, right in
-                (-left.count.total, left.app, left.name, left.environment)
-                    < (-right.count.total, right.app, right.name, right.environment)
+                (-left.count.total, left.key.app, left.name, left.environment)
+                    < (-right.count.total, right.key.app, right.name, right.environment)
             }
     }
 }

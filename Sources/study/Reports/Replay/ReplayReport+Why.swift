@@ -1,6 +1,5 @@
 internal import AppAttest
 internal import AppCheck
-internal import Pipeline
 internal import Settings
 internal import Streams
 
@@ -92,7 +91,7 @@ extension ReplayReport {
             ? "All \(total.grouped) of them, by reason."
             : "\(picked.count.grouped) of \(total.grouped): the first of each reason. results.ndjson has all of them, "
                 + "and replay --explain FILE says of each what was presented and expected."
-        let command = run.commandForAll.map { "The command that explains a record: \($0)" }
+        let command = commandForAll.map { "The command that explains a record: \($0)" }
         return [note, command].compactMap { $0.map { .text($0) } } + [.records(picked.map { entry($0) })]
     }
 
@@ -111,7 +110,7 @@ extension ReplayReport {
             pairs: example.comparisons.prefix(Self.mostValues).map { row in
                 (ShownText.of(row.name), ShownText.of("\(row.presented)"), ShownText.of("\(row.expected)"))
             },
-            command: run.commandForAll == nil ? run.explains(place) : "--record \(place)"
+            command: commandForAll == nil ? run.explains(place) : "--record \(place)"
         )
     }
 }

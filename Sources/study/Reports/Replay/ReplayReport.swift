@@ -7,8 +7,16 @@ internal import Streams
 package struct ReplayReport {
     let facts: ReplayFacts
     let run: RunFacts
+    /// The command in place of each record's own, which would be too long; nil where it is not.
+    let commandForAll: String?
 
-    package init(facts: ReplayFacts, run: RunFacts) { (self.facts, self.run) = (facts, run.withCommand) }
+    private static let mostCommandBytes = 320
+
+    package init(facts: ReplayFacts, run: RunFacts) {
+        (self.facts, self.run) = (facts, run)
+        let command = run.explains("PARTITION/OFFSET")
+        commandForAll = command.utf8.count > Self.mostCommandBytes ? command : nil
+    }
 
     var outcomes: OutcomeList { facts.outcomes }
 

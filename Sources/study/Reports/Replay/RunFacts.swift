@@ -1,6 +1,5 @@
 internal import Settings
 
-/// The run that made a report.
 package struct RunFacts {
     let version: String
     let configuration: String
@@ -16,25 +15,12 @@ package struct RunFacts {
     package var warnings: [String] = []
     /// nil = a line that is not a record ended the run.
     package var skippedLines: Int?
-    /// The text in place of each record's command, where that would be too long; nil where it is not.
-    private(set) var commandForAll: String?
 
     package init(version: String, configuration: String) {
         (self.version, self.configuration) = (version, configuration)
     }
 
-    /// A longer command stands once, not with each record.
-    private static let mostCommandBytes = 320
-
     static let mostCaptures = 20
-
-    /// The same with ``commandForAll``, which is too costly to make for each record.
-    var withCommand: RunFacts {
-        var run = self
-        let command = explains("PARTITION/OFFSET")
-        run.commandForAll = command.utf8.count > Self.mostCommandBytes ? command : nil
-        return run
-    }
 
     /// A command that explains a record of these captures.
     func explains(_ place: String) -> String {

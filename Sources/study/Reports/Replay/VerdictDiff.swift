@@ -125,7 +125,7 @@ extension ReplayReport {
         ]
         var row = Report.Row(cells + (hasApps ? [.text(apps(entry))] : []))
         // Why it is so now, in full.
-        let example = run.commandForAll == nil ? entry.examples.first : nil
+        let example = commandForAll == nil ? entry.examples.first : nil
         row.command = example.map { run.explains(Self.text($0)) }
         return row
     }

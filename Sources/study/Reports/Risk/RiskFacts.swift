@@ -19,7 +19,6 @@ package struct RiskFacts {
     /// Apple counts attestations of 30 days: an older metric says nothing any more.
     static let lifeMilliseconds: Int64 = 30 * 86_400_000
 
-    /// A metric of a device.
     struct Mark: Equatable {
         let at: Int64
         let metric: UInt16
@@ -66,9 +65,7 @@ package struct RiskFacts {
         guard let mark = marks.last(at: time), mark.at >= time - lifeMilliseconds else { return nil }
         return mark.metric
     }
-}
 
-extension RiskFacts {
     /// The marks of a device's last week, and the one before them, in no order.
     ///
     /// Those that have become too old go together: an account that attests all day may have a hundred thousand, and a
@@ -120,6 +117,9 @@ package struct RiskDistribution: Equatable {
         total = metrics.count
         above = metrics.count { $0 > limit }
     }
+
+    /// `1.25 %`: devices above the limit, for a terminal.
+    package var share: String { Figure.share(above, of: total).replacing(String(Figure.gap), with: " ") }
 
     /// The rows' names: those of the worker's own metric.
     package static let names: [String] = {

@@ -3,8 +3,6 @@ internal import Settings
 
 extension RiskReport {
     /// The page of `risk --report`.
-    ///
-    /// - Parameter source: where the events came from.
     package func report(version: String, source: String) -> Report {
         let span = end.map { "As of \(UTCText.of($0)), the newest event." } ?? "No event tells a metric."
         return Report(

@@ -1,6 +1,5 @@
 internal import AppAttest
 package import AppCheck
-internal import Settings
 
 /// The risk metrics of each app's devices, from the events topic.
 package struct RiskReport {
@@ -20,6 +19,8 @@ package struct RiskReport {
         package let now: RiskDistribution
         package let before: RiskDistribution
         let devices: [RiskFacts.Device]
+
+        package var highest: [RiskFacts.Device] { Array(devices.prefix(RiskReport.mostDevices)) }
     }
 
     private let registry: Registry
@@ -41,7 +42,6 @@ package struct RiskReport {
         (self.registry, self.limit, self.since) = (registry, limit, since)
     }
 
-    /// - Parameter value: a record's of the events topic.
     package mutating func add(_ value: [UInt8]?) {
         guard let event = Event(value), event.kind != .risk || event.risk != nil else { return unreadable += 1 }
         guard let risk = event.risk else { return others += 1 }
@@ -108,14 +108,5 @@ package struct RiskReport {
             "device": .text(device.name), "metric": .count(device.metric),
             "weekBefore": device.before.map { .count($0) } ?? .null, "at": .text(UTCText.of(device.newest.at)),
         ]
-    }
-}
-
-extension RiskReport.Section {
-    package var highest: [RiskFacts.Device] { Array(devices.prefix(RiskReport.mostDevices)) }
-
-    /// `1.25 %`: devices above the limit, for a terminal.
-    package static func share(_ distribution: RiskDistribution) -> String {
-        Figure.share(distribution.above, of: distribution.total).replacing(String(Figure.gap), with: " ")
     }
 }

@@ -1,5 +1,4 @@
 internal import AppAttest
-internal import AppCheck
 
 /// The outcomes of a device's attestations in a span of time: a success makes up for what was before or after it, and
 /// any decision for being kept out.

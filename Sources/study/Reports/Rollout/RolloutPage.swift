@@ -4,15 +4,13 @@ internal import Settings
 
 extension RolloutReport {
     /// The page of `rollout --report`: per app how the share grew, how devices fared, and whether it may grow.
-    ///
-    /// - Parameter source: where the events came from.
     package func report(version: String, source: String) -> Report {
         let span = since.map { "Events since \(UTCText.of($0))." } ?? "All events."
         return Report(
             "attest-worker: how the rollout goes",
             lead: "\(span) \(read.counted("event", "was", "were")) read. All times here are UTC.",
             own: members,
-            apps: names.map { (label(of: $0), RolloutSection(self, $0).parts) },
+            apps: names.map { (registry.label(of: $0), RolloutSection(self, $0).parts) },
             about: """
                 A device counts once, and once in each column of time: as succeeded if one of its attestations \
                 succeeded, else as failed if one was decided, else as not admitted. A failed device counts for the \

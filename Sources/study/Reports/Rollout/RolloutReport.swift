@@ -2,7 +2,7 @@ package import AppCheck
 
 /// The state of each app's rollout, from its events.
 package struct RolloutReport {
-    private let registry: Registry
+    package let registry: Registry
     package let rule: GrowthRule
     /// Events before this time are left out; milliseconds since 1970.
     let since: Int64?
@@ -12,9 +12,7 @@ package struct RolloutReport {
     /// The same apps' devices and days; only in a detailed report.
     private(set) var facts: [String: RolloutFacts] = [:]
     package private(set) var read = 0
-    /// Whether there was an event, of any time.
     package private(set) var hasRead = false
-    /// Records that were not events.
     package private(set) var unreadable = 0
 
     /// - Parameter isDetailed: whether devices and days are counted too, for a page.
@@ -24,7 +22,6 @@ package struct RolloutReport {
         for app in registry.apps { tallies[app.name] = RolloutTally() }
     }
 
-    /// - Parameter value: a record's of the events topic.
     package mutating func add(_ value: [UInt8]?) {
         guard let event = Event(value), event.kind != .other, event.kind != .risk || event.risk != nil else {
             return unreadable += 1
@@ -45,9 +42,6 @@ package struct RolloutReport {
         let known = registry.apps.map(\.name)
         return known + tallies.keys.filter { !known.contains($0) }.sorted()
     }
-
-    /// The app for people.
-    package func label(of name: String) -> String { registry.label(of: name) }
 
     /// nil for an app that is not in apps.json.
     package func rollout(of name: String) -> Rollout? { registry.find(resource: name)?.rollout }

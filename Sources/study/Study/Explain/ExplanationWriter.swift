@@ -23,9 +23,7 @@ final class ExplanationWriter: @unchecked Sendable {
         file = try OutputFile(path, .whole)
     }
 
-    var observer: Observer {
-        { observation in self.note(observation) }
-    }
+    var observer: Observer { { self.note($0) } }
 
     private func note(_ observation: Observation) {
         owner.check()

@@ -20,12 +20,10 @@ package enum ReasonView {
     }
 
     package static func whole(_ entry: ReasonEntry) -> String {
-        var lines = [entry.code, ""]
+        var table = TextTable()
         func add(_ name: String, _ text: String) {
-            let wrapped = TextWrap.lines(text, width: 85)
-            for (index, line) in wrapped.enumerated() {
-                let label = index == 0 ? name : ""
-                lines.append("  " + label + String(repeating: " ", count: 13 - label.count) + line)
+            for (index, line) in TextWrap.lines(text, width: 85).enumerated() {
+                table.add("  " + (index == 0 ? name : ""), line)
             }
         }
         add("verdict", entry.verdict)
@@ -36,6 +34,6 @@ package enum ReasonView {
             add(index == 0 ? "usual cause" : "or", "\(party.rawValue): \(party.meaning)")
         }
         add("what to do", ReasonText.plain(entry.text.action))
-        return lines.joined(separator: "\n")
+        return entry.code + "\n\n" + table.text
     }
 }

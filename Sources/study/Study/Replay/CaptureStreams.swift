@@ -12,7 +12,7 @@ package final class CaptureStreams: RequestSource, PackedTransaction {
         (.deadLetters, "dead-letters.ndjson"), (.receipts, "receipts.ndjson"),
     ]
 
-    private let inputs: CaptureInputs
+    let inputs: CaptureInputs
     private let topics: [OutputTopic: String]
     private var outputs: [OutputTopic: OutputFile] = [:]
     private let bytesPolled = Atomic<Int>(0)
@@ -59,9 +59,6 @@ package final class CaptureStreams: RequestSource, PackedTransaction {
         return read * min(1, Double(records) / polled)
     }
 
-    /// The file and line of a record that was polled.
-    func place(ofLine number: Int) -> (path: String, line: Int) { inputs.place(ofLine: number) }
-
     func poll(_ limits: BatchLimits, waitMilliseconds: Int) throws -> PollRound {
         var round = PollRound()
         var bytes = 0
@@ -88,14 +85,12 @@ package final class CaptureStreams: RequestSource, PackedTransaction {
 
     /// Lanes write the lines; only the bytes come back to the loop.
     var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] {
-        { [topics] in Self.pack($0, topics) }
-    }
-
-    private static func pack(_ records: [OutboundRecord], _ topics: [OutputTopic: String]) -> [PackedOutput] {
-        files.compactMap { stream, _ in
-            guard let topic = topics[stream] else { return nil }
-            return CaptureCodec.encode(records, of: stream, topic: topic).map {
-                PackedOutput(stream: stream, bytes: $0)
+        { [topics] records in
+            Self.files.compactMap { stream, _ -> PackedOutput? in
+                guard let topic = topics[stream] else { return nil }
+                return CaptureCodec.encode(records, of: stream, topic: topic).map {
+                    PackedOutput(stream: stream, bytes: $0)
+                }
             }
         }
     }

@@ -1,7 +1,6 @@
 package import AppAttest
 package import AppCheck
 internal import Broker
-internal import Crypto
 internal import Kafka
 package import Pipeline
 internal import Run
@@ -76,7 +75,8 @@ package struct RecordReplay {
         return Outcome(
             explanation: explainer.explain(observation),
             others: others,
-            warnings: source.warnings + copies.warnings + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
+            warnings: source.lines.warnings + copies.warnings
+                + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
         )
     }
 

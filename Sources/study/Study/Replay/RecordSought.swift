@@ -1,5 +1,4 @@
 package import CommandFrame
-internal import Pipeline
 internal import Settings
 internal import Streams
 
@@ -37,9 +36,8 @@ package enum RecordSought: CustomStringConvertible {
     }
 }
 
-/// A capture up to a record.
 final class CaptureUntil {
-    private let lines: CaptureLines
+    let lines: CaptureLines
     private let sought: RecordSought
     private(set) var found: InboundRecord?
 
@@ -47,8 +45,6 @@ final class CaptureUntil {
         lines = try CaptureLines(path: path, skipsBadLines: skipsBadLines)
         self.sought = sought
     }
-
-    var warnings: [String] { lines.warnings }
 
     /// - Returns: nil from the sought record on, and at the end.
     func next() throws(CommandFault) -> InboundRecord? {

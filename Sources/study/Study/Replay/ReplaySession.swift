@@ -50,10 +50,6 @@ package struct ReplaySession {
         (self.configuration, self.keys, self.options) = (configuration, keys, options)
     }
 
-    private var inputName: String {
-        options.inputs.count == 1 ? options.inputs[0] : "\(options.inputs.count) captures"
-    }
-
     /// - Parameter report: called with the finished requests and, if known, the share of the captures that is done.
     package func run(report: (_ requests: Int, _ share: Double?) -> Void) throws -> ReplaySummary {
         let alarms = Locked<[String]>([])
@@ -99,17 +95,18 @@ package struct ReplaySession {
                 eagerPollMilliseconds: 100
             ) { report($0, streams.share(after: $0)) }.tally
         } catch let fault as CaptureFault {
-            let place = streams.place(ofLine: fault.lineNumber)
+            let place = streams.inputs.place(ofLine: fault.lineNumber)
             throw LeftOutLines.fault(place.path, place.line, fault.reason)
         }
         try streams.close()
         try writer?.close()
         let elapsed = ContinuousClock.now - start
+        let name = options.inputs.count == 1 ? options.inputs[0] : "\(options.inputs.count) captures"
         var summary = ReplaySummary(
             tally: tally,
             warnings: alarms.withLock { $0 } + (keyTable?.unusable.warnings(of: options.keys ?? "") ?? [])
                 + streams.cutLines.flatMap { LeftOutLines(cutLine: $0.line).warnings(of: $0.path) }
-                + LeftOutLines(count: tally.skippedLines).warnings(of: inputName)
+                + LeftOutLines(count: tally.skippedLines).warnings(of: name)
                 + Self.warnings(repeated: tally.repeatedRecords) + copies.warnings + streams.timestamps.warnings,
             seconds: elapsed / .seconds(1),
             lanes: rig.count,

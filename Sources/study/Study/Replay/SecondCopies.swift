@@ -1,4 +1,3 @@
-internal import AppAttest
 internal import AppCheck
 internal import Pipeline
 internal import Settings
@@ -7,16 +6,10 @@ internal import Threads
 
 /// Tells records that stand in the captures for a second time, where these overlap.
 final class SecondCopies: Sendable {
-    /// Copies whose timestamps or headers say something else than the record judged.
-    private struct Differing {
-        var count = 0
-        /// The place of the first of them.
-        var first = ""
-    }
-
     private let stage: DecodeStage
     private let places = Locked(PlacesRead())
-    private let differing = Locked(Differing())
+    /// Copies whose timestamps or headers say something else than the record judged, and the place of the first.
+    private let differing = Locked<(count: Int, first: String)>((0, ""))
 
     init(_ settings: PipelineSettings) {
         var settings = settings
@@ -51,7 +44,7 @@ final class SecondCopies: Sendable {
 
     /// A line where copies differ from what was judged.
     var warnings: [String] {
-        let (count, first) = differing.withLock { ($0.count, $0.first) }
+        let (count, first) = differing.withLock { $0 }
         guard count > 0 else { return [] }
         return [
             "\(count.counted("record", "has", "have")) a second copy with another timestamp, request ID or installation ID, as "

@@ -17,9 +17,9 @@ extension RiskReport: EventsReport {
 
     private static func summary(of section: Section) -> String {
         let (now, before) = (section.now, section.before)
-        let then = before.total > 0 ? "\(Section.share(before)) a week before" : "none known a week before"
+        let then = before.total > 0 ? "\(before.share) a week before" : "none known a week before"
         return
-            "\(now.total.counted("key")), \(now.above.grouped) above \(section.limit): \(Section.share(now)), \(then)"
+            "\(now.total.counted("key")), \(now.above.grouped) above \(section.limit): \(now.share), \(then)"
     }
 
     private static func tables(of section: Section) -> [String] {

@@ -2,13 +2,13 @@ internal import Broker
 package import CommandFrame
 internal import Kafka
 internal import KafkaPorts
-internal import Pipeline
 package import Reports
 package import Settings
 internal import Streams
 
 /// A report that a command makes of events.
 package protocol EventsReport {
+    /// - Parameter value: a record's of the events topic.
     mutating func add(_ value: [UInt8]?)
     /// How many events were read.
     var read: Int { get }
@@ -17,6 +17,7 @@ package protocol EventsReport {
     /// Records that were not events.
     var unreadable: Int { get }
     var text: String { get }
+    /// - Parameter source: where the events came from.
     func report(version: String, source: String) -> Report
 }
 
@@ -33,7 +34,6 @@ package struct EventsInput {
     private let skipsBadLines: Bool
     private let configuration: Configuration
 
-    /// - Parameter command: its name.
     package init(_ command: String, _ arguments: Arguments, _ configuration: Configuration) throws(UsageFault) {
         (self.command, self.configuration) = (command, configuration)
         (path, page) = (arguments.string("--input"), arguments.string("--report"))
@@ -115,20 +115,16 @@ package struct EventsInput {
         let properties = KafkaProperties(try configuration.brokerProperties())
         do {
             try CommandFault.explaining("cannot read \(topic)", by: \.description) {
-                try Self.readAll(topic, properties, body)
+                let partitions = try PartitionCounts(Admin(properties)).count(of: topic)
+                let reader = try TopicReader(properties, topic: topic)
+                let scan = try TopicScan(reader, partitions: partitions, timeBudget: Self.timeBudget)
+                let ends = try scan.ends()
+                try scan.read(upTo: ends) { record in
+                    if record.offset < ends[Int(record.partition)].high { body(record.value) }
+                }
             }
         } catch is TopicScan.Standstill {
             throw CommandFault("\(topic) cannot be read to its end: a transaction is open, or the broker is away.")
-        }
-    }
-
-    private static func readAll(_ topic: String, _ properties: KafkaProperties, _ body: ([UInt8]?) -> Void) throws {
-        let partitions = try PartitionCounts(Admin(properties)).count(of: topic)
-        let reader = try TopicReader(properties, topic: topic)
-        let scan = try TopicScan(reader, partitions: partitions, timeBudget: timeBudget)
-        let ends = try scan.ends()
-        try scan.read(upTo: ends) { record in
-            if record.offset < ends[Int(record.partition)].high { body(record.value) }
         }
     }
 }

@@ -13,7 +13,7 @@ extension RolloutReport: EventsReport {
             let rollout = rollout(of: name)
             let (mayGrow, why) = judgement(of: name)
             table.add([
-                label(of: name), rollout?.mode.rawValue ?? "-",
+                registry.label(of: name), rollout?.mode.rawValue ?? "-",
                 rollout.map { $0.mode == .off ? "all" : Rollout.percentText($0.parts) + " %" } ?? "-",
                 tally.successes.grouped,
                 tally.failed.grouped, RolloutTally.rate(tally.failed, of: tally.decided).map(PercentFigure.text) ?? "-",
@@ -29,7 +29,7 @@ extension RolloutReport: EventsReport {
         table.add("app", "failed for", "times")
         for name in names {
             for (reason, count) in tallies[name]?.failures.ranked ?? [] {
-                table.add(label(of: name), reason.printable, count.grouped)
+                table.add(registry.label(of: name), reason.printable, count.grouped)
             }
         }
         return tallies.values.contains { $0.failed > 0 } ? table.text : nil

@@ -89,7 +89,6 @@ package struct ShownResult {
 }
 
 extension String {
-    /// The text with spaces behind it.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 

@@ -18,16 +18,10 @@ struct ReceiptSigner: Sendable {
 }
 
 /// A signer and its intermediate, and the roots that issued the intermediate, as far as our own arithmetic can tell.
-private struct IssuedPair {
-    let digest: Digest
-    let roots: [CACertificate]
-}
+private typealias IssuedPair = (digest: Digest, roots: [CACertificate])
 
 /// Why an issued pair is refused.
-private struct UnfitPair {
-    let refusal: ReceiptRefusal
-    let roots: [CACertificate]
-}
+private typealias UnfitPair = (refusal: ReceiptRefusal, roots: [CACertificate])
 
 /// The certificates verified so far against the configured roots, each by SHA-256 of its DER.
 ///
@@ -120,7 +114,7 @@ struct ReceiptSigners {
         _ issuer: CACertificate
     ) {
         guard roots.contains(where: { $0.hasIssued(issuer) }), signer.isSigned(by: issuer) else { return }
-        unfit.insert(issued.digest, UnfitPair(refusal: refusal, roots: issued.roots))
+        unfit.insert(issued.digest, (refusal, issued.roots))
     }
 
     /// The certificates, of which OpenSSL reads those that are new. A list that is certainly refused never gets there:
@@ -173,7 +167,7 @@ struct ReceiptSigners {
             intermediate.known.flatMap { anchors.find($0.digest) }
             ?? roots.filter { intermediate.shape.mayBeIssued(by: $0, bytes) }
         if let stranger = list.stranger(roots, issuing: issuing, bytes) { throw list.refusal(stranger, bytes) }
-        return IssuedPair(digest: pair, roots: issuing)
+        return (pair, issuing)
     }
 
     private static func pair(_ signer: Digest, _ intermediate: Digest) -> Digest {

@@ -63,9 +63,11 @@ final class ReceiptVerifier {
         guard let signature = P256Signature(strictDER: bytes.extracting(container.signature)) else {
             throw trace.failed(.signature) { .receiptSignature(container, object, contentDigest) }
         }
+        func check(_ digest: Digest) -> SignatureCheck {
+            .p256(key: signer.key, digest: digest, signature: signature, second: signer.second)
+        }
         guard let attributes = container.signedAttributes else {
-            let check = Self.check(of: contentDigest, by: signer, signature)
-            return open(verdict, judged, check, container, object, trace) { true }
+            return open(verdict, judged, check(contentDigest), container, object, trace) { true }
         }
         // The signature covers the attributes, not the content. OpenSSL judges them, which is slow, so it gets only
         // what certainly has the signer's signature over the right content.
@@ -73,8 +75,7 @@ final class ReceiptVerifier {
             SignedAttributes.nameDigest(contentDigest, attributes, bytes)
         else { throw trace.failed(.signature) { .receiptSignature(container, object, contentDigest) } }
         let digest = SignedAttributes.signedDigest(attributes, bytes)
-        return open(verdict, judged, Self.check(of: digest, by: signer, signature), container, object, trace) {
-            [roots] in
+        return open(verdict, judged, check(digest), container, object, trace) { [roots] in
             CMS.verifiedContent(object, roots: roots) == container.content
         }
     }
@@ -95,14 +96,6 @@ final class ReceiptVerifier {
                 error == .chain ? .signerIssuers(container, object, roots) : .signer(container, object)
             }
         }
-    }
-
-    private static func check(
-        of digest: Digest,
-        by signer: ReceiptSigner,
-        _ signature: P256Signature
-    ) -> SignatureCheck {
-        .p256(key: signer.key, digest: digest, signature: signature, second: signer.second)
     }
 
     /// - Parameter holds: asked once the signature is known to be valid.

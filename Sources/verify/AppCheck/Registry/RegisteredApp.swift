@@ -77,8 +77,6 @@ package struct RiskPolicy: Sendable, Equatable {
     /// A greater metric is marked, and refused where the mode says so.
     package var above: UInt16?
 
-    package init() {}
-
     package var keepsReceipts: Bool { mode != .off }
 
     /// The greatest metric whose key is served; nil = any.

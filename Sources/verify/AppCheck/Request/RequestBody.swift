@@ -109,11 +109,11 @@ struct RequestBody<Tracer: CheckTracer> {
     /// its length.
     ///
     /// - Throws: `token-invalid` too, for a token whose payload cannot be read or names no `jti`.
-    func appCheckToken() throws(Reason) -> (token: [UInt8], id: UnverifiedTokenID) {
+    func appCheckToken() throws(Reason) -> (token: [UInt8], id: [UInt8]) {
         func form() -> String { "a text: a JWT of at most \(UnverifiedToken.maxBytes) bytes whose payload has a jti" }
         let member = try text("appCheckToken", or: "app_check_token", expected: form())
         guard member.writtenBytes <= 6 * UnverifiedToken.maxBytes, let text = member.stringBytes,
-            let id = UnverifiedTokenID(token: text)
+            let id = UnverifiedTokenID.bytes(of: text)
         else {
             throw trace.failed("appCheckToken", .tokenInvalid) {
                 Comparison("appCheckToken", "another text", expected: form())

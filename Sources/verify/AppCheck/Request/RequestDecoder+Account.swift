@@ -7,8 +7,6 @@ package struct RequestAccount: Hashable, Sendable {
     package let app: Int?
     /// nil for a verb that is not served.
     package let verb: Verb?
-
-    package init(app: Int?, verb: Verb?) { (self.app, self.verb) = (app, verb) }
 }
 
 extension RequestDecoder {
