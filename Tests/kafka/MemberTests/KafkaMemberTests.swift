@@ -76,6 +76,18 @@ struct KafkaMemberTests {
         #expect(bench.brokers.questions.count > asked && bench.member.partitions[0]?.state == .asked)
     }
 
+    @Test(arguments: [true, false])
+    func `offsets of an output are committed beside it, but not after a loss`(isLost: Bool) throws {
+        let bench = try MemberBench(.atLeastOnce)
+        try bench.read()
+        #expect(try bench.write() != nil)
+        bench.consumer.isAssignmentLost = isLost
+        bench.brokers.outcomes = [.written(ledgerEnds: [:], timeShare: 0, offsetsAreDue: true)]
+        try bench.steps()
+        #expect(bench.consumer.committed.isEmpty == isLost)
+        #expect(bench.member.output.fault?.message == (isLost ? "the assignment was lost" : nil))
+    }
+
     @Test func `a member that gives up tells the output on its way, before the group is left`() throws {
         let bench = try MemberBench(.atLeastOnce)
         try bench.read()
@@ -110,6 +122,41 @@ struct KafkaMemberTests {
         #expect(try asked().first == .topicsAndMarks)
         #expect(try asked().first == .topics)
         #expect(bench.member.marked == [3])
+    }
+
+    struct FirstMark: Sendable {
+        /// The partition's own mark names so many; nil = there is none.
+        var own: Int32?
+        /// What the marks name at the start, and once our own can be read; nil = some cannot be read.
+        var first: Set<Int32>? = []
+        var found: Set<Int32>?
+        var delivery = Delivery.transaction
+        var isHeldBack = false
+        var isLost = false
+    }
+
+    @Test(arguments: [
+        FirstMark(first: [3], found: [3]), FirstMark(first: nil, found: [3]), FirstMark(found: [3]),
+        FirstMark(found: [3], delivery: .atLeastOnce), FirstMark(own: 3, found: nil),
+        FirstMark(own: 3, first: nil, found: nil), FirstMark(first: nil, found: nil, isHeldBack: true),
+        // Another process has written its first mark under another number, or some mark cannot be read.
+        FirstMark(found: [3, 4], isLost: true), FirstMark(found: nil, isHeldBack: true),
+    ])
+    func `an output counts once no other number of partitions stands beside its first marks`(row: FirstMark) throws {
+        let bench = try MemberBench(row.delivery, partitions: 3)
+        bench.brokers.marked = row.first
+        try bench.own()
+        let mark = row.own.map { PositionMark(group: Array("group".utf8), delivery: .transaction, partitions: $0) }
+        let generation = bench.member.announcement
+        _ = try bench.member.ledgerIsWhole(0, mark: mark, isEmpty: true, of: generation, at: bench.now)
+        try bench.steps()
+        let batch = try #require(try bench.write())
+        let isUnseen = row.own == nil && row.first != [3]
+        #expect(batch.budget.isHeldBack == (isUnseen && row.delivery == .transaction))
+        bench.brokers.marked = row.found
+        if batch.budget.isHeldBack { bench.brokers.outcomes = [.arrived] }
+        try bench.steps()
+        #expect(batch.budget.isHeldBack == (row.isHeldBack || row.isLost) && batch.budget.isLost == row.isLost)
     }
 
     @Test(arguments: [GroupEvent.revoked([0]), .lost([0])])

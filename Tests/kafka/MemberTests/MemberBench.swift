@@ -6,7 +6,7 @@ import Streams
 /// A consumer whose events the test has written down.
 final class ScriptedConsumer: GroupConsumer {
     var events: [GroupEvent] = []
-    let isAssignmentLost = false
+    var isAssignmentLost = false
     private(set) var committed: [[PartitionOffset]] = []
     private(set) var isClosed = false
     private var assigned: Set<Int32> = []

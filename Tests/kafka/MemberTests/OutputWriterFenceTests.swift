@@ -41,4 +41,13 @@ struct OutputWriterFenceTests {
         bench.producer.unanswered.ends = 1
         #expect(bench.run(.abort).isUnknown == false && bench.producer.isDiscarded)
     }
+
+    @Test(arguments: [true, false])
+    func `a producer with a copy on its way begins no other output`(isEnd: Bool) {
+        let bench = WriterBench.ready()
+        let first = bench.producer
+        first.unanswered[keyPath: isEnd ? \UnansweredRequests.ends : \.additions] = 1
+        #expect(bench.run(.write(bench.batch())).isWritten && bench.producers.count == 2)
+        #expect(first.isDiscarded && !first.calls.contains("begin"))
+    }
 }

@@ -220,6 +220,20 @@ struct OutputWriterTests {
         #expect(bench.producer.produced.count == (delivery == .transaction ? 4 : 2))
     }
 
+    @Test func `a loss is seen before offsets are sent once more`() {
+        let bench = WriterBench.ready()
+        let batch = bench.batch()
+        bench.producer.script[.offsets] = [.again]
+        bench.writer.accept(.write(batch), at: bench.now)
+        var outcome: WriterOutcome?
+        while outcome == nil {
+            outcome = bench.step()
+            if bench.producer.calls.contains("offsets") { batch.budget.noteLost() }
+        }
+        #expect(outcome?.fault?.message == "the assignment was lost")
+        #expect(bench.producer.calls.count { $0 == "offsets" } == 1)
+    }
+
     private static let cut =
         "the ledger topic's partition 1 ends before the offset already read: truncated or recreated"
 

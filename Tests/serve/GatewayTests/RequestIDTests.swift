@@ -33,6 +33,13 @@ import Testing
         #expect(isTaken ? made == names[0] : made.utf8.count == 32 && !names.contains(made))
     }
 
+    @Test func `equal bodies get different ids`() throws {
+        let rig = try GatewayRig()
+        for _ in 0..<3 { try rig.send(.attestation()) }
+        #expect(Set(rig.requests.map(GatewayRig.id)).count == 3)
+        #expect(Set(rig.requests.map(\.value)).count == 1)
+    }
+
     @Test func `a verifier's idempotency key names the request, for this verifier alone`() throws {
         let token = try Tokens.limitedUse()
         let request = ExchangeRequest.verification(of: token)

@@ -163,9 +163,9 @@ final class CallbackContext {
         unsafe rd_kafka_yield(client)
     }
 
-    /// A record without an offset counts as failed. The library reports it as delivered where a later batch of its
-    /// partition was acknowledged, even if a broker has refused its own: a broker takes any first sequence number of a
-    /// producer that it does not know, as of a new topic or after a change of leaders.
+    /// A record without an offset counts for itself, and no output may have one. The library reports it as delivered where a
+    /// later batch of its partition was acknowledged, even if a broker has refused its own: a broker takes any first sequence
+    /// number of a producer that it does not know, as of a new topic or after a change of leaders.
     private func noteDelivery(_ pointer: UnsafePointer<rd_kafka_message_t>?) {
         guard let pointer = unsafe pointer, case let message = unsafe pointer.pointee else { return }
         let isDelivered = unsafe message.err == RD_KAFKA_RESP_ERR_NO_ERROR

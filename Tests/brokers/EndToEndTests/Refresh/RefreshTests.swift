@@ -83,6 +83,7 @@ struct RefreshTests {
         #expect(RefreshAudit.findings(evidence) == [])
         #expect(evidence.calls.count == evidence.passed.values.reduce(0, +), "each line calls for each receipt once")
         #expect(evidence.found.count == 11 && evidence.events.count == 11 && evidence.shown == 9)
+        #expect(try site.leaks() == [])
     }
 
     @Test func `--check names missing topics, unequal partitions and a missing key in one line, and sends no receipt`()
