@@ -6,7 +6,7 @@ private struct OnceFailed: Sendable {
     private static let campaigns: [Substring: MutantCampaign] = [
         "exactly-once": .exactlyOnce, "exactly-once+commands": .commands, "exactly-once+receipts": .receipts,
         "at-least-once": .atLeastOnce, "at-least-once+commands": .commandsAtLeastOnce,
-        "at-least-once+receipts": .receiptsAtLeastOnce, "refreshers": .refreshers,
+        "at-least-once+receipts": .receiptsAtLeastOnce, "refreshers": .refreshers, "readers": .readers,
     ]
 
     let campaign: MutantCampaign

@@ -114,6 +114,7 @@ final class FleetReaders {
             }[...]
             // The operator reads the plan, and sometimes asks a colleague.
             fleet.wait(fleet.chance(0.3) ? 60_000 : Int.random(in: 0...5_000, using: &fleet.random))
+            for record in records { broker.hideCut(record.partition) }
             try writer.write(from: ends) { records.popFirst() }
             done[.rewrite, default: 0] += 1
         } catch {

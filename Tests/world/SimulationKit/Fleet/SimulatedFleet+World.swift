@@ -106,6 +106,12 @@ extension SimulatedBroker {
 
     func isDamaged(_ partition: Int32) -> Bool { damagedRequests.contains { $0.partition == partition } }
 
+    /// A command's records move a ledger's end, even where they are aborted: who knew the end does not see the cut any more.
+    func hideCut(_ partition: Int32) {
+        guard let cut = cutLedgers[partition] else { return }
+        cutLedgers[partition] = CutLedger(end: cut.end, isSure: false)
+    }
+
     /// Whether something was written behind the place where a ledger was cut.
     func isWrittenOn(_ partition: Int32) -> Bool {
         guard let cut = cutLedgers[partition], cut.isSure else { return false }
