@@ -3,7 +3,7 @@ import Testing
 @testable import Kafka
 
 struct LibraryVersionTests {
-    /// What is particular about a version, by short names.
+    /// How a version differs, by short names.
     private static func traits(of version: LibraryVersion) -> [String] {
         let all = [
             ("microseconds", version.seekUnitsPerMillisecond == 1_000), ("wakes", version.seekWakesLeader),

@@ -18,7 +18,7 @@ package struct ClusterSettings: Sendable {
     package var folder: URL?
     /// Gives each broker a wall clock of its own; nil = all have the machine's.
     package var clocks: ClockShim?
-    /// Makes what stands between clients and brokers, until it is released; nil = nothing does.
+    /// Makes a proxy between clients and brokers, which stops when it is released; nil = clients connect to the brokers.
     package var proxy: (@Sendable ([ClusterRoute]) throws -> any AnyObject & Sendable)?
 
     package init(brokers: Int = 1, adjust: (inout ClusterSettings) -> Void = { _ in }) {

@@ -16,7 +16,7 @@ package struct ProcessProgress: Equatable {
         computed = process.map { Self.ticks($0) / 300 } ?? 0
     }
 
-    /// Waits until a process that was told to stop stands still.
+    /// Waits until a process has stopped after SIGSTOP.
     package static func waitForStop(of process: Int32, seconds: Int = 30) -> Bool {
         eventually(seconds: seconds) {
             (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8))?.contains("T (stopped)") ?? false

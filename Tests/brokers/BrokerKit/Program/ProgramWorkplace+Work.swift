@@ -126,8 +126,8 @@ extension ProgramWorkplace {
         try producer.flush(timeoutMilliseconds: 60_000)
     }
 
-    /// Waits until no transaction holds readers of a stream back: the broker answers a commit a moment before it writes its
-    /// marks, and ends what a dead worker has left open after its time-out.
+    /// Waits until no open transaction holds back a stream's readers: the broker answers a commit a moment before it writes the
+    /// markers, and aborts a dead worker's transaction after its time-out.
     package func settles(_ stream: String) throws -> Bool {
         try eventually {
             try ends(of: topic(stream))

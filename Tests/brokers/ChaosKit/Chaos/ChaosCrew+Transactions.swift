@@ -45,7 +45,7 @@ extension ChaosCrew {
         let index = candidates[Int((planned.target &+ UInt64(hunt.tries)) % UInt64(candidates.count))]
         let name = members[index].name
         members[index].process?.signal(SIGSTOP)
-        // A process that was just told to stop may still send something.
+        // A process may still send something right after SIGSTOP.
         let isStopped = members[index].process.map { ProcessProgress.waitForStop(of: $0.processID, seconds: 1) }
         let isInside = isStopped == true && hunt.isInside(name)
         guard isInside || ContinuousClock.now - since > TransactionHunt.patience else {

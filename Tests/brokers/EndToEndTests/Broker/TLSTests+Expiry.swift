@@ -81,15 +81,15 @@ extension TLSTests {
         try restart(fixture.cluster, places)
     }
 
-    /// A broker that is alone may lose the marks of what is open, or just decided, as it is killed: a reader of the ledger
-    /// would then wait for ever.
+    /// A single broker that is killed may lose the markers of open and just decided transactions. Readers of the ledger then
+    /// never reach its end, so this first waits until no transaction is open.
     private func restart(_ cluster: RealCluster, _ places: [ProgramWorkplace]) throws {
         for place in places {
             for stream in ProgramWorkplace.streams {
                 #expect(try place.settles(stream), "a transaction on \(place.topic(stream)) stays open")
             }
         }
-        // The topic of the offsets, which is not asked, gets its marks with the others.
+        // __consumer_offsets is not read here: it gets its markers at about the same time.
         Thread.sleep(forTimeInterval: 0.5)
         try cluster.kill()
         try cluster.start()

@@ -88,7 +88,7 @@ struct ReplayTests {
         #expect(run.error.split(separator: "\n").count == 1)
     }
 
-    /// Only what is found amid the work leaves a folder.
+    /// A mistake found before the work leaves no folder.
     @Test(
         arguments: [
             ("--input DIR/absent", "cannot read DIR/absent: no such file"),

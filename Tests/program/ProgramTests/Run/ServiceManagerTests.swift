@@ -107,7 +107,7 @@ struct ServiceManagerTests {
     }
 }
 
-/// Listens as systemd does, and keeps what it is sent.
+/// Listens as systemd does, and keeps the messages that it receives.
 private final class NotifySocket {
     private let file: Int32
     private(set) var heard = ""

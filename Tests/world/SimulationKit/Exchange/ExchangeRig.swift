@@ -171,7 +171,7 @@ private final class RigWorld: @unchecked Sendable {
     let isLive: Bool
     var milliseconds = ExchangeKit.start
     var ahead: Int64 = 0
-    /// What the loop has told.
+    /// Notices that the loop has reported.
     var acts: [OperatorAct] = []
     /// The answer to the last replacement of the settings.
     var missing: MissingSealingKeys?
