@@ -75,7 +75,10 @@ struct RealKafkaTests {
         let (admin, topic) = (try Admin(KafkaProperties(fixture.properties)), fixture.names.requests)
         func set(_ offset: Int64, of partition: Int32) throws {
             let offsets = [PartitionOffset(partition: partition, offset: offset)]
-            try admin.setOffsets(ofGroup: "set-offsets", topic: topic, offsets)
+            // A broker that has just started may still load the group, as for the commands.
+            try BrokerRetry.ask { () throws(KafkaFault) in
+                try admin.setOffsets(ofGroup: "set-offsets", topic: topic, offsets)
+            }
         }
         try set(11, of: 0)
         try set(22, of: 1)
