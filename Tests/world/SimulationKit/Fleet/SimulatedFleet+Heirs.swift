@@ -71,6 +71,8 @@ extension SimulatedFleet {
         guard plan.delivery == .exactlyOnce, let partition = worker.settled?.randomElement(using: &random) else {
             return false
         }
+        // Another living process of this name would go on with the transaction, and commit it.
+        guard workers.filter({ $0.name == worker.name }).count == 1 else { return false }
         return broker.leaveOpen(worker.name, partition, withOffset: chance(0.7))
     }
 }
