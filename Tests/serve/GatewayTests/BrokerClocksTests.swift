@@ -16,7 +16,7 @@ struct BrokerClocksTests {
     private func clocks(_ offsets: [(broker: Int32, offset: Int64)]) -> BrokerClocks {
         var clocks = BrokerClocks()
         for (broker, offset) in offsets {
-            clocks.note(ExchangeKit.start + offset, of: broker, producedAt: ExchangeKit.start, reading(0))
+            clocks.note(ExchangeKit.start + offset, of: broker, since: 0, reading(0))
         }
         return clocks
     }
@@ -51,7 +51,7 @@ struct BrokerClocksTests {
             clocks.note(
                 now.wall + (uptime % 3 == 0 ? 0 : 240_000),
                 of: uptime % 3 == 0 ? 1 : 2,
-                producedAt: now.wall,
+                since: now.uptime,
                 now
             )
             clocks.poll(now)
@@ -66,10 +66,18 @@ struct BrokerClocksTests {
         clocks.poll(reading(60_000))
         #expect(clocks.doubt(reading(60_000)) == nil)
         let now = reading(61_000)
-        clocks.note(now.wall + 600_000, of: 2, producedAt: now.wall, now)
+        clocks.note(now.wall + 600_000, of: 2, since: now.uptime, now)
         #expect(clocks.doubt(now) == 600_000)
-        clocks.note(now.wall, of: 3, producedAt: now.wall, now)
+        clocks.note(now.wall, of: 3, since: now.uptime, now)
         #expect(clocks.doubt(now) == nil && clocks.strays(now).keys.sorted() == [1, 2])
+    }
+
+    @Test(arguments: [600_000, -600_000])
+    func `a clock that is set while a request is under way, and set right again, is right`(ahead: Int64) {
+        var clocks = BrokerClocks()
+        clocks.note(ExchangeKit.start + 50, of: 1, since: 0, reading(100, ahead: ahead))
+        #expect(abs((clocks.doubt(reading(100, ahead: ahead)) ?? 0) + ahead) <= 100)
+        #expect(clocks.doubt(reading(200)) == nil)
     }
 
     @Test func `a measurement counts for an hour`() {

@@ -3,6 +3,7 @@ import AppCheck
 import DeviceLab
 import Gateway
 import HTTP
+import JSON
 import Kafka
 internal import KafkaPorts
 import Pipeline
@@ -210,6 +211,22 @@ struct FitnessTests {
         #expect((rig.gateway.unfitness == nil) == isFit)
         let statuses = try statuses(rig, seed: 2)
         #expect(statuses == [isFit ? 200 : 503, nil, 200, nil], "others need less of the clock")
+    }
+
+    @Test(arguments: [400_000, -400_000, 0])
+    func `calls that measure a wrong clock again get challenges that bear the brokers' time`(ahead: Int64) throws {
+        let rig = try GatewayRig()
+        rig.set(ahead: ahead)
+        try rig.send(.attestation())
+        try rig.acknowledge(at: rig.now)
+        rig.gateway.poll()
+        rig.pass(milliseconds: 60_000)
+        rig.gateway.poll()
+        #expect(rig.gateway.unfitness == nil)
+        let body = try #require(rig.call("POST", Self.challenge).reply).body
+        let text = try #require(try JSONDocument(parsing: body).root["challenge"]?.string)
+        let challenge = try #require(Base64.decode(Array(text)))
+        #expect(UnverifiedChallenge(challenge)?.issuedAt.milliseconds == rig.now)
     }
 
     // MARK: What is not acknowledged

@@ -146,7 +146,7 @@ extension Gateway {
         }
         let challenge = key.seal(
             app: app.name,
-            issuedAt: now,
+            issuedAt: challengeTime(call.rules),
             random: dependencies.randomBytes(ChallengeKey.randomBytes)
         )
         let life = ProtoDuration(milliseconds: call.rules.challengeTTL)

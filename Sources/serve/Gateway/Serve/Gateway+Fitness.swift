@@ -81,6 +81,12 @@ extension Gateway {
         BrokerClocks.Reading(wall: dependencies.wallClock(), uptime: dependencies.uptime())
     }
 
+    /// The time of challenges: this machine's, or the brokers' where they differ too much.
+    func challengeTime(_ rules: GatewayRules) -> EvaluationTime {
+        let correction = state.withLock { $0.clock.correction(reading, most: rules.clockTolerance) }
+        return EvaluationTime(milliseconds: now.milliseconds + correction)
+    }
+
     private static func sentence(
         clockDoubt offset: Int64,
         _ offsets: [Int32: Int64],

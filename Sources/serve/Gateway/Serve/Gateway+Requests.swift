@@ -28,7 +28,7 @@ extension Gateway {
     ) {
         guard isFit(for: .topics, call) else { return }
         let partition = topics.partition(of: key)
-        let (produced, deadline) = (dependencies.wallClock(), call.since + call.rules.settings.deadlineMilliseconds)
+        let deadline = call.since + call.rules.settings.deadlineMilliseconds
         let place = state.withLock { state -> (ticket: UInt, id: [UInt8])? in
             guard state.isOpen, state.waiting.hasRoom(for: value.count) else { return nil }
             // An id that names another request already must not cross their answers.
@@ -43,7 +43,6 @@ extension Gateway {
                 translate: translate,
                 since: call.since,
                 deadline: deadline,
-                producedAt: produced,
                 verb: call.verb
             )
             let ticket = state.waiting.add(pending)
@@ -87,7 +86,7 @@ extension Gateway {
                 assert(report.ticket != 0, "zero asks for no report")
                 state.produced.noteFate(report.ticket, isWritten: report.outcome == .written, at: now.uptime)
                 if let timestamp = report.timestamp, let call = state.waiting[report.ticket] {
-                    state.clock.note(timestamp, of: report.broker ?? -1, producedAt: call.producedAt, now)
+                    state.clock.note(timestamp, of: report.broker ?? -1, since: call.since, now)
                 }
                 switch report.outcome {
                 case .written: state.waiting[report.ticket]?.isWritten = true

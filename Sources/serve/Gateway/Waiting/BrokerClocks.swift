@@ -47,6 +47,12 @@ struct BrokerClocks {
         return offset
     }
 
+    /// What is added to this clock's time for challenges: one that a wrong clock dates costs a device its key. They are made
+    /// while a doubt is forgotten, too.
+    func correction(_ now: Reading, most: Int64) -> Int64 {
+        offset(now).flatMap { abs($0) > most ? $0 : nil } ?? 0
+    }
+
     /// The brokers that differ too much although others agree with this clock.
     func strays(_ now: Reading) -> [Int32: Int64] {
         guard let offset = offset(now), abs(offset) <= Self.most else { return [:] }
@@ -68,12 +74,13 @@ struct BrokerClocks {
     /// - Parameters:
     ///   - timestamp: the time at which the broker appended it, milliseconds since 1970.
     ///   - broker: its number; −1 where it is not known.
-    ///   - producedAt: the request's time by this clock.
-    mutating func note(_ timestamp: Int64, of broker: Int32, producedAt: Int64, _ now: Reading) {
+    ///   - since: an uptime before it was produced: the wall clock may have been set since then.
+    mutating func note(_ timestamp: Int64, of broker: Int32, since: Int64, _ now: Reading) {
         guard timestamp >= ClockTolerance.firstTime else { return }
         // Sums with a time beyond all calendars stay in range.
         let timestamp = min(timestamp, Int64.max / 4)
-        let apart = timestamp > now.wall ? timestamp - now.wall : min(0, timestamp - producedAt)
+        let begun = now.wall - (now.uptime - since)
+        let apart = timestamp > now.wall ? timestamp - now.wall : min(0, timestamp - begun)
         (measured[broker], isForgotten) = (Measurement(apart: apart, reading: now), false)
     }
 }

@@ -18,8 +18,6 @@ struct WaitingCall {
     /// The start and the end of the wait, in milliseconds of the monotonic clock.
     let since: Int64
     let deadline: Int64
-    /// The time at which the record was produced, in milliseconds since 1970.
-    let producedAt: Int64
     let verb: GatewayVerb
 
     /// The bytes that wait: the value, and about as much as the rest of a call needs.
