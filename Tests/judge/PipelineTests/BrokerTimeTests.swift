@@ -50,6 +50,18 @@ struct BrokerTimeTests {
         }
     }
 
+    /// Where it only makes sure, a token begins earlier, and its life is told from this clock.
+    @Test(arguments: leads, Writes.allCases)
+    func `a fresh token has its life whatever the clock is, and what is told of it is none too long`(
+        lead: Int64,
+        writes: Writes
+    ) {
+        let time = Self.known(age: 5, ahead: lead, writes: writes)
+        let now = Self.now(10, ahead: lead)
+        let told = time.mintTime(at: now) + Self.hour - time.presentTime(at: now)
+        #expect(told <= Self.hour && (told > Self.hour - 2 * Self.minute || writes == .untold))
+    }
+
     @Test(arguments: ages)
     func `a backlog costs a token nothing once a write has told the time, and a minute at most where none does`(
         age: Int64

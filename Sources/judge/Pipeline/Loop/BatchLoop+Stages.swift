@@ -54,7 +54,7 @@ extension BatchLoop {
                 records,
                 findings: findings,
                 overlay: &batch.overlay,
-                now: wallClock(),
+                now: presentTime,
                 mintTime: mintTime,
                 unsigned: batch.unsigned,
                 work: work,

@@ -55,6 +55,10 @@ struct BrokerTime: Sendable {
         let offset = (earliest.value(at: now.uptime) ?? lastEarliest).map { now.wall - now.uptime - $0 } ?? 0
         return now.wall - max(0, isTold == false ? min(offset, Self.tolerance) : offset)
     }
+
+    /// The present time, from which answers tell the life that is left: a wrong clock makes no life of a fresh token zero,
+    /// which clients cannot read. It is not earlier where ``mintTime(at:)`` only makes sure.
+    func presentTime(at now: ClockWatch.Now) -> Int64 { isTold == false ? now.wall : mintTime(at: now) }
 }
 
 /// The largest value of the last one to two minutes.

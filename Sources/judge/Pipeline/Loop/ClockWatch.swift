@@ -194,6 +194,11 @@ extension BatchLoop {
         now.map { EvaluationTime(milliseconds: clocks.broker.mintTime(at: $0)) }
     }
 
+    /// The present time; nil in replay.
+    var presentTime: EvaluationTime? {
+        now.map { EvaluationTime(milliseconds: clocks.broker.presentTime(at: $0)) } ?? wallClock()
+    }
+
     /// Notes the time of a round's newest record.
     func noteTimes(of records: [PolledRecord]) {
         guard let now else { return }
