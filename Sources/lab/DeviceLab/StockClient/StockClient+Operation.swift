@@ -95,7 +95,7 @@ extension StockClient {
     private mutating func attestationCall(challenge: [UInt8], at time: EvaluationTime) -> StockCall {
         let device = ownDevice
         let hash = SHA256.hash(challenge).bytes
-        let object = device.attest(clientDataHash: hash, at: time, fault: attestationFault)
+        let object = device.attest(clientDataHash: hash, at: appleTime ?? time, fault: attestationFault)
         return exchange(
             .attestation,
             ["key_id": device.keyID.bytes, "attestation_statement": object, "challenge": challenge]

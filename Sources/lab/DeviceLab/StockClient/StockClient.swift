@@ -13,6 +13,8 @@ package struct StockClient: Sendable {
     /// Faults of the fake device's objects while these are set.
     package var attestationFault: AttestationFault?
     package var assertionFault: AssertionFault?
+    /// Apple's clock, by which attestations are dated; nil = the phone's is right.
+    package var appleTime: EvaluationTime?
 
     let model: DeviceModel
     var random: SeededRandom

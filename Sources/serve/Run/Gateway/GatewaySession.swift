@@ -135,19 +135,15 @@ package final class GatewaySession {
         let now: @Sendable () -> Int64 = { Uptime.milliseconds() ?? 0 }
         let brokers = TopicsWatch(partitions, configuration.topics, KafkaProperties(properties), now: now())
         var renewal = renewal
-        var reporter = GatewayReporter(replies: configuration.topics.replies)
+        var care = GatewayCare(gateway, watch, brokers, replies: configuration.topics.replies)
         while !shell.stopped.isSet {
             ProgramShell.pause(Self.pause)
-            gateway.poll()
-            watch.poll()
             _ = renewal.poll(log.log)
             log.tick()
             for event in monitor.poll(writer.connections, at: now()) { log.log(event) }
-            brokers.poll(now: now)
-            gateway.note(hindrance: brokers.hindrance(now: now()))
-            let unfitness = gateway.unfitness
+            let (unfitness, events) = care.poll(now)
             monitor.note(unfitness == nil ? .running : .paused, unfitness)
-            for event in reporter.poll(unfitness, gateway.counts, unknown: gateway.takeUnknown()) { log.log(event) }
+            for event in events { log.log(event) }
         }
     }
 

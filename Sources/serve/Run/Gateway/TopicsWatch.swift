@@ -8,9 +8,9 @@ internal import Threads
 
 /// Asks the brokers beside the thread that serves whether one answers, and now and then how many partitions the topics
 /// have: keys of a topic with another number lie elsewhere, and answers would not be found.
-final class TopicsWatch: Sendable {
+package final class TopicsWatch: Sendable {
     /// The outcome of a question.
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         /// A broker answered.
         case present
         case partitions(TopicPartitions)
@@ -42,15 +42,27 @@ final class TopicsWatch: Sendable {
 
     private let expected: TopicPartitions
     private let ask: @Sendable (_ counts: Bool) -> Answer
-    private let queue = DispatchQueue(owner: "gateway.brokers")
+    private let run: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - now: milliseconds of a clock that never goes back.
+    ///   - run: runs a question beside the thread that serves.
     ///   - ask: asks the brokers, for the partitions too or not; waits for the answer.
-    init(_ expected: TopicPartitions, now: Int64, ask: @escaping @Sendable (_ counts: Bool) -> Answer) {
-        (self.expected, self.ask) = (expected, ask)
+    package init(
+        _ expected: TopicPartitions,
+        now: Int64,
+        run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = TopicsWatch.onQueue,
+        ask: @escaping @Sendable (_ counts: Bool) -> Answer
+    ) {
+        (self.expected, self.run, self.ask) = (expected, run, ask)
         state = Locked(State(askedAt: now, countedAt: now))
+    }
+
+    private static let queue = DispatchQueue(owner: "gateway.brokers")
+
+    @Sendable package static func onQueue(_ question: @escaping @Sendable () -> Void) {
+        queue.async(execute: question)
     }
 
     /// Asks when it is time to, unless a question is open. Waits for nothing.
@@ -65,7 +77,7 @@ final class TopicsWatch: Sendable {
             return counts
         }
         guard let counts else { return }
-        queue.async { self.note(self.ask(counts), at: now()) }
+        run { self.note(self.ask(counts), at: now()) }
     }
 
     /// Why the gateway must not take calls, in a sentence; nil = nothing speaks against it.

@@ -1,22 +1,23 @@
-internal import AppCheck
+package import AppCheck
 internal import Broker
-internal import CommandFrame
+package import CommandFrame
 internal import Pipeline
-internal import Settings
-internal import Telemetry
+package import Settings
+package import Telemetry
 internal import Threads
 
 /// Applies changes of apps.json, of worker.json's key lists and of the key files while a worker runs.
 ///
 /// SIGHUP asks for a reload, and so does a file that has changed and was the same at the next poll. If a changed file
 /// is invalid, the worker keeps the old configuration and logs why in one line.
-final class ConfigurationWatch {
+package final class ConfigurationWatch {
     private var owner = Owner("ConfigurationWatch")
     /// Hands the new apps and keys to the loop, which applies them between two batches and then calls `taken` on a
     /// separate thread: with nil once they are in use, else with the reason why it keeps the old ones.
-    typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
+    package typealias Apply = (Configuration, KeyRings, _ taken: @escaping @Sendable (String?) -> Void) -> Void
 
     private let directory: String
+    private let present: () -> ConfigurationFiles
     private var running: LoadedConfiguration
     private let wallClock: () -> Int64
     private let apply: Apply
@@ -32,14 +33,16 @@ final class ConfigurationWatch {
     private enum Answer { case taken, refused(String) }
 
     /// - Parameters:
+    ///   - present: the files as they are now; nil = the directory's.
     ///   - isAsked: whether SIGHUP has come since the last call.
     ///   - elapsed: a clock that never goes back.
     ///   - wallClock: milliseconds since 1970.
     ///   - apply: called with the new configuration; it counts as running once the loop has applied it.
     ///   - reloaded: takes what is in use from now on; nil = a changed configuration was refused.
-    init(
+    package init(
         directory: String,
         running: LoadedConfiguration,
+        present: (() -> ConfigurationFiles)? = nil,
         isAsked: @escaping () -> Bool = { false },
         elapsed: @escaping ProgressMeter.Stopwatch = ProgressMeter.stopwatch(),
         wallClock: @escaping () -> Int64 = WallClock.milliseconds,
@@ -48,6 +51,7 @@ final class ConfigurationWatch {
         reloaded: @escaping (LoadedConfiguration?) -> Void = { _ in }
     ) {
         self.directory = directory
+        self.present = present ?? { .ofClient(directory) }
         self.running = running
         self.wallClock = wallClock
         self.apply = apply
@@ -61,7 +65,7 @@ final class ConfigurationWatch {
     }
 
     /// Checks for changes: cheap, to be called several times a second.
-    func poll() {
+    package func poll() {
         owner.check()
         checkAnswer()
         // One at a time: the next one is judged by the configuration that the loop has then.
@@ -70,13 +74,13 @@ final class ConfigurationWatch {
 
     private func reload() {
         do throws(ConfigurationFault) {
-            let reload = try Reload(.ofClient(directory), after: running)
+            let reload = try Reload(present(), after: running)
             files.watch(reload.loaded.paths(in: directory))
             hand(reload)
         } catch {
             refuse(error.message)
             // Files named by a bad list are watched too: the user may fix one of them next.
-            guard let attempt = try? Configuration.load(directory: directory) else { return }
+            guard let attempt = try? Configuration.load(present()) else { return }
             let tried = LoadedConfiguration(configuration: attempt, keys: running.keys)
             files.watch(files.paths.union(tried.paths(in: directory)))
         }
@@ -105,7 +109,7 @@ final class ConfigurationWatch {
     private func refuse(_ reason: String, isWhole: Bool = true) {
         say(files.refusal(reason, in: directory))
         reloaded(nil)
-        guard isWhole, let reload = Reload(revocationsIn: .ofClient(directory), after: running) else { return }
+        guard isWhole, let reload = Reload(revocationsIn: present(), after: running) else { return }
         hand(reload)
     }
 

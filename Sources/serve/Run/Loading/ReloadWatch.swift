@@ -27,15 +27,24 @@ package protocol ProgramFiles {
 /// The files of a directory at the start of a program, with their stamps from before they were read.
 package struct ReadFiles<Files: ProgramFiles> {
     let directory: String
+    let present: () -> ConfigurationFiles
     package let loaded: Files
     let stamps: [String: FileStamp]
 
     package init(in directory: String) throws(ConfigurationFault) {
-        self.directory = directory
+        try self.init(in: directory) { .ofClient(directory) }
+    }
+
+    /// - Parameter present: the files as they are now.
+    package init(
+        in directory: String,
+        present: @escaping () -> ConfigurationFiles
+    ) throws(ConfigurationFault) {
+        (self.directory, self.present) = (directory, present)
         // Only what was read says which files there are.
-        let first = try Files.load(.ofClient(directory), after: nil)
+        let first = try Files.load(present(), after: nil)
         stamps = FileStamp.all(first.paths(in: directory))
-        loaded = try Files.load(.ofClient(directory), after: nil)
+        loaded = try Files.load(present(), after: nil)
     }
 }
 
@@ -44,6 +53,7 @@ package struct ReadFiles<Files: ProgramFiles> {
 package final class ReloadWatch<Files: ProgramFiles> {
     private var owner = Owner("ReloadWatch")
     private let directory: String
+    private let present: () -> ConfigurationFiles
     private var running: Files
     private let apply: (Files.Rules) -> Void
     private let say: (LogEvent) -> Void
@@ -61,7 +71,7 @@ package final class ReloadWatch<Files: ProgramFiles> {
         say: @escaping (LogEvent) -> Void,
         reloaded: @escaping (Bool) -> Void
     ) {
-        (directory, running, self.apply) = (start.directory, start.loaded, apply)
+        (directory, present, running, self.apply) = (start.directory, start.present, start.loaded, apply)
         (self.say, self.reloaded) = (say, reloaded)
         let paths = start.loaded.paths(in: start.directory)
         files = FileWatch(paths, read: start.stamps, isAsked: isAsked, elapsed: elapsed)
@@ -83,7 +93,7 @@ package final class ReloadWatch<Files: ProgramFiles> {
     }
 
     private func reload() throws(ConfigurationFault) {
-        let next = try Files.load(.ofClient(directory), after: running)
+        let next = try Files.load(present(), after: running)
         apply(try next.makeRules())
         let old = running.warnings
         let fresh = next.warnings.filter { !old.contains($0) }
