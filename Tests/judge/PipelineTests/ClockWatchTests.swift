@@ -54,7 +54,9 @@ struct ClockWatchTests {
             return watch.doubt(round, at: now, Self.limits)
         }
         let (ahead, behind) = (-6 * Self.minute, -7 * Self.minute)
-        #expect(doubt([(0, ahead), (1, 0)]) == nil)
+        #expect(doubt([(0, ahead), (1, 0)]) == nil && doubt([(0, ahead), (1, -Self.minute)]) == nil)
+        // One that is only less ahead: our clock is behind, and that record is older.
+        for other in [-Self.minute - 1, -5 * Self.minute] { #expect(doubt([(0, ahead), (1, other)]) != nil) }
         #expect(doubt([(0, 0), (1, 0), (0, ahead), (1, behind)])?.kind == .behind(1))
         #expect(doubt([(0, 0), (1, behind), (0, ahead)])?.milliseconds == 7 * Self.minute)
     }

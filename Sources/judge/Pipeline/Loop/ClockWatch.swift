@@ -77,10 +77,12 @@ struct ClockWatch: Sendable {
         let ahead = newest.min { ($0.value, $0.key) < ($1.value, $1.key) }.flatMap {
             $0.value < -limits.maxAheadMilliseconds ? $0 : nil
         }
-        let hasOther = newest.values.contains { -limits.maxAheadMilliseconds...limits.maxAgeMilliseconds ~= $0 }
+        // Only what is not from the future at all, near enough: a clock that is behind shows the older records first.
+        let least = max(-Self.step, -limits.maxAheadMilliseconds)
+        let hasOther = newest.values.contains { least...limits.maxAgeMilliseconds ~= $0 }
         // What was doubted, and is old enough by now, shows nothing.
         for (partition, age) in newest
-        where present == nil && -limits.maxAheadMilliseconds...Self.fresh ~= age && age <= limits.maxAgeMilliseconds {
+        where present == nil && least...Self.fresh ~= age && age <= limits.maxAgeMilliseconds {
             agreements[partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime)
         }
         if let ahead, !hasOther, !agrees(apartFrom: partitions, at: now) {
