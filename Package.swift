@@ -256,6 +256,10 @@ let tests: [Target] = [
         module("SimulationKit", whole)
             .needs("TestKit Broker Member Settings KafkaPorts Pipeline Streams AppCheck AppAttest Crypto JSON")
             .needs("DeviceLab"),
+        // The whole service around the simulated Kafka: gateways, stock clients, backends, an operator.
+        module("ServiceKit", whole)
+            .needs("TestKit SimulationKit Run Telemetry Broker Gateway HTTP Settings Kafka KafkaPorts Pipeline Streams")
+            .needs("AppCheck AppAttest Crypto JSON DeviceLab"),
         // Scripts of what client library and brokers do, played by several worlds.
         module("ContractKit", whole)
             .needs("TestKit SimulationKit KafkaKit BrokerKit Broker Settings Member Kafka KafkaPorts Pipeline")
@@ -263,7 +267,7 @@ let tests: [Target] = [
             .without("World/Outcomes.txt"),
         testModule("SimulationTests", whole)
             .needs("Member KafkaPorts Pipeline Threads Streams AppCheck AppAttest Crypto JSON DeviceLab TestKit")
-            .needs("SimulationKit RiskKit Risk")
+            .needs("SimulationKit ServiceKit RiskKit Risk")
             .without("Seeds.txt"),
         testModule("ContractTests", whole)
             .needs("ContractKit BrokerKit SimulationKit TestKit Broker Settings Kafka KafkaPorts Streams")

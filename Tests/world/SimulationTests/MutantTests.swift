@@ -1,5 +1,6 @@
 import Foundation
 import RiskKit
+import ServiceKit
 import SimulationKit
 import Testing
 
@@ -27,11 +28,13 @@ enum MutantCampaign: String, Sendable {
     /// Refreshers instead of workers; and static ones that their groups often fence for joining too late, and whose
     /// libraries' threads often lose their cores.
     case refreshers, fencedRefreshers
+    /// The whole service: gateways, stock clients, backends, an operator, clocks.
+    case service
 
     private func change(_ plan: inout SimulationPlan) {
         switch self {
         case .exactlyOnce, .atLeastOnce, .commands, .commandsAtLeastOnce, .receipts, .receiptsAtLeastOnce: break
-        case .window, .replaced, .refreshers, .fencedRefreshers: break
+        case .window, .replaced, .refreshers, .fencedRefreshers, .service: break
         case .clocks: plan.clocks = 0.02
         case .restarted:
             (plan.clocks, plan.stops, plan.batchRecords) = (0.05, 0.01, 1 + plan.batchRecords % 3)
@@ -69,6 +72,7 @@ enum MutantCampaign: String, Sendable {
     /// - Parameter bug: planted in a copy of the tree, from now on in this process.
     func complaints(_ seeds: ClosedRange<UInt64>, with bug: String? = nil, _ take: (UInt64, [String]) -> Bool) throws {
         if self == .refreshers || self == .fencedRefreshers { return try refreshers(seeds, with: bug, take) }
+        if self == .service { return try services(seeds, with: bug, take) }
         let fleets = try fleets()
         // Not in the calm run that the fleet is compared with: the plan is changed after it.
         let plant = { (plan: inout SimulationPlan) in
@@ -85,6 +89,15 @@ enum MutantCampaign: String, Sendable {
 }
 
 extension MutantCampaign {
+    private func services(_ seeds: ClosedRange<UInt64>, with bug: String?, _ take: (UInt64, [String]) -> Bool) throws {
+        let shared = try ServiceWorld.Shared()
+        if let bug { unsafe setenv("MUTANT", bug, 1) }
+        defer { if bug != nil { unsafe unsetenv("MUTANT") } }
+        for seed in seeds {
+            if try !take(seed, ServiceWorld(.rough(seed: seed), shared).run()) { return }
+        }
+    }
+
     private func refreshers(
         _ seeds: ClosedRange<UInt64>,
         with bug: String?,

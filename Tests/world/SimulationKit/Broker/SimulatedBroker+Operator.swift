@@ -56,6 +56,28 @@ extension SimulatedBroker {
         for record in records { input[record.partition, default: []].append(record) }
     }
 
+    /// A producer's request with the brokers' time, at the end of its partition; it can be read at once.
+    package func append(
+        _ key: [UInt8]?,
+        _ value: [UInt8],
+        _ headers: [RecordHeader],
+        to partition: Int32
+    ) -> InboundRecord {
+        var record = InboundRecord(
+            topic: Self.requestsTopic,
+            partition: partition,
+            offset: end(partition),
+            timestamp: time,
+            key: key,
+            value: value,
+            headers: headers
+        )
+        record.hasLogAppendTime = true
+        add([record])
+        available[partition] = requestCount(partition)
+        return record
+    }
+
     /// Retention takes the oldest requests of a partition.
     package func retainOnly(_ partition: Int32, fromIndex index: Int) {
         remake(partition, Array((input[partition] ?? []).dropFirst(index)))

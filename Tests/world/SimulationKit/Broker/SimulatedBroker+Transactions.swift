@@ -101,7 +101,8 @@ extension SimulatedBroker {
     /// Backends refuse a token that begins later than their own time, which is the brokers'.
     private func judgeToken(_ record: OutboundRecord, of name: String) {
         let root = record.value.flatMap { try? JSONDocument(parsing: $0).root }
-        guard let token = root?["token"]?.string.flatMap({ ExchangeToken($0) }), let begin = token.issuedAt,
+        guard let token = (root?["appCheckToken"] ?? root)?["token"]?.string.flatMap({ ExchangeToken($0) }),
+            let begin = token.issuedAt,
             let end = token.expiresAt
         else { return violations.append("\(name) writes a token that cannot be read") }
         let life = root?["ttl"]?.string.flatMap { Double($0.dropLast()) } ?? 0

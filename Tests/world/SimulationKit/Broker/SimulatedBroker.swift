@@ -83,15 +83,18 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// The brokers' time when the simulated time begins.
     var start: Int64 = 0
     /// Whether the ledger's topic has the brokers' times.
-    var tellsLedgerTimes = true
+    package internal(set) var tellsLedgerTimes = true
     /// How far the processes' wall clocks are off.
     var clockStep: Int64 = 0
     /// Requests whose bytes are damaged on the broker's disk.
     package var damagedRequests: Set<RecordPlace> = []
 
-    /// - Parameter records: per partition in offset order.
+    /// - Parameters:
+    ///   - records: per partition in offset order.
+    ///   - partitions: nil = those of the records.
     package init(
         records: [InboundRecord],
+        partitions: Int32? = nil,
         seed: UInt64,
         limits: Limits = Limits(),
         refused: Set<RecordPlace> = [],
@@ -99,21 +102,24 @@ package final class SimulatedBroker: @unchecked Sendable {
     ) {
         input = Dictionary(grouping: records, by: \.partition)
         sent = input
-        partitions = input.keys.sorted()
-        shownPartitions = partitions.count
+        self.partitions = partitions.map { Array(0..<$0) } ?? input.keys.sorted()
+        shownPartitions = self.partitions.count
         self.limits = limits
         self.refused = refused
         self.counts = counts
         random = SeededRandom(seed: seed)
         group = SimulatedGroup(
-            partitions: partitions,
+            partitions: self.partitions,
             sessionTimeout: limits.sessionTimeout,
             rebalanceTimeout: limits.rebalanceTimeout
         )
     }
 
     /// The brokers' clocks, in milliseconds since 1970.
-    var time: Int64 { start + now }
+    package var time: Int64 { start + now }
+
+    /// How many partitions the topics have, as the brokers say.
+    package var shownPartitionCount: Int { shownPartitions }
 
     /// Lets time pass: sessions and transactions run out, rebalances end, markers are written.
     package func advance(by milliseconds: Int64) {

@@ -51,7 +51,7 @@ final class SimulatedReader: RecordReading {
         for start in starts.sorted(by: { $0.partition < $1.partition }) {
             if partitions[start.partition] != nil { process.violate("starts a partition that is read") }
             if start.offset > 0 { broker.counts.add(.restoredTail) }
-            let pace = process.strikes(.slowLedger, 0.25) ? [24, 24, 100][process.random.below(3)] : 1
+            let pace = process.strikes(.slowLedger, 0.25) ? process.slowPaces[process.random.below(3)] : 1
             let next = start.offset == PartitionOffset.beginning ? 0 : start.offset
             let known = Int64(broker.log(stream, start.partition).highWatermark)
             partitions[start.partition] = Partition(

@@ -1,12 +1,12 @@
 internal import AppAttest
-internal import Pipeline
+package import Pipeline
 internal import Streams
 
 extension SimulatedFleet {
     /// Some time passes, perhaps something happens, one process moves.
     func step() {
-        let isQuiet = chance(isChaotic ? 0.1 : plan.quiet)
-        pass(Int64(random.below(isQuiet ? 2_000 : 20)))
+        let isQuiet = chance(isChaotic ? (company == nil ? 0.1 : 0.4) : plan.quiet)
+        pass(Int64(random.below(isQuiet ? company?.mostPause ?? 2_000 : 20)))
         if isChaotic {
             if chance(0.25) { _ = broker.offerOne() }
             if chance(plan.mischief) { mischief() }
@@ -22,6 +22,7 @@ extension SimulatedFleet {
             restarts.removeAll { $0.at <= broker.now }
         }
         if isChaotic { readers?.move() }
+        company?.move()
         let ready = idle
         if !ready.isEmpty { move(ready[random.below(ready.count)]) }
     }
@@ -32,6 +33,43 @@ extension SimulatedFleet {
             if let id = worker.process.groupID { broker.group.heartbeat(id, at: broker.now + milliseconds) }
         }
         broker.advance(by: milliseconds)
+    }
+
+    /// Much time passes, in which workers do no more than serve their group.
+    package func leap(_ milliseconds: Int64) {
+        let end = broker.now + milliseconds
+        while broker.now < end {
+            pass(min(20_000, end - broker.now))
+            for worker in idle { move(worker) }
+        }
+    }
+
+    /// Stops a worker in order; it starts again where the plan has stops.
+    package func stop(_ name: String) { stopInOrder(idle.first { $0.name == name }) }
+
+    /// What each worker is at.
+    package var states: [String] {
+        workers.map { worker in
+            let parts = worker.settled.map { "owns \($0)" } ?? "owns nothing"
+            return "\(worker.name) \(parts)\(worker.loop.isIdle ? "" : ", works")"
+                + "\(worker.loop.restoring == nil ? "" : ", restores")\(worker.isStopping ? ", stops" : "")"
+                + "\(worker.loop.clockDoubt.map { ", doubts: \($0)" } ?? "")\(worker.pausedUntil > broker.now ? ", sleeps" : "")"
+        }
+    }
+
+    /// A worker is killed, and started again at once.
+    package func restart(_ name: String) {
+        guard let worker = workers.first(where: { $0.name == name }) else { return }
+        remove(worker)
+        deaths += 1
+        start(name)
+    }
+
+    /// A worker of this name takes other settings.
+    package func replace(_ settings: PipelineSettings, of name: String, taken: @escaping @Sendable (String?) -> Void) {
+        for worker in workers where worker.name == name {
+            worker.loop.replace(settings) { taken($0?.description) }
+        }
     }
 
     /// A joining member gets its share, whatever another member waits for: one that moves answers its group. Its moves
@@ -83,7 +121,7 @@ extension SimulatedFleet {
             case .finished:
                 worker.close()
                 remove(worker)
-                if plan.stops > 0, isChaotic { restarts.append((worker.name, broker.now + 100)) }
+                if plan.stops > 0, isChaotic, !worker.isReplaced { restarts.append((worker.name, broker.now + 100)) }
                 if worker.loop.isInDoubt { doubtfulStops += 1 }
                 counts.note("\(broker.now) \(worker.name) has left")
             }
@@ -92,6 +130,12 @@ extension SimulatedFleet {
             if !worker.process.mayEnd, !worker.process.isDead {
                 broker.violations.append("\(worker.name) ends without a cause: \(fault)")
             }
+            // One that has died in a call is started again already; alone, a fleet may get two of one name.
+            guard company == nil || workers.contains(where: { $0 === worker }) else { return }
+            restart(remove(worker))
+        } catch let missing as MissingSealingKeys where company != nil {
+            // Until its file arrives a supervisor starts it again.
+            company?.ended(worker.name, "\(missing)")
             restart(remove(worker))
         } catch {
             breakdowns.append("\(worker.name) broke down: \(error)")
@@ -187,9 +231,13 @@ extension SimulatedFleet {
         case 9, 10:
             guard let victim else { return }
             counts.add(.reload)
+            // Its own files say what it has.
+            guard company == nil else { return }
             victim.loop.replace(chance(0.5) ? reloaded : settings) { _ in }
         default:
             // Longer than a ledger that was given away is kept, and than every session.
+            // Who has a call open would wait as long.
+            guard company == nil else { return }
             guard plan.delivery == .exactlyOnce || !workers.contains(where: \.process.isWriting) else { return }
             counts.add(.longWait)
             for _ in 0..<10 { pass(100_000) }

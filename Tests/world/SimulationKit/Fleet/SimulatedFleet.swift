@@ -40,6 +40,8 @@ package struct SimulationPlan: Sendable {
     package var hasReaders = false
     /// What happens to all of a fleet; nil = nothing does.
     package var world: FaultKind?
+    /// Of the topics; nil = those of the requests that are given.
+    package var partitions: Int32?
 
     /// One worker, one record at a time, no trouble: what everything else is compared with.
     package static func calm(delivery: Delivery = .exactlyOnce) -> SimulationPlan {
@@ -93,6 +95,8 @@ package struct SimulationPlan: Sendable {
 package final class SimulatedFleet {
     let plan: SimulationPlan
     package let broker: SimulatedBroker
+    /// What lives beside the workers; nil = nothing does.
+    package weak var company: (any FleetCompany)?
     let counts: FaultCounts
     let settings: PipelineSettings
     /// With another app before the one that all requests are for.
@@ -110,7 +114,7 @@ package final class SimulatedFleet {
     /// Processes that will be started again, and when.
     var restarts: [(name: String, at: Int64)] = []
     private var nextName = 1
-    var isChaotic = false
+    package internal(set) var isChaotic = false
     var hasMetWorld = false
     var worldCount = 0
     var depth = 0
@@ -132,6 +136,7 @@ package final class SimulatedFleet {
         random = SeededRandom(seed: plan.seed)
         broker = SimulatedBroker(
             records: records,
+            partitions: plan.partitions,
             seed: random.next(),
             limits: plan.limits,
             refused: plan.refused,
@@ -178,6 +183,7 @@ package final class SimulatedFleet {
 
     private func calmDown() {
         isChaotic = false
+        company?.calm()
         if plan.endsInTransaction, let victim = workers.first(where: leaveOpen) {
             remove(victim)
             deaths += 1
@@ -199,6 +205,11 @@ package final class SimulatedFleet {
 
     /// Everything is committed, no worker is busy, and each partition has one owner.
     private var isSettled: Bool {
+        (company?.isSettled ?? true) && isQuiet
+    }
+
+    /// The same of the workers alone.
+    package var isQuiet: Bool {
         guard broker.isDrained(but: held), workers.allSatisfy({ $0.isSettled }) else { return false }
         return workers.flatMap { $0.settled ?? [] }.sorted() == broker.partitions
     }
@@ -232,10 +243,16 @@ package final class SimulatedFleet {
         let lanes = SimulatedLanes(scratch: scratch, seed: random.next())
         let process = process(name, of: broker, isStatic: plan.isStatic)
         process.later = { [unowned lanes] in lanes.later($0) }
+        var settings = settings
+        if let company {
+            guard let own = company.settings(of: name) else { return restarts.append((name, broker.now + 1_000)) }
+            settings = own
+        }
         guard let streams = member(of: process) else { return }
-        let clock = SimulatedClock()
+        let clock = company?.clock(of: name) ?? SimulatedClock()
         if plan.clocks > 0, isChaotic { setClock(clock) }
-        let worker = SimulatedWorker(process, streams, lanes, loop(streams, lanes, clock), clock)
+        let loop = loop(streams, lanes, clock, settings, notice(of: name))
+        let worker = SimulatedWorker(process, streams, lanes, loop, clock)
         process.interlude = { [unowned self, weak worker] kind in
             if let worker { hold(worker, kind) }
         }
@@ -258,13 +275,17 @@ package final class SimulatedFleet {
     /// A process whose clients have faults while the world is rough.
     func process(_ name: String, of broker: SimulatedBroker, isStatic: Bool = false) -> SimulatedProcess {
         let chances = isChaotic ? plan.call : .none
-        return SimulatedProcess(name: name, isStatic: isStatic, broker: broker, seed: random.next(), chances: chances)
+        let seed = random.next()
+        let process = SimulatedProcess(name: name, isStatic: isStatic, broker: broker, seed: seed, chances: chances)
+        if company != nil { process.slowPaces = [3, 6, 12] }
+        return process
     }
 
     /// A loss is reported once.
-    private func notice() -> @Sendable (any SourceFault) -> Void {
-        let reported = Reported()
+    private func notice(of name: String) -> @Sendable (any SourceFault) -> Void {
+        let reported = Reported(company)
         return { [broker] fault in
+            reported.company?.told(fault, by: name)
             guard let notice = fault as? PartitionNotice, !notice.isHeld,
                 !reported.sentences.insert("\(notice)").inserted
             else { return }
@@ -273,7 +294,12 @@ package final class SimulatedFleet {
     }
 
     /// Confined to the test's thread.
-    private final class Reported: @unchecked Sendable { var sentences: Set<String> = [] }
+    private final class Reported: @unchecked Sendable {
+        weak var company: (any FleetCompany)?
+        var sentences: Set<String> = []
+
+        init(_ company: (any FleetCompany)?) { self.company = company }
+    }
 
     /// Without brokers' times of what is written a worker cannot tell a clock that is ahead by more than it tolerates.
     func setClock(_ clock: SimulatedClock) {
@@ -281,7 +307,13 @@ package final class SimulatedFleet {
         clock.ahead = ([0, 0, 8_000, 45_000, -100_000, -400_000] + far).randomElement(using: &random) ?? 0
     }
 
-    private func loop(_ member: MemberStreams, _ lanes: SimulatedLanes, _ clock: SimulatedClock) -> BatchLoop {
+    private func loop(
+        _ member: MemberStreams,
+        _ lanes: SimulatedLanes,
+        _ clock: SimulatedClock,
+        _ settings: PipelineSettings,
+        _ notice: @escaping @Sendable (any SourceFault) -> Void
+    ) -> BatchLoop {
         var options = BatchLoop.Options()
         options.batch.records = plan.batchRecords
         // Workers of one fleet differ; most begin batches behind any other.
@@ -292,7 +324,7 @@ package final class SimulatedFleet {
             options,
             wallClock: { [broker] in EvaluationTime(milliseconds: broker.time + broker.clockStep + clock.ahead) },
             uptime: { [broker] in broker.now },
-            notice: notice()
+            notice: notice
         )
     }
 }

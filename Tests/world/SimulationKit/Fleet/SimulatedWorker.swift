@@ -4,9 +4,11 @@ internal import Pipeline
 internal import Streams
 
 /// A process's wall clock. Confined to the test's thread.
-final class SimulatedClock: @unchecked Sendable {
+package final class SimulatedClock: @unchecked Sendable {
     /// How far it is ahead of the brokers', in milliseconds.
-    var ahead: Int64 = 0
+    package var ahead: Int64 = 0
+
+    package init() {}
 }
 
 /// A process: the member that production runs, on a simulated client library; its loop, its lanes.

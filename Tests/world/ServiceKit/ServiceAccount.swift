@@ -1,0 +1,44 @@
+internal import HTTP
+internal import Settings
+internal import Streams
+internal import Telemetry
+
+/// What a world has seen, and what is wrong about it.
+final class ServiceAccount {
+    private(set) var complaints: [String] = []
+    /// The story of the seed; nil = it is not told.
+    var story: [String]?
+    /// When a process last logged a fault.
+    var lastFaultLine: Int64 = -1
+    /// Signing keys that sign before every key set has them, and those that are revoked.
+    var early: Set<String> = []
+    /// Signing keys that are revoked, and since when.
+    var revoked: [String: Int64] = [:]
+    /// Since when backends meet a signing key that no key set has, by its name; and when a gateway last named one.
+    var unknownSince: [String: Int64] = [:]
+    var unknownKeyLine: Int64 = .min / 2
+    var written: [InboundRecord] = []
+    /// The record keys of devices' keys that an operator has banned or forgotten.
+    var touched: Set<[UInt8]> = []
+    /// Bans and their ends, by the places of their requests.
+    var bans: [RecordPlace: Bool] = [:]
+    /// The keys of calls that used a token up, by its id.
+    var used: [String: Set<String>] = [:]
+    /// Tokens that were found used up, and those of which some call has had no outcome at all.
+    var foundUsed: Set<String> = []
+    var withoutOutcome: Set<String> = []
+
+    func complain(_ sentence: String) {
+        if complaints.count < 20, !complaints.contains(sentence) { complaints.append(sentence) }
+    }
+
+    /// How often each thing has happened.
+    private(set) var met: [String: Int] = [:]
+    func meet(_ thing: String, _ count: Int = 1) { met[thing, default: 0] += count }
+
+    func noteAccepted() { meet("accepted") }
+
+    func hear(_ event: LogEvent, at now: Int64) {
+        if event.level > .info { lastFaultLine = now }
+    }
+}

@@ -1,0 +1,244 @@
+internal import AppCheck
+internal import DeviceLab
+internal import Gateway
+internal import HTTP
+internal import JSON
+internal import Pipeline
+internal import SimulationKit
+internal import Streams
+internal import Telemetry
+
+/// What is promised, looked at as it happens. The page "What is promised, and how it is tried" has the sentences.
+extension ServiceWorld {
+    func note(_ actor: String, _ text: @autoclosure () -> String) {
+        guard account.story != nil else { return }
+        let milliseconds = String(now % 1_000 + 1_000).dropFirst()
+        let text = text().replacing(folder.path, with: "DIR")
+        account.story?.append("\(now / 1_000).\(milliseconds) \(actor): \(text)")
+    }
+
+    func complain(_ sentence: String) {
+        note("complaint", sentence)
+        account.complain(sentence)
+    }
+
+    func hear(_ event: LogEvent, from name: String) {
+        note(name, "logs \(event.name.rawValue): \(event.message)")
+        account.hear(event, at: now)
+        if event.name == .gatewayUnknownKey { account.unknownKeyLine = now }
+        // Who reads it knows that this process needs a restart: an app that it has started with is gone.
+        if event.name == .configurationRefused { refusing.insert(name) }
+        let isWhole = event.message.hasPrefix("the configuration is reloaded")
+        if event.name == .configurationReloaded, isWhole { refusing.remove(name) }
+    }
+
+    /// A program ends with one line: a supervisor's log has it.
+    func hearRefusal(of name: String) { account.lastFaultLine = now }
+
+    func noteWritten(_ record: InboundRecord) {
+        account.written.append(record)
+        note(
+            "requests",
+            "\(record.partition)/\(record.offset) is written: \(Self.verb(of: record)), \(Self.challenge(of: record)?.suffix(12) ?? "")"
+        )
+    }
+
+    private static func verb(of record: InboundRecord) -> String {
+        let path = (try? JSONDocument(parsing: record.value ?? []).root)?["path"]?.string
+        return path.flatMap { $0.split(separator: ":").last.map(String.init) } ?? "no verb"
+    }
+
+    static func challenge(of record: InboundRecord) -> String? {
+        (try? JSONDocument(parsing: record.value ?? []).root)?["body"]?["challenge"]?.string
+    }
+
+    // MARK: devices
+
+    /// Promise: no healthy device is silenced, and none loses its key.
+    func noteAnswer(_ reply: HTTPReply, to call: StockCall, of device: ServiceDevice) {
+        if reply.status == 200 { noteHeard(call) }
+        if reply.status != 200 { note(device.name, "gets \(reply.status) for \(call.kind)") }
+        guard device.kind != .forger, !files.retires(device.app) else { return }
+        switch reply.status {
+        case 400, 404: complain("silenced: \(device.name), healthy, gets \(reply.status) for \(call.kind)")
+        case 403 where call.body != nil && mayBeRefused(device, call): break
+        case 403: complain("key lost: \(device.name), healthy, gets 403 for \(call.kind)")
+        default: break
+        }
+    }
+
+    /// Whether a device has been slow, its gateway could not know that its clock is wrong, or an operator acted on its key.
+    private func mayBeRefused(_ device: ServiceDevice, _ call: StockCall) -> Bool {
+        device.hasDoubtfulChallenge || mayBeLate(device)
+            || (call.keyID.map { account.touched.contains($0.recordKey) } ?? false)
+    }
+
+    /// Whether a challenge has expired by the clock of the gateway that answers; beyond the tolerance the brokers' counts.
+    private func mayBeLate(_ device: ServiceDevice) -> Bool {
+        func seen(_ ahead: Int64) -> Int64 { abs(ahead) > clockTolerance ? 0 : ahead }
+        let age = now - device.challengedAt + seen(device.answerAhead) - seen(device.challengeAhead)
+        return age > Int64(plan.challengeSeconds) * 1_000 - 1_000
+    }
+
+    private var clockTolerance: Int64 { min(60_000, Int64(plan.challengeSeconds) * 250) }
+
+    /// Promise: nothing that is broken for long is silent.
+    func noteRefusal(_ status: Int, of device: ServiceDevice) {
+        guard status >= 500, device.kind != .forger, let since = device.wishedAt, now - since > 600_000 else { return }
+        if account.lastFaultLine < since {
+            complain("silent: \(device.name) is refused with \(status) for 10 min, and no log says why")
+        }
+    }
+
+    func noteUnreadable(_ problem: String, of device: ServiceDevice) {
+        complain("unreadable: \(device.name) cannot read an answer: \(problem)")
+    }
+
+    func noteToken(_ token: StockToken, of device: ServiceDevice) {
+        if device.kind == .forger { complain("false accept: \(device.name) forges, and gets a token") }
+        let bytes = Array(token.text.utf8)
+        // Its file reaches each worker within a minute, and what is on its way comes a little later.
+        if let since = ServiceBackend.kid(of: bytes).flatMap({ account.revoked[$0] }), now - since > 100_000 {
+            complain("revoked: \(device.name) gets a token by a key that was revoked \((now - since) / 1_000) s ago")
+        }
+        guard let backend = backends.randomElement(using: &random) else { return }
+        note(device.name, "presents token \(Self.short(bytes)) to \(backend.name)")
+        backend.present(bytes, by: device.name)
+        guard token.isLimitedUse else { return }
+        backend.consume(bytes, use: 1)
+        if dice(2) == 0 {
+            let second = backends.randomElement(using: &random)
+            later(Int64(dice(3_000))) { second?.consume(bytes, use: 2) }
+        }
+    }
+
+    // MARK: backends
+
+    /// The first characters of a token's id, as stories name it.
+    private static func short(_ token: [UInt8]) -> Substring { (ServiceBackend.id(of: token) ?? "").prefix(8) }
+
+    func noteAccepted(_ token: [UInt8], by backend: ServiceBackend) { account.noteAccepted() }
+
+    /// Promise: a fresh token is accepted by each backend whose clock is right, at once.
+    func noteRefused(_ token: [UInt8], _ why: String, since: Int64, by backend: ServiceBackend, of device: String) {
+        note(backend.name, "refuses token \(Self.short(token)) of \(device): \(why)")
+        guard backend.clock.isRight(trueAhead), now - since < 60_000, now - shiftedAt > 60_000 else { return }
+        let kid = ServiceBackend.kid(of: token) ?? ""
+        if account.early.contains(kid) { noteUnknown(kid, why) }
+        guard !account.early.contains(kid), account.revoked[kid] == nil else { return }
+        complain("fresh token refused: \(backend.name), whose clock is right, says '\(why)' of a token of \(device)")
+    }
+
+    /// Promise: nothing that is broken for long is silent. A gateway looks at one token in a second, and logs once in a minute.
+    private func noteUnknown(_ kid: String, _ why: String) {
+        let since = account.unknownSince[kid] ?? now
+        account.unknownSince[kid] = since
+        guard now - since > 200_000, now - account.unknownKeyLine > 200_000, why == "unknownKey" else { return }
+        complain(
+            "silent: tokens by \(kid) are refused for \((now - since) / 1_000) s, and no gateway says that its key set lacks it"
+        )
+    }
+
+    /// Promise: a used token never passes again.
+    func noteConsumed(_ token: [UInt8], _ reply: HTTPReply, _ key: String, by backend: ServiceBackend) {
+        let id = ServiceBackend.id(of: token) ?? ""
+        let isConsumed = (try? JSONDocument(parsing: reply.body).root["alreadyConsumed"]?.bool) == true
+        note(
+            backend.name,
+            "uses token \(Self.short(token)) up (\(key)): \(reply.status)\(isConsumed ? ", already consumed" : "")"
+        )
+        if reply.status == 200, isConsumed { account.foundUsed.insert(id) }
+        guard reply.status == 200, !isConsumed else { return }
+        account.used[id, default: []].insert(key)
+        if account.used[id]?.count ?? 0 > 1 {
+            complain("used twice: \(backend.name) may use token \(Self.short(token)) again")
+        }
+    }
+
+    func noteWithoutOutcome(_ id: String) { account.withoutOutcome.insert(id) }
+
+    // MARK: fitness
+
+    /// Promise: the sentence of who is unfit names what the seed broke, and not another.
+    func check(_ unfitness: String, of gateway: ServiceGateway) {
+        let isTrue: Bool
+        switch unfitness {
+        case _ where unfitness.contains("machine's clock"): isTrue = abs(gateway.clock.ahead) > clockTolerance - 5_000
+        case _ where unfitness.contains("no broker"): isTrue = gateway.isCutOff || gateway.wasCutOff(within: 30_000)
+        case _ where unfitness.contains("lists no app"): isTrue = true
+        default: isTrue = true
+        }
+        if !isTrue { complain("wrongly blamed: \(gateway.name) says '\(unfitness)'") }
+    }
+}
+
+/// What is promised, looked at when all is over.
+struct ServiceCheck {
+    private let world: ServiceWorld
+    private(set) var complaints: [String] = []
+
+    init(_ world: ServiceWorld) {
+        self.world = world
+        checkResults()
+        checkUses()
+        for gateway in world.gateways { checkCounts(of: gateway) }
+    }
+
+    /// Promises: each request has one result; a used challenge never passes again; a banned key gets no token.
+    private mutating func checkResults() {
+        var results: [RecordPlace: [OutboundRecord]] = [:]
+        for stream in [OutputTopic.results, .deadLetters] {
+            for output in world.broker.visible(stream).values.joined() {
+                let place = RecordPlace(partition: output.partition, offset: output.sourceOffset)
+                results[place, default: []].append(output)
+            }
+        }
+        var passed: [String: Int] = [:]
+        var banned: Set<[UInt8]> = []
+        for record in world.account.written {
+            let place = RecordPlace(partition: record.partition, offset: record.offset)
+            let name = "\(place.partition)/\(place.offset)"
+            let own = results[place] ?? []
+            if let output = own.first, let result = try? ReadResult(output), let reason = result.reason {
+                world.note(
+                    "results",
+                    "\(name) of \(record.timestamp - world.broker.time + world.now): \(reason)"
+                )
+            }
+            if own.count != 1 { complaints.append("results: request \(name) has \(own.count)") }
+            guard let output = own.first, output.stream == .results, let result = try? ReadResult(output),
+                result.verdict == "accepted", !result.duplicate
+            else { continue }
+            if let key = record.key, let isBan = world.account.bans[place] {
+                if isBan { banned.insert(key) } else { banned.remove(key) }
+            } else if let key = record.key, banned.contains(key) {
+                complaints.append("banned: request \(name) is accepted, whose key is banned")
+            }
+            guard
+                let body = (try? JSONDocument(parsing: record.value ?? []).root)?["body"],
+                let challenge = body["challenge"]?.string
+            else { continue }
+            passed[challenge, default: 0] += 1
+            if passed[challenge] == 2 {
+                complaints.append("used twice: the challenge of request \(name) passed before")
+            }
+        }
+    }
+
+    /// Promise: a backend that repeats its call is told once more that the token is its to use.
+    private mutating func checkUses() {
+        let account = world.account
+        for id in account.foundUsed.subtracting(account.used.keys).subtracting(account.withoutOutcome).sorted() {
+            complaints.append("use lost: token \(id.prefix(8)) is used up, and nobody may use it")
+        }
+    }
+
+    /// Promise: the counts are those of the answers. A gateway that has ended takes its counts with it.
+    private mutating func checkCounts(of gateway: ServiceGateway) {
+        guard let run = gateway.run else { return }
+        let counted = run.gateway.counts.answers.values.reduce(0, +)
+        if counted != run.answered {
+            complaints.append("counts: \(gateway.name) counts \(counted) answers of \(run.answered)")
+        }
+    }
+}

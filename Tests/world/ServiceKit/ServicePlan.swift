@@ -1,0 +1,43 @@
+internal import DeviceLab
+package import SimulationKit
+
+/// The settings of one seed of the whole service.
+package struct ServicePlan: Sendable {
+    package var seed: UInt64
+    package var gateways: Int
+    package var devices: Int
+    /// Workers and what Kafka does to them.
+    package var fleet: SimulationPlan
+    /// The share of steps in which the operator acts, and what may be done.
+    package var acts = 0.05
+    /// `challenges.ttl`.
+    package var challengeSeconds = 300
+    /// `gateway.bundleHeader` is `require`.
+    package var requiresBundle = false
+    /// Calls and answers may be lost; strangers repeat what they have heard.
+    package var losesCalls = true, replays = true
+    package var procedures = Set(ServiceProcedure.allCases)
+
+    package static func rough(seed: UInt64) -> ServicePlan {
+        var random = SeededRandom(seed: seed &* 0xA24B_AED4_963E_E407)
+        var fleet = SimulationPlan.rough(seed: seed)
+        (fleet.workers, fleet.world) = (min(fleet.workers, 3), nil)
+        fleet.stops = 0.002
+        fleet.chaosSteps += fleet.chaosSteps / 2
+        // Slow links are the fleet's own matter.
+        fleet.call.client.bytesPerSecond = 0
+        var plan = ServicePlan(
+            seed: seed,
+            gateways: 1 + Int(random.next() % 3),
+            devices: 3 + Int(random.next() % 5),
+            fleet: fleet
+        )
+        // A few kinds for each seed, so that they meet more often.
+        let kinds = ServiceProcedure.allCases.shuffled(using: &random).prefix(2 + Int(random.next() % 4))
+        plan.procedures = Set(kinds)
+        if random.next() % 3 == 0 { plan.procedures.insert(.wrongClock) }
+        plan.requiresBundle = random.next() % 4 == 0
+        plan.challengeSeconds = [60, 120, 300][Int(random.next() % 3)]
+        return plan
+    }
+}

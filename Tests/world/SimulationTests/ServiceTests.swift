@@ -1,0 +1,52 @@
+import Foundation
+import ServiceKit
+import Testing
+
+/// The whole service under seeds. `SERVICE_SEED=n` tells one seed's whole story, `SIM_FIRST` and `SIM_SEEDS` say which run.
+@Suite("The whole service under a seed")
+struct ServiceTests {
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
+
+    private static let first = number("SIM_FIRST") ?? 1
+    /// Those of a campaign beside the fleets': three for ten of theirs.
+    private static let count = number("SIM_SEEDS").map { max(40, $0 * 3 / 10) } ?? 40
+    private static let one = number("SERVICE_SEED")
+
+    @Test(.disabled(if: one != nil)) func `what the pages promise holds, and each step is met`() throws {
+        let shared = try ServiceWorld.Shared()
+        var met: [String: Int] = [:]
+        for seed in Self.first..<Self.first + Self.count {
+            let plan = ServicePlan.rough(seed: seed)
+            let world = try ServiceWorld(plan, shared)
+            let complaints = world.run()
+            met.merge(world.met, uniquingKeysWith: +)
+            guard let complaint = complaints.first else { continue }
+            Issue.record("\(try ServiceShrink(plan, complaint, shared).story())")
+        }
+        for procedure in ServiceProcedure.allCases where Self.count >= 300 {
+            #expect(met["\(procedure)", default: 0] * 300 >= Self.count, "\(procedure) is rare")
+        }
+        #expect(met["accepted", default: 0] > Self.count, "backends accept tokens")
+    }
+
+    @Test(.enabled(if: one != nil)) func `one seed's story`() throws {
+        let world = try ServiceWorld(.rough(seed: Self.one ?? 0), ServiceWorld.Shared())
+        world.tellStory()
+        let complaints = world.run()
+        print(world.story.joined(separator: "\n"), "what the library did", world.trace.joined(separator: "\n"))
+        #expect(complaints.isEmpty, "\(complaints)")
+    }
+
+    @Test func `the same seed has the same story`() throws {
+        let shared = try ServiceWorld.Shared()
+        let stories = try (0..<2).map { _ in
+            let world = try ServiceWorld(.rough(seed: Self.first), shared)
+            world.tellStory()
+            _ = world.run()
+            return world.story
+        }
+        #expect(stories[0] == stories[1] && stories[0].count > 20)
+    }
+}
