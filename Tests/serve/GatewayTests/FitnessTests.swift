@@ -224,8 +224,8 @@ struct FitnessTests {
         rig.gateway.poll()
         #expect(rig.gateway.unfitness == nil)
         let body = try #require(rig.call("POST", Self.challenge).reply).body
-        let text = try #require(try JSONDocument(parsing: body).root["challenge"]?.string)
-        let challenge = try #require(Base64.decode(Array(text)))
+        let text = try #require(JSONDocument(parsing: body).root["challenge"]?.string)
+        let challenge = try #require(Base64.decode(Array(text.utf8)))
         #expect(UnverifiedChallenge(challenge)?.issuedAt.milliseconds == rig.now)
     }
 

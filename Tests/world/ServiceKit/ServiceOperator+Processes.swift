@@ -17,10 +17,7 @@ extension ServiceOperator {
     }
 
     func wrongClock() -> [Step] {
-        let ahead: [Int64] = [
-            8_000, 14_000, 45_000, 90_000, 600_000, 3_600_000, -8_000, -14_000, -14_000, -45_000, -45_000, -100_000,
-            -400_000,
-        ]
+        let ahead: [Int64] = [8_000, 45_000, 90_000, 600_000, 3_600_000, -8_000, -45_000, -45_000, -100_000, -400_000]
         // Without brokers' times of what is written a worker cannot tell a clock that is further ahead than it tolerates.
         let most = world.fleet.broker.tellsLedgerTimes ? Int64.max : 45_000
         let offset = ahead.filter { $0 <= most }.randomElement(using: &world.random) ?? 0
@@ -38,7 +35,7 @@ extension ServiceOperator {
                 [unowned self] in
                 machine.clock.set(ahead: offset, drift: drift, at: world.now)
             },
-            Step(wait: Int64(world.dice(400_000)), name: "sets the clock of \(machine.name) right") { [unowned self] in
+            Step(wait: Int64(world.dice(600_000)), name: "sets the clock of \(machine.name) right") { [unowned self] in
                 machine.clock.set(ahead: 0, at: world.now)
             },
         ]

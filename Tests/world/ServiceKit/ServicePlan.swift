@@ -35,7 +35,7 @@ package struct ServicePlan: Sendable {
         // A few kinds for each seed, so that they meet more often.
         let kinds = ServiceProcedure.allCases.shuffled(using: &random).prefix(2 + Int(random.next() % 4))
         plan.procedures = Set(kinds)
-        if random.next() % 3 == 0 { plan.procedures.insert(.wrongClock) }
+        if random.next() % 2 == 0 { plan.procedures.insert(.wrongClock) }
         plan.requiresBundle = random.next() % 4 == 0
         plan.challengeSeconds = [60, 120, 300][Int(random.next() % 3)]
         return plan
