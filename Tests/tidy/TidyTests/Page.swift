@@ -6,7 +6,8 @@ struct Page: Sendable {
         "attest-worker", "Start", "Installing", "ExactlyOnce", "ThreatModel", "FraudRisk", "Deployment", "Keys",
         "KeysElsewhere", "Kafka", "TLS", "CloudKafka",
         "Logs", "Metrics", "Runbook", "Sizing", "Gateway", "AppleClients", "Backends", "Migrating", "Records",
-        "Reasons", "Configuration", "CommandLine", "Changelog", "Architecture", "Decisions", "Testing", "Contributing",
+        "Reasons", "Configuration", "CommandLine", "Changelog", "Architecture", "Decisions", "Promises", "Testing",
+        "Contributing",
     ]
 
     let name: String

@@ -77,7 +77,7 @@ struct ClockWatch: Sendable {
         let ahead = newest.min { ($0.value, $0.key) < ($1.value, $1.key) }.flatMap {
             $0.value < -limits.maxAheadMilliseconds ? $0 : nil
         }
-        // Only what is not from the future at all, near enough: a clock that is behind shows the older records first.
+        // Only what is not from the future at all, near enough: a slow clock shows the older records first.
         let least = max(-Self.step, -limits.maxAheadMilliseconds)
         let hasOther = newest.values.contains { least...limits.maxAgeMilliseconds ~= $0 }
         // What was doubted, and is old enough by now, shows nothing.

@@ -47,7 +47,7 @@ struct BrokerClocks {
         return offset
     }
 
-    /// What is added to this clock's time for challenges: one that a wrong clock dates costs a device its key. They are made
+    /// Added to this clock's time for challenges: one that a wrong clock dates costs a device its key. They are made
     /// while a doubt is forgotten, too.
     func correction(_ now: Reading, most: Int64) -> Int64 {
         offset(now).flatMap { abs($0) > most ? $0 : nil } ?? 0

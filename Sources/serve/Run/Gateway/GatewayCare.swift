@@ -2,7 +2,7 @@ package import Gateway
 package import Settings
 package import Telemetry
 
-/// What a running gateway needs some times a second: deadlines, changed files, a look at brokers and topics.
+/// The work that a running gateway does some times a second: deadlines, changed files, a look at brokers and topics.
 package struct GatewayCare {
     private let gateway: Gateway
     private let watch: ReloadWatch<LoadedGateway>
