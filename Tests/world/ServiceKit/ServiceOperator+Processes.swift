@@ -61,7 +61,8 @@ extension ServiceOperator {
 
     /// All brokers' clocks are off: every other one is right, and differs from them.
     func wrongBrokers() -> [Step] {
-        let offsets: [Int64] = [-240_000, -45_000, -8_000, 8_000, 45_000]
+        let far: [Int64] = world.fleet.broker.tellsLedgerTimes ? [600_000] : []
+        let offsets: [Int64] = [-240_000, -45_000, -8_000, 8_000, 45_000] + far
         let offset = offsets.randomElement(using: &world.random) ?? 0
         func set(_ ahead: Int64) {
             world.trueAhead = ahead

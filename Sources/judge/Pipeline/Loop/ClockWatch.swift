@@ -29,6 +29,8 @@ struct ClockWatch: Sendable {
         /// The wall clock's time at uptime 0.
         var offset: Int64
         var at: Int64
+        /// Its record was not from the future, near enough.
+        var isClose: Bool
     }
 
     private var agreements: [Int32: Agreement] = [:]
@@ -82,8 +84,8 @@ struct ClockWatch: Sendable {
         let hasOther = newest.values.contains { least...limits.maxAgeMilliseconds ~= $0 }
         // What was doubted, and is old enough by now, shows nothing.
         for (partition, age) in newest
-        where present == nil && least...Self.fresh ~= age && age <= limits.maxAgeMilliseconds {
-            agreements[partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime)
+        where present == nil && -limits.maxAheadMilliseconds...Self.fresh ~= age && age <= limits.maxAgeMilliseconds {
+            agreements[partition] = Agreement(offset: now.wall - now.uptime, at: now.uptime, isClose: age >= least)
         }
         if let ahead, !hasOther, !agrees(apartFrom: partitions, at: now) {
             return ClockDoubt(kind: .behind(ahead.key), milliseconds: -ahead.value)
@@ -97,7 +99,7 @@ struct ClockWatch: Sendable {
     /// Whether other partitions' brokers agreed with the present clock.
     private func agrees(apartFrom partitions: Set<Int32>, at now: Now) -> Bool {
         agreements.contains { partition, agreement in
-            !partitions.contains(partition) && now.uptime - agreement.at <= Self.memory
+            agreement.isClose && !partitions.contains(partition) && now.uptime - agreement.at <= Self.memory
                 && abs(now.wall - now.uptime - agreement.offset) <= Self.step
         }
     }

@@ -87,12 +87,12 @@ extension Gateway {
         return true
     }
 
-    /// Whether a request's challenge lives by this clock, or by the brokers' where that one is wrong.
+    /// Whether a request's challenge lives by this clock.
     private func isYoung(_ value: [UInt8], _ rules: GatewayRules) -> Bool {
         guard case .request(let request) = rules.decoder.decode(value), let exchange = request.exchange,
             let issuedAt = UnverifiedChallenge(exchange.challenge)?.issuedAt.milliseconds
         else { return false }
-        return challengeTime(rules).milliseconds - issuedAt < rules.challengeTTL
+        return now.milliseconds - issuedAt < rules.challengeTTL
     }
 
     /// Looks at one token in a second that is passed on: all of a key that the key set lacks are refused by it.

@@ -81,10 +81,11 @@ extension Gateway {
         BrokerClocks.Reading(wall: dependencies.wallClock(), uptime: dependencies.uptime())
     }
 
-    /// The time of challenges: this machine's, or the brokers' where they differ too much.
+    /// The time of challenges: this machine's, or the brokers' where that one is too far behind.
     func challengeTime(_ rules: GatewayRules) -> EvaluationTime {
+        let reading = reading
         let correction = state.withLock { $0.clock.correction(reading, most: rules.clockTolerance) }
-        return EvaluationTime(milliseconds: now.milliseconds + correction)
+        return EvaluationTime(milliseconds: reading.wall + correction)
     }
 
     private static func sentence(

@@ -47,10 +47,10 @@ struct BrokerClocks {
         return offset
     }
 
-    /// Added to this clock's time for challenges: one that a wrong clock dates costs a device its key. They are made
-    /// while a doubt is forgotten, too.
+    /// Added to this clock's time for challenges, which are made while a doubt is forgotten, too: one that begins too early
+    /// expires too early, and costs a device its key. One that begins too late costs nothing.
     func correction(_ now: Reading, most: Int64) -> Int64 {
-        offset(now).flatMap { abs($0) > most ? $0 : nil } ?? 0
+        offset(now).flatMap { $0 > most ? $0 : nil } ?? 0
     }
 
     /// The brokers that differ too much although others agree with this clock.

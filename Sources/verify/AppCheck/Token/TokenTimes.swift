@@ -47,10 +47,11 @@ package struct TokenTimes: Hashable, Sendable {
         return range.contains(expiresAt.clampedSubtracting(issuedAt))
     }
 
-    /// The life that is left, for the answer's `ttl`. Zero once it is over.
+    /// The life that is left, for the answer's `ttl`: the whole one at most, zero once it is over.
     package func remaining(at time: EvaluationTime) -> ProtoDuration {
         let (end, overflow) = expiresAt.multipliedReportingOverflow(by: 1000)
         guard !overflow, end > time.milliseconds else { return ProtoDuration(milliseconds: 0) }
-        return ProtoDuration(milliseconds: end - max(time.milliseconds, 0))
+        let (whole, isLong) = max(0, expiresAt.clampedSubtracting(issuedAt)).multipliedReportingOverflow(by: 1000)
+        return ProtoDuration(milliseconds: min(end - max(time.milliseconds, 0), isLong ? .max : whole))
     }
 }
