@@ -56,7 +56,6 @@ extension ServiceWorld {
 
     /// Promise: no healthy device is silenced, and none loses its key.
     func noteAnswer(_ reply: HTTPReply, to call: StockCall, of device: ServiceDevice) {
-        if reply.status == 200 { noteHeard(call) }
         if reply.status != 200 { note(device.name, "gets \(reply.status) for \(call.kind)") }
         guard device.kind != .forger, !files.retires(device.app) else { return }
         switch reply.status {
@@ -124,8 +123,9 @@ extension ServiceWorld {
         note(backend.name, "refuses token \(Self.short(token)) of \(device): \(why)")
         guard backend.clock.isRight(trueAhead), now - since < 60_000, now - shiftedAt > 60_000 else { return }
         let kid = ServiceBackend.kid(of: token) ?? ""
-        if account.early.contains(kid) { noteUnknown(kid, why) }
-        guard !account.early.contains(kid), account.revoked[kid] == nil else { return }
+        let isUnknown = why == "unknownKey"
+        if isUnknown, account.early.contains(kid) { return noteUnknown(kid, why) }
+        guard !isUnknown || account.revoked[kid] == nil else { return }
         complain("fresh token refused: \(backend.name), whose clock is right, says '\(why)' of a token of \(device)")
     }
 
@@ -147,6 +147,7 @@ extension ServiceWorld {
             backend.name,
             "uses token \(Self.short(token)) up (\(key)): \(reply.status)\(isConsumed ? ", already consumed" : "")"
         )
+        if reply.status == 200 { account.meet("consumed") }
         if reply.status == 200, isConsumed { account.foundUsed.insert(id) }
         guard reply.status == 200, !isConsumed else { return }
         account.used[id, default: []].insert(key)
@@ -206,6 +207,9 @@ struct ServiceCheck {
                 )
             }
             if own.count != 1 { complaints.append("results: request \(name) has \(own.count)") }
+            if world.account.bans[place] != nil, own.first.flatMap({ try? ReadResult($0).verdict }) != "accepted" {
+                complaints.append("banned: command \(name) is refused")
+            }
             guard let output = own.first, output.stream == .results, let result = try? ReadResult(output),
                 result.verdict == "accepted", !result.duplicate
             else { continue }

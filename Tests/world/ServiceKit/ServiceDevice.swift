@@ -39,7 +39,6 @@ final class ServiceDevice {
     /// Since when it has had no answer to its wish; nil = it wishes for nothing.
     private(set) var wishedAt: Int64?
     private(set) var lastToken: Int64?
-    private(set) var installs = 1
 
     init(_ name: String, _ kind: Kind, app: ServiceFiles.App, _ world: ServiceWorld) {
         (self.name, self.kind, self.app, self.world) = (name, kind, app.id, world)
@@ -61,9 +60,6 @@ final class ServiceDevice {
     /// Whether nothing of it is under way.
     var rests: Bool { call == nil && prepared == nil }
 
-    /// It waits for an answer.
-    var isCalling: Bool { call != nil }
-
     func move() {
         clock.tick(world.now)
         if let next = prepared, call == nil, world.now >= asksAt {
@@ -79,7 +75,6 @@ final class ServiceDevice {
     }
 
     private func reinstall() {
-        installs += 1
         client = Self.install(kind, app, appleID, world)
         world.note(name, "is installed anew")
     }
@@ -118,11 +113,12 @@ final class ServiceDevice {
             next.kind == .challengeForAttestation ? [HTTPHeader("x-app-attest-handshake", "attestation")] : []
         world.note(name, "asks: \(next.kind)")
         call = world.call("POST", next.path, headers + handshake, next.body ?? []) { [weak self] reply in
-            self?.answered(reply, to: next)
+            self?.answered(reply, to: next, headers)
         }
     }
 
-    private func answered(_ reply: HTTPReply?, to asked: StockCall) {
+    private func answered(_ reply: HTTPReply?, to asked: StockCall, _ headers: [HTTPHeader]) {
+        if call?.reply?.status == 200 { world.noteHeard(asked, headers) }
         if let call, asked.body == nil { (hasDoubtfulChallenge, challengeAhead) = (call.isDoubtful, call.ahead) }
         answerAhead = call?.ahead ?? 0
         call = nil

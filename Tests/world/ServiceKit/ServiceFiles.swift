@@ -1,6 +1,7 @@
 internal import AppAttest
 internal import AppCheck
 internal import Crypto
+internal import Foundation
 internal import Run
 internal import Settings
 internal import TestKit
@@ -122,6 +123,11 @@ final class ServiceFolder {
             try directory.write(name, KeyText.secret(UInt8(number + 1)))
         }
         (self.directory, self.keys) = (directory, keys)
+        // Warnings depend on a key's age.
+        for kid in Self.kids {
+            let date = Date(timeIntervalSince1970: 1_780_000_000)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: directory.file("\(kid).pem"))
+        }
         let digest = Hexadecimal.encode(SHA256.hash(Array(Self.secret.utf8)).bytes)
         try directory.write("verifiers", "backend \(digest)\n")
     }

@@ -119,6 +119,7 @@ final class ServiceGateway {
     func handle(_ call: ServiceCall) {
         guard let run, takesCalls else { return call.lose() }
         call.counted = { [weak run] in run?.answered += 1 }
+        call.answeredAgain = { [unowned self] in world.complain("unanswered: \(name) answers a call twice") }
         run.calls.append(call)
         (call.isDoubtful, call.ahead) = (!run.knowsTime && !clock.isRight(0), clock.ahead)
         run.gateway.handle(call.http, call)
@@ -311,8 +312,8 @@ final class ServiceCall: HTTPResponder, @unchecked Sendable {
     var isDoubtful = false
     /// How far the clock of the gateway that takes it is ahead, in milliseconds.
     var ahead: Int64 = 0
-    /// Counts an answer.
-    var counted: (() -> Void)?
+    /// Counts an answer; complains of a second one.
+    var counted: (() -> Void)?, answeredAgain: (() -> Void)?
     private let ended: (HTTPReply?) -> Void
 
     /// - Parameter ended: takes the reply; nil = the connection is lost.
@@ -320,6 +321,7 @@ final class ServiceCall: HTTPResponder, @unchecked Sendable {
 
     func answer(_ reply: HTTPReply) {
         counted?()
+        if self.reply != nil { answeredAgain?() }
         guard !isOver else { return }
         isOver = true
         self.reply = reply

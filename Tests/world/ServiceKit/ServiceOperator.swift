@@ -182,18 +182,18 @@ final class ServiceOperator {
         let new = ServiceFolder.kids[names.signing]
         names.signing += 1
         world.account.early.insert(new)
-        let begin = Step(wait: 0, name: "hears that \(old) is stolen") { [unowned self] in
-            world.account.revoked[old] = world.now
+        let revoke = change([.workers, .gateways], "revokes signing key \(old) and activates \(new)") { files in
+            files.sign(by: new)
+            for index in files.signing.indices where files.signing[index].kid == old {
+                files.signing[index].state = .revoked
+            }
+            files.keySet = files.published
         }
         return [
-            begin,
-            change([.workers, .gateways], "revokes signing key \(old) and activates \(new)") { files in
-                files.sign(by: new)
-                for index in files.signing.indices where files.signing[index].kid == old {
-                    files.signing[index].state = .revoked
-                }
-                files.keySet = files.published
-            },
+            Step(wait: 0, name: "hears that \(old) is stolen, and \(revoke.name)") { [unowned self] in
+                world.account.revoked[old] = world.now
+                revoke.act()
+            }
         ]
     }
 

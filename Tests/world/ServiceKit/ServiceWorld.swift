@@ -45,10 +45,10 @@ package final class ServiceWorld {
     private var seeds: UInt64 = 0
     /// Calls on their way, by whom they are answered, and until when.
     private var open: [(call: ServiceCall, gateway: ServiceGateway, limit: Int64)] = []
-    private var captured: [StockCall] = []
+    private var captured: [(call: StockCall, headers: [HTTPHeader])] = []
     private var calmSince: Int64?
     /// How far a clock that is right is ahead of the brokers', in milliseconds.
-    var trueAhead: Int64 = 0 { didSet { shiftedAt = now } }
+    var trueAhead: Int64 = 0 { didSet { if trueAhead != oldValue { shiftedAt = now } } }
     /// When the brokers' clocks were set last: what was minted before is of another time.
     private(set) var shiftedAt: Int64 = .min / 2
     /// Processes whose last reload was refused.
@@ -206,15 +206,16 @@ package final class ServiceWorld {
     /// Somebody who has heard a call sends it again: it was answered with a token, and never is again.
     private func replay() {
         guard let heard = captured.randomElement(using: &random) else { return }
-        note("stranger", "repeats a call: \(heard.kind)")
-        _ = call("POST", heard.path, [], heard.body ?? []) { [unowned self] reply in
-            if reply?.status == 200 { complain("replayed: who repeats a device's \(heard.kind) gets an answer to it") }
+        note("stranger", "repeats a call: \(heard.call.kind)")
+        _ = call("POST", heard.call.path, heard.headers, heard.call.body ?? []) { [unowned self] reply in
+            if reply?.status == 200 { complain("replayed: who repeats a device's \(heard.call.kind) gets an answer") }
         }
     }
 
-    func noteHeard(_ call: StockCall) {
+    /// A call that was answered with a token, whether the answer arrived or not.
+    func noteHeard(_ call: StockCall, _ headers: [HTTPHeader]) {
         guard call.body != nil else { return }
-        captured.append(call)
+        captured.append((call, headers))
         if captured.count > 20 { captured.removeFirst() }
     }
 }
@@ -314,10 +315,11 @@ extension ServiceWorld: FleetCompany {
     }
 
     package func told(_ fault: any SourceFault, by worker: String) {
-        hear(LogEvent(fault), from: worker)
+        note(worker, "reports \(fault)")
         guard let doubt = fault as? ClockDoubt else { return }
+        account.lastFaultLine = now
         if abs(desk(worker).clock.ahead) < 1_000, trueAhead == 0 {
-            complain("\(worker) says '\(doubt)', and its clock is right")
+            complain("wrongly blamed: \(worker) says '\(doubt)', and its clock is right")
         }
     }
 }

@@ -28,7 +28,9 @@ struct ServiceTests {
         for procedure in ServiceProcedure.allCases where Self.count >= 300 {
             #expect(met["\(procedure)", default: 0] * 300 >= Self.count, "\(procedure) is rare")
         }
-        #expect(met["accepted", default: 0] > Self.count, "backends accept tokens")
+        for thing in ["accepted", "consumed"] {
+            #expect(met[thing, default: 0] > Self.count, "tokens are \(thing)")
+        }
     }
 
     @Test(.enabled(if: one != nil)) func `one seed's story`() throws {
