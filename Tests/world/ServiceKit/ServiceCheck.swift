@@ -121,7 +121,9 @@ extension ServiceWorld {
     /// Promise: a fresh token is accepted by each backend whose clock is right, at once.
     func noteRefused(_ token: [UInt8], _ why: String, since: Int64, by backend: ServiceBackend, of device: String) {
         note(backend.name, "refuses token \(Self.short(token)) of \(device): \(why)")
-        guard backend.clock.isRight(trueAhead), now - since < 60_000, now - shiftedAt > 60_000 else { return }
+        // Where the brokers are further behind, workers judge one record in a minute, at the brokers' time.
+        guard trueAhead <= 60_000, backend.clock.isRight(trueAhead), now - since < 60_000, now - shiftedAt > 60_000
+        else { return }
         let kid = ServiceBackend.kid(of: token) ?? ""
         let isUnknown = why == "unknownKey"
         if isUnknown, account.early.contains(kid) { return noteUnknown(kid, why) }
