@@ -1,12 +1,12 @@
 internal import AppCheck
 internal import Broker
 package import CommandFrame
-internal import Gateway
+package import Gateway
 internal import HTTP
 internal import Kafka
 internal import KafkaPorts
 package import Settings
-internal import Telemetry
+package import Telemetry
 
 /// `gateway`: HTTP in front of the topics, from the checks before the start until it has drained.
 package final class GatewaySession {
@@ -167,5 +167,30 @@ package final class GatewaySession {
         ProgramShell.pause(Self.pause)
         gateway.poll()
         monitor.note(.stopping)
+    }
+}
+
+/// The work of a running gateway, several times a second: deadlines, changed files, brokers and topics.
+package struct GatewayCare {
+    private let gateway: Gateway
+    private let watch: ReloadWatch<LoadedGateway>
+    private let brokers: TopicsWatch
+    private var reporter: GatewayReporter
+
+    /// - Parameter replies: the topic of replies; nil = the gateway reads results and tokens.
+    package init(_ gateway: Gateway, _ watch: ReloadWatch<LoadedGateway>, _ brokers: TopicsWatch, replies: String?) {
+        (self.gateway, self.watch, self.brokers) = (gateway, watch, brokers)
+        reporter = GatewayReporter(replies: replies)
+    }
+
+    /// - Parameter now: milliseconds of a clock that never goes back.
+    /// - Returns: why the gateway is not fit, nil = it is; and what its log must say.
+    package mutating func poll(_ now: @escaping @Sendable () -> Int64) -> (unfitness: String?, events: [LogEvent]) {
+        gateway.poll()
+        watch.poll()
+        brokers.poll(now: now)
+        gateway.note(hindrance: brokers.hindrance(now: now()))
+        let unfitness = gateway.unfitness
+        return (unfitness, reporter.poll(unfitness, gateway.counts, unknown: gateway.takeUnknown()))
     }
 }

@@ -47,22 +47,22 @@ package final class TopicsWatch: Sendable {
 
     /// - Parameters:
     ///   - now: milliseconds of a clock that never goes back.
-    ///   - run: runs a question beside the thread that serves.
+    ///   - run: runs a question outside of the serving thread.
     ///   - ask: asks the brokers, for the partitions too or not; waits for the answer.
     package init(
         _ expected: TopicPartitions,
         now: Int64,
-        run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = TopicsWatch.onQueue,
+        run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = TopicsWatch.onQueue(),
         ask: @escaping @Sendable (_ counts: Bool) -> Answer
     ) {
         (self.expected, self.run, self.ask) = (expected, run, ask)
         state = Locked(State(askedAt: now, countedAt: now))
     }
 
-    private static let queue = DispatchQueue(owner: "gateway.brokers")
-
-    @Sendable package static func onQueue(_ question: @escaping @Sendable () -> Void) {
-        queue.async(execute: question)
+    /// Runs questions on a queue of their own.
+    package static func onQueue() -> @Sendable (@escaping @Sendable () -> Void) -> Void {
+        let queue = DispatchQueue(owner: "gateway.brokers")
+        return { queue.async(execute: $0) }
     }
 
     /// Asks when it is time to, unless a question is open. Waits for nothing.
