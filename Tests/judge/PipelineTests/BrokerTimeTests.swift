@@ -50,9 +50,10 @@ struct BrokerTimeTests {
         }
     }
 
-    /// Where it only makes sure, a token begins earlier, and its life is told from this clock.
+    /// Without brokers' times of what is written, `iat` is earlier as a precaution, and the remaining life counts from this
+    /// clock.
     @Test(arguments: leads, Writes.allCases)
-    func `a fresh token has its life whatever the clock is, and what is told of it is none too long`(
+    func `a wrong clock does not shorten a fresh token's ttl, and never lengthens it`(
         lead: Int64,
         writes: Writes
     ) {

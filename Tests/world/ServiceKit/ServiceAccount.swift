@@ -3,10 +3,10 @@ internal import Settings
 internal import Streams
 internal import Telemetry
 
-/// What a world has seen, and what is wrong about it.
+/// What a world has observed, and its complaints.
 final class ServiceAccount {
     private(set) var complaints: [String] = []
-    /// The story of the seed; nil = it is not told.
+    /// The story of the seed; nil = none is recorded.
     var story: [String]?
     /// When a process last logged a fault.
     var lastFaultLine: Int64 = -1
@@ -14,7 +14,7 @@ final class ServiceAccount {
     var early: Set<String> = []
     /// Signing keys that are revoked, and since when.
     var revoked: [String: Int64] = [:]
-    /// Since when backends meet a signing key that no key set has, by its name; and when a gateway last named one.
+    /// When a backend first met a signing key that its key set lacks, by `kid`; and when a gateway last logged one.
     var unknownSince: [String: Int64] = [:]
     var unknownKeyLine: Int64 = .min / 2
     var written: [InboundRecord] = []
@@ -22,9 +22,9 @@ final class ServiceAccount {
     var touched: Set<[UInt8]> = []
     /// Bans and their ends, by the places of their requests.
     var bans: [RecordPlace: Bool] = [:]
-    /// The keys of calls that used a token up, by its id.
+    /// The idempotency keys of calls that used a token up, by its `jti`.
     var used: [String: Set<String>] = [:]
-    /// Tokens that were found used up, and those of which some call has had no outcome at all.
+    /// Tokens that some call found used up, and those with a call whose retries all failed.
     var foundUsed: Set<String> = []
     var withoutOutcome: Set<String> = []
 

@@ -8,10 +8,10 @@ internal import SimulationKit
 /// An app's backend: it verifies tokens by a clock of its own without leeway, and by a key set that it keeps as the common
 /// libraries do, or lets the gateway use them up.
 final class ServiceBackend {
-    /// How long a key set is kept, and how soon it is asked for again for a key that it lacks.
+    /// How long a backend caches a key set, and the pause before it fetches one again for an unknown `kid`.
     private static let life: Int64 = 6 * 3_600_000
     private static let pause: Int64 = 30_000
-    /// How often a call without an outcome is repeated.
+    /// How often a backend tries a call.
     private static let mostTries = 4
 
     private struct Waiting {
@@ -36,7 +36,7 @@ final class ServiceBackend {
 
     var isCalling: Bool { open > 0 || isFetching }
 
-    /// When it asks for the key set again; nil = nobody waits for it.
+    /// When it fetches the key set again; nil = no token waits for it.
     var fetchesAt: Int64? { waiting.isEmpty ? nil : triedAt + Self.pause }
 
     private var now: Int64 { world.broker.time + clock.ahead }
@@ -109,7 +109,7 @@ final class ServiceBackend {
 
     // MARK: consume
 
-    /// Lets the gateway use a token up. A call without an outcome is repeated as the same call.
+    /// Lets the gateway use a token up. Retries carry the same idempotency key.
     func consume(_ token: [UInt8], use: Int) {
         open += 1
         consume(token, key: "use-\(use)", tries: Self.mostTries)

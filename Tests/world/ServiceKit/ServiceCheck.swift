@@ -8,7 +8,7 @@ internal import SimulationKit
 internal import Streams
 internal import Telemetry
 
-/// What is promised, looked at as it happens. The page "What is promised, and how it is tried" has the sentences.
+/// Checks promises as things happen. The page Promises has the sentences.
 extension ServiceWorld {
     func note(_ actor: String, _ text: @autoclosure () -> String) {
         guard account.story != nil else { return }
@@ -26,13 +26,13 @@ extension ServiceWorld {
         note(name, "logs \(event.name.rawValue): \(event.message)")
         account.hear(event, at: now)
         if event.name == .gatewayUnknownKey { account.unknownKeyLine = now }
-        // Who reads it knows that this process needs a restart: an app that it has started with is gone.
+        // The operator restarts a process that refuses a file: an app that it started with is gone.
         if event.name == .configurationRefused { refusing.insert(name) }
         let isWhole = event.message.hasPrefix("the configuration is reloaded")
         if event.name == .configurationReloaded, isWhole { refusing.remove(name) }
     }
 
-    /// A program ends with one line: a supervisor's log has it.
+    /// A program that does not start logs why.
     func hearRefusal(of name: String) { account.lastFaultLine = now }
 
     func noteWritten(_ record: InboundRecord) {
@@ -66,7 +66,8 @@ extension ServiceWorld {
         }
     }
 
-    /// Whether a device has been slow, its gateway could not know that its clock is wrong, or an operator acted on its key.
+    /// Whether the device was slow, its gateway could not know yet that its clock is wrong, or an operator banned or forgot
+    /// its key.
     private func mayBeRefused(_ device: ServiceDevice, _ call: StockCall) -> Bool {
         device.hasDoubtfulChallenge || mayBeLate(device)
             || (call.keyID.map { account.touched.contains($0.recordKey) } ?? false)
@@ -96,7 +97,7 @@ extension ServiceWorld {
     func noteToken(_ token: StockToken, of device: ServiceDevice) {
         if device.kind == .forger { complain("false accept: \(device.name) forges, and gets a token") }
         let bytes = Array(token.text.utf8)
-        // Its file reaches each worker within a minute, and what is on its way comes a little later.
+        // A file reaches each worker within a minute, and requests are under way.
         if let since = ServiceBackend.kid(of: bytes).flatMap({ account.revoked[$0] }), now - since > 100_000 {
             complain("revoked: \(device.name) gets a token by a key that was revoked \((now - since) / 1_000) s ago")
         }
@@ -162,20 +163,20 @@ extension ServiceWorld {
 
     // MARK: fitness
 
-    /// Promise: the sentence of who is unfit names what the seed broke, and not another.
+    /// Promise: a gateway that calls itself unfit names the cause.
     func check(_ unfitness: String, of gateway: ServiceGateway) {
         let isTrue: Bool
         switch unfitness {
         case _ where unfitness.contains("machine's clock"): isTrue = abs(gateway.clock.ahead) > clockTolerance - 5_000
         case _ where unfitness.contains("no broker"): isTrue = gateway.isCutOff || gateway.wasCutOff(within: 30_000)
-        case _ where unfitness.contains("lists no app"): isTrue = true
-        default: isTrue = true
+        case _ where unfitness.contains("lists no app"): isTrue = gateway.listsNoApp(within: 10_000)
+        default: isTrue = false
         }
         if !isTrue { complain("wrongly blamed: \(gateway.name) says '\(unfitness)'") }
     }
 }
 
-/// What is promised, looked at when all is over.
+/// Checks promises at the end of a seed.
 struct ServiceCheck {
     private let world: ServiceWorld
     private(set) var complaints: [String] = []
@@ -231,7 +232,7 @@ struct ServiceCheck {
         }
     }
 
-    /// Promise: a backend that repeats its call is told once more that the token is its to use.
+    /// Promise: a backend that retries its call gets the same answer.
     private mutating func checkUses() {
         let account = world.account
         for id in account.foundUsed.subtracting(account.used.keys).subtracting(account.withoutOutcome).sorted() {
@@ -239,7 +240,7 @@ struct ServiceCheck {
         }
     }
 
-    /// Promise: the counts are those of the answers. A gateway that has ended takes its counts with it.
+    /// Promise: a gateway counts each answer once. Counts end with the process.
     private mutating func checkCounts(of gateway: ServiceGateway) {
         guard let run = gateway.run else { return }
         let counted = run.gateway.counts.answers.values.reduce(0, +)

@@ -1,6 +1,6 @@
 internal import SimulationKit
 
-/// The wall clock of one process: off by so much, and drifting.
+/// The wall clock of one process: an offset and a drift.
 final class ServiceClock {
     let simulated = SimulatedClock()
     private var base: Int64 = 0

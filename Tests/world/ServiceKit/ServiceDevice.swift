@@ -4,7 +4,7 @@ internal import DeviceLab
 internal import HTTP
 internal import SimulationKit
 
-/// A phone with one app: Google's stock client, the app that asks it for tokens, and what becomes of them.
+/// A phone with one app, which asks Google's stock client for tokens and presents them to backends.
 final class ServiceDevice {
     enum Kind: Sendable {
         /// The app itself, and its App Clip, which attests by the app's App ID.
@@ -13,7 +13,7 @@ final class ServiceDevice {
         case forger
     }
 
-    /// How long an app is content without asking, in milliseconds.
+    /// The pause before an app asks again, in milliseconds.
     private static let pause: ClosedRange<Int64> = 500...90_000
 
     let name: String
@@ -25,18 +25,18 @@ final class ServiceDevice {
     private var client: StockClient
     /// The open call; nil = none.
     private var call: ServiceCall?
-    /// What it sends once Apple has answered; nil = it asks Apple for nothing.
+    /// The call that it sends once Apple has answered; nil = none.
     private var prepared: StockCall?
     /// The key by which it got a token last.
     private(set) var keyID: KeyID?
     /// A gateway made its challenge before it could know that its clock is wrong.
     private(set) var hasDoubtfulChallenge = false
-    /// How far the clocks are ahead of the gateways that made its challenge and answer it, in milliseconds.
+    /// How far ahead the clocks of the gateways are that issued its challenge and answered it, in milliseconds.
     private(set) var challengeAhead: Int64 = 0, answerAhead: Int64 = 0
     /// When it asked for its challenge.
     private(set) var challengedAt: Int64 = 0
     private(set) var asksAt: Int64
-    /// Since when it has had no answer to its wish; nil = it wishes for nothing.
+    /// When it first asked for the token that it still lacks; nil = it lacks none.
     private(set) var wishedAt: Int64?
     private(set) var lastToken: Int64?
 
@@ -66,7 +66,7 @@ final class ServiceDevice {
             prepared = nil
             return send(next)
         }
-        // At the end each device gets one more token, and is content.
+        // In a calm world each device asks until it has one more token.
         guard rests, world.now >= asksAt, world.isChaotic || world.isWanting(self) else { return }
         if world.isChaotic, world.dice(60) == 0 { return reinstall() }
         if world.isChaotic, world.dice(40) == 0 { client.restart() }
@@ -76,14 +76,14 @@ final class ServiceDevice {
 
     private func reinstall() {
         client = Self.install(kind, app, appleID, world)
-        world.note(name, "is installed anew")
+        world.note(name, "is reinstalled")
     }
 
     private func take(_ reply: StockReply) {
         for outcome in reply.outcomes { take(outcome) }
         guard let next = reply.call else { return }
         guard next.kind == .attestation || next.kind == .assertion else { return send(next) }
-        // Apple is slow, or the phone is: mostly nearly as slow as a challenge lives.
+        // Apple or the phone is slow: mostly nearly as long as a challenge lives.
         let pause = world.isChaotic && world.dice(3) == 0 ? world.plan.challengeSeconds * (600 + world.dice(380)) : 0
         (prepared, asksAt) = (next, world.now + Int64(pause))
     }

@@ -6,7 +6,7 @@ internal import Run
 internal import Settings
 internal import TestKit
 
-/// The files of a configuration as an operator means them, and as one process has them at the moment.
+/// The files of a configuration: those that the operator intends, or those on one machine.
 struct ServiceFiles: Hashable {
     struct App: Hashable {
         let id: String
@@ -21,7 +21,7 @@ struct ServiceFiles: Hashable {
         var state: KeyState
     }
 
-    /// What is wrong with apps.json: an operator's mistake.
+    /// An operator's mistake in apps.json.
     enum Mistake: String, CaseIterable { case unreadable, noApp, otherEnvironment }
 
     static let project = ExchangeKit.projectNumber
@@ -43,7 +43,7 @@ struct ServiceFiles: Hashable {
     /// The signing keys that a key set has now.
     var published: [String] { signing.filter { $0.state != .revoked }.map(\.kid) }
 
-    /// A key becomes the active one, whatever the files have already.
+    /// Makes a key the active one, and lists it if needed.
     mutating func sign(by kid: String) {
         if !signing.contains(where: { $0.kid == kid }) { signing.append(SigningKey(kid: kid, state: .active)) }
         for index in signing.indices where signing[index].state != .revoked {
@@ -132,7 +132,7 @@ final class ServiceFolder {
         try directory.write("verifiers", "backend \(digest)\n")
     }
 
-    /// What a worker starts with: read once for all seeds.
+    /// The configuration that a worker starts with, read once for all seeds.
     func loaded(_ files: ServiceFiles) throws(ConfigurationFault) -> LoadedConfiguration {
         if let loaded = starts[files] { return loaded }
         let loaded = try LoadedConfiguration.load(files.configuration(in: self))

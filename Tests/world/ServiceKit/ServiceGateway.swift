@@ -17,7 +17,7 @@ final class ServiceGateway {
     private static let restartPause: Int64 = 2_000
     /// `message.timeout.ms` of a gateway.
     private static let messageTimeout: Int64 = 10_000
-    /// A reader rests so long after a fault.
+    /// The pause of a reader after a fault.
     private static let rest: Int64 = 200
 
     let name: String
@@ -28,21 +28,24 @@ final class ServiceGateway {
         didSet {
             guard files != oldValue else { return }
             isAsked.value = true
+            if oldValue.mistake == .noApp { listedAt = world.now }
             if files.keySet != oldValue.keySet { write() }
         }
     }
     /// The present process; nil = none runs.
     private(set) var run: Run?
     private var startsAt: Int64 = 0
-    /// No broker answers it.
+    /// Whether it has no connection to the brokers.
     var isCutOff = false { didSet { if oldValue { cutOffAt = world.now } } }
     private var cutOffAt: Int64 = .min / 2
-    /// It is stopped in order, and takes no call from then on.
+    /// When its apps.json last listed an app again.
+    private var listedAt: Int64 = .min / 2
+    /// When it stops taking calls, after SIGTERM; nil = it is not stopping.
     private(set) var stopsAt: Int64?
     private var isLeaving = false
     private let isAsked = Flag()
 
-    /// What ends with a process.
+    /// The state that ends with a process.
     final class Run {
         let gateway: Gateway
         let process: SimulatedProcess
@@ -51,7 +54,7 @@ final class ServiceGateway {
         fileprivate var care: GatewayCare
         fileprivate(set) var unfitness: String?
         fileprivate(set) var calls: [ServiceCall] = []
-        /// A broker's time has come back.
+        /// Whether a delivery report has brought a broker's time.
         fileprivate var knowsTime = false
         /// How many answers it has given.
         fileprivate(set) var answered = 0
@@ -88,6 +91,11 @@ final class ServiceGateway {
 
     /// Whether it had no connection for some of so many milliseconds.
     func wasCutOff(within milliseconds: Int64) -> Bool { world.now - cutOffAt < milliseconds }
+
+    /// Whether its apps.json listed no app for some of the last milliseconds.
+    func listsNoApp(within milliseconds: Int64) -> Bool {
+        files.mistake == .noApp || world.now - listedAt < milliseconds
+    }
 
     var takesCalls: Bool { run != nil && stopsAt.map { world.now < $0 } ?? true }
 
@@ -225,7 +233,7 @@ final class ServiceGateway {
 
     // MARK: the broker
 
-    /// What the process has written reaches the broker, or does not.
+    /// Delivers written records to the broker, or loses them.
     private func deliver(_ run: Run) {
         for (request, since) in run.outlet.take(at: world.now) {
             guard isCutOff else {
@@ -243,7 +251,7 @@ final class ServiceGateway {
     private func send(_ request: OutboundRequest, _ run: Run) {
         guard request.topic == TopicNames.standard.requests else { return }
         let dice = world.isChaotic ? world.dice(40) : 40
-        // It is lost without being written; or the broker's answer is.
+        // The record is lost, or only the broker's answer.
         let outcome: DeliveryReport.Outcome = dice == 0 ? .notWritten : dice <= 2 ? .unknown : .written
         var timestamp: Int64?
         if outcome == .written || dice == 1 {
@@ -308,9 +316,9 @@ final class ServiceCall: HTTPResponder, @unchecked Sendable {
     let http: HTTPCall
     private(set) var reply: HTTPReply?
     private(set) var isOver = false
-    /// A gateway takes it whose clock is wrong, and that has had no broker's time yet.
+    /// Whether its gateway's clock is wrong, and the gateway has had no broker's time yet.
     var isDoubtful = false
-    /// How far the clock of the gateway that takes it is ahead, in milliseconds.
+    /// How far its gateway's clock is ahead, in milliseconds.
     var ahead: Int64 = 0
     /// Counts an answer; complains of a second one.
     var counted: (() -> Void)?, answeredAgain: (() -> Void)?

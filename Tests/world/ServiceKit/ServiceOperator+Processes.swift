@@ -5,7 +5,7 @@ internal import Settings
 internal import SimulationKit
 internal import Streams
 
-/// Steps at processes, machines and keys of devices.
+/// Procedures on processes, machines and devices' keys.
 extension ServiceOperator {
     func restart(isOrderly: Bool) -> [Step] {
         let gateway = world.gateways.randomElement(using: &world.random)
@@ -59,7 +59,7 @@ extension ServiceOperator {
         ]
     }
 
-    /// All brokers' clocks are off: every other one is right, and differs from them.
+    /// All brokers' clocks are wrong, and all others are right.
     func wrongBrokers() -> [Step] {
         let far: [Int64] = world.fleet.broker.tellsLedgerTimes ? [600_000] : []
         let offsets: [Int64] = [-240_000, -45_000, -8_000, 8_000, 45_000] + far

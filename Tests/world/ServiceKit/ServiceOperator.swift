@@ -4,19 +4,19 @@ internal import DeviceLab
 internal import SimulationKit
 internal import TestKit
 
-/// What an operator does to a running service, by the pages that name it.
+/// An operator's procedures, by the pages that describe them.
 package enum ServiceProcedure: String, CaseIterable, Sendable {
     // Keys, Rotation: in its order.
     case rotateSigningKey, rotateSealingKey, rotateChallengeKey
-    /// The same in another order, which costs no device its key.
+    /// Keys are activated before every machine has them.
     case rotateInAnyOrder
-    // Keys, Revoking: also while another file is bad.
+    // Keys, Revoking: also while another file is invalid.
     case revokeSigningKey, revokeBesideMistake
-    /// A key signs that no key set has: the file of `gateway.publicKeys` is forgotten.
+    /// A key signs before it is in the file of `gateway.publicKeys`.
     case forgetKeySet
-    // Keys, Rotation: a new app, another App ID, an app that goes.
+    // Keys, Rotation: a new app, another App ID, a retired app.
     case addApp, addAppleID, retireApp
-    /// A wrong apps.json on one machine, mended later; its process may start with it.
+    /// A wrong apps.json on one machine, corrected later; its process may start with it.
     case mistake
     // Deployment and Gateway: restarts, more and fewer gateways.
     case restart, killGateway, scale
@@ -28,7 +28,7 @@ package enum ServiceProcedure: String, CaseIterable, Sendable {
     case cutOff
 }
 
-/// One procedure at a time, step by step; what a step changes reaches each machine after a while.
+/// Runs one procedure at a time; a changed file reaches each machine after a delay.
 final class ServiceOperator {
     struct Step {
         let wait: Int64
@@ -44,7 +44,7 @@ final class ServiceOperator {
     unowned let world: ServiceWorld
     private var steps: ArraySlice<Step> = []
     private var procedure: ServiceProcedure?
-    /// The key of a ban that is not lifted.
+    /// The banned key; nil = none.
     var banned: KeyID?
     private var due: Int64 = 0
     /// When the last change reaches each machine.
@@ -72,7 +72,7 @@ final class ServiceOperator {
         due = world.now + (steps.first?.wait ?? 0)
     }
 
-    /// What was begun goes no further: a step before its time would be another procedure.
+    /// Ends the procedure: a step before its time would be another procedure.
     func calm() {
         steps = []
         if let banned { order(.unban, banned) }
@@ -93,7 +93,7 @@ final class ServiceOperator {
         case .rotateChallengeKey: rotateChallengeKey()
         case .rotateInAnyOrder: rotateInAnyOrder()
         case .revokeSigningKey: revokeSigningKey()
-        case .revokeBesideMistake: breakWorkers() + revokeSigningKey() + mendWorkers()
+        case .revokeBesideMistake: breakWorkers() + revokeSigningKey() + fixWorkers()
         case .forgetKeySet: forgetKeySet()
         case .addApp: addApp()
         case .addAppleID: addAppleID()
@@ -139,7 +139,7 @@ final class ServiceOperator {
     private func arrive(at machine: String, _ edit: @escaping () -> Void) {
         let moment = max(world.now + Int64.random(in: Self.delay, using: &world.random), arrivals[machine] ?? 0)
         arrivals[machine] = moment
-        // A calm world has all of them.
+        // A calm world has all changes.
         world.later(moment - world.now) { [unowned world] in if world.isChaotic { edit() } }
     }
 
@@ -205,9 +205,9 @@ final class ServiceOperator {
         ]
     }
 
-    private func mendWorkers() -> [Step] {
+    private func fixWorkers() -> [Step] {
         [
-            Step(wait: 400_000, name: "mends apps.json on the workers") { [unowned self] in
+            Step(wait: 400_000, name: "corrects apps.json on the workers") { [unowned self] in
                 for desk in world.desks.values { desk.files.mistake = nil }
             }
         ]
@@ -255,7 +255,7 @@ final class ServiceOperator {
             + [change([.workers], after: Self.rollout, "keeps \(new) alone on workers") { $0.challenges = [new] }]
     }
 
-    /// A key is in use where it has arrived, before it is everywhere.
+    /// A machine uses a key as soon as it has it.
     private func rotateInAnyOrder() -> [Step] {
         guard let number = nextSecret() else { return [] }
         let (sealing, challenge) = ("s\(number)", "c\(number)")
@@ -284,7 +284,7 @@ final class ServiceOperator {
         let id = "ABCDE12345.com.example.next"
         guard !world.files.apps[0].appleIDs.contains(id) else { return [] }
         let order: [Role] = world.dice(2) == 0 ? [.gateways, .workers] : [.workers, .gateways]
-        // One of the two knows it by then: what nobody lists is refused for good.
+        // Gateways or workers list it by then: an unlisted App ID costs the device its key.
         let ship = Step(wait: Self.rollout, name: "ships the app under another App ID") { [unowned self] in
             world.addDevice(.app)
         }
@@ -321,7 +321,7 @@ final class ServiceOperator {
                 guard world.dice(2) == 0 else { return }
                 if isGateway { gateway?.stop() } else { world.fleet.stop(desk?.name ?? "") }
             },
-            Step(wait: Int64(world.dice(200_000)), name: "mends apps.json of \(name ?? "")") { set(nil) },
+            Step(wait: Int64(world.dice(200_000)), name: "corrects apps.json of \(name ?? "")") { set(nil) },
         ]
     }
 }

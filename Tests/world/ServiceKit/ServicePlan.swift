@@ -14,7 +14,7 @@ package struct ServicePlan: Sendable {
     package var challengeSeconds = 300
     /// `gateway.bundleHeader` is `require`.
     package var requiresBundle = false
-    /// Calls and answers may be lost; strangers repeat what they have heard.
+    /// Whether calls and answers may be lost, and strangers replay recorded calls.
     package var losesCalls = true, replays = true
     package var procedures = Set(ServiceProcedure.allCases)
 
@@ -24,7 +24,7 @@ package struct ServicePlan: Sendable {
         (fleet.workers, fleet.world) = (min(fleet.workers, 3), nil)
         fleet.stops = 0.002
         fleet.chaosSteps += fleet.chaosSteps / 2
-        // Slow links are the fleet's own matter.
+        // The fleets' campaigns have slow links.
         fleet.call.client.bytesPerSecond = 0
         var plan = ServicePlan(
             seed: seed,
@@ -32,7 +32,7 @@ package struct ServicePlan: Sendable {
             devices: 3 + Int(random.next() % 5),
             fleet: fleet
         )
-        // A few kinds for each seed, so that they meet more often.
+        // A few kinds for each seed, so that they interact more often.
         let kinds = ServiceProcedure.allCases.shuffled(using: &random).prefix(2 + Int(random.next() % 4))
         plan.procedures = Set(kinds)
         if random.next() % 2 == 0 { plan.procedures.insert(.wrongClock) }

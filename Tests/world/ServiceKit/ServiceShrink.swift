@@ -1,12 +1,12 @@
 internal import SimulationKit
 
-/// A seed that fails, made smaller while it fails in the same way, and told as a story.
+/// Shrinks a failing seed while it fails in the same way, and prints its story.
 package struct ServiceShrink {
     private static let mostRuns = 80
     private static let mostLines = 40
 
     private let shared: ServiceWorld.Shared
-    /// What stands before a complaint's colon.
+    /// The promise's name: the complaint up to its colon.
     private let kind: Substring
     private(set) var plan: ServicePlan
     private var runs = 0
@@ -18,7 +18,7 @@ package struct ServiceShrink {
 
     private static func kind(_ complaint: String) -> Substring { complaint.prefix { $0 != ":" } }
 
-    /// - Returns: whether something could be left out.
+    /// - Returns: whether the seed still fails with less.
     private mutating func makeSmaller() throws -> Bool {
         var isSmaller = false
         for change in Self.changes {
@@ -31,7 +31,7 @@ package struct ServiceShrink {
         return isSmaller
     }
 
-    /// Fewer faults, actors and steps. - Returns: whether there was something to leave out.
+    /// Each leaves out faults, actors or steps, and returns whether there were any.
     private static var changes: [(inout ServicePlan) -> Bool] {
         [
             { plan in
@@ -61,7 +61,7 @@ package struct ServiceShrink {
         ] + ServiceProcedure.allCases.map { procedure in { $0.procedures.remove(procedure) != nil } }
     }
 
-    /// What the operator did, and what those whom the complaint names met, up to it: at most forty lines.
+    /// The operator's steps, and the events of the actors that the complaint names, up to it: at most forty lines.
     package func story() throws -> String {
         let world = try ServiceWorld(plan, shared)
         world.tellStory()

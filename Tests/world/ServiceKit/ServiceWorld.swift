@@ -30,7 +30,7 @@ package final class ServiceWorld {
     let fleet: SimulatedFleet
     private let counts = FaultCounts()
     var random: SeededRandom
-    /// The files as the operator means them.
+    /// The files that the operator intends.
     var files = ServiceFiles()
     private(set) var gateways: [ServiceGateway] = []
     private var lastGateway = 0
@@ -41,15 +41,15 @@ package final class ServiceWorld {
     let account = ServiceAccount()
     private var events: [(at: Int64, number: Int, act: () -> Void)] = []
     private var eventCount = 0
-    /// Whose random bytes come from where.
+    /// How many sources of random bytes there are.
     private var seeds: UInt64 = 0
-    /// Calls on their way, by whom they are answered, and until when.
+    /// Open calls, their gateways, and their deadlines.
     private var open: [(call: ServiceCall, gateway: ServiceGateway, limit: Int64)] = []
     private var captured: [(call: StockCall, headers: [HTTPHeader])] = []
     private var calmSince: Int64?
     /// How far a clock that is right is ahead of the brokers', in milliseconds.
     var trueAhead: Int64 = 0 { didSet { if trueAhead != oldValue { shiftedAt = now } } }
-    /// When the brokers' clocks were set last: what was minted before is of another time.
+    /// When the brokers' clocks were set last: tokens from before are dated by the other time.
     private(set) var shiftedAt: Int64 = .min / 2
     /// Processes whose last reload was refused.
     var refusing: Set<String> = []
@@ -92,13 +92,13 @@ package final class ServiceWorld {
         return gateway
     }
 
-    /// Those of all machines.
+    /// The clocks of all machines.
     var clocks: [ServiceClock] {
         gateways.map(\.clock) + backends.map(\.clock) + devices.map(\.clock)
             + desks.values.sorted { $0.name < $1.name }.map(\.clock)
     }
 
-    /// Runs the seed. - Returns: what does not hold.
+    /// Runs the seed. - Returns: the broken promises.
     package func run() -> [String] {
         let isDone = fleet.run(calmSteps: 20_000)
         var complaints = fleet.breakdowns + broker.violations + account.complaints
@@ -119,7 +119,7 @@ package final class ServiceWorld {
         return SimulatedProcess(name: name, isStatic: false, broker: broker, seed: random.next(), chances: chances)
     }
 
-    /// Random bytes of one process, which nobody else has.
+    /// Random bytes of one process, unlike any other's.
     func bytes(of name: String) -> @Sendable (Int) -> [UInt8] {
         seeds += 1
         let source = ByteSource(plan.seed << 20 | seeds)
@@ -196,14 +196,14 @@ package final class ServiceWorld {
         open.allSatisfy(\.call.isOver) && !backends.contains(where: \.isCalling)
     }
 
-    /// When something happens next, as far as it is known.
+    /// The next moment at which a device, a backend or an event acts.
     private var nextMoment: Int64 {
         let asks =
             devices.filter { isChaotic || isWanting($0) || !$0.rests }.map(\.asksAt) + backends.compactMap(\.fetchesAt)
         return min(asks.min() ?? .max, events.lazy.map(\.at).min() ?? .max)
     }
 
-    /// Somebody who has heard a call sends it again: it was answered with a token, and never is again.
+    /// A stranger replays a recorded call that was answered with a token: it must get no second answer.
     private func replay() {
         guard let heard = captured.randomElement(using: &random) else { return }
         note("stranger", "repeats a call: \(heard.call.kind)")
@@ -212,7 +212,7 @@ package final class ServiceWorld {
         }
     }
 
-    /// A call that was answered with a token, whether the answer arrived or not.
+    /// Records a call that a gateway answered with a token, whether or not the answer arrived.
     func noteHeard(_ call: StockCall, _ headers: [HTTPHeader]) {
         guard call.body != nil else { return }
         captured.append((call, headers))
@@ -252,7 +252,7 @@ extension ServiceWorld: FleetCompany {
         later(200) { [unowned self] in restartRefusing() }
     }
 
-    /// The operator starts those again that did not take the right files.
+    /// The operator restarts processes that refused the right files.
     private func restartRefusing() {
         for name in refusing.sorted() {
             note("operator", "starts \(name) again")
@@ -262,14 +262,14 @@ extension ServiceWorld: FleetCompany {
         refusing = []
     }
 
-    /// Time in which nobody does anything passes at once.
+    /// Skips time in which nothing happens.
     func leap(until due: Int64) {
         guard rests, fleet.isQuiet, !desks.values.contains(where: \.isFresh) else { return }
         let pause = min(due, nextMoment) - now
         if pause > 500 { fleet.leap(pause) }
     }
 
-    /// Nothing happens but the time that devices wait.
+    /// Skips the back-off of devices, and complains if one gets no token.
     private func hurry() {
         leap(until: now + 300_000)
         if let calmSince, now - calmSince > 6 * 3_600_000 {
@@ -325,13 +325,13 @@ extension ServiceWorld: FleetCompany {
 }
 
 extension ServiceWorld {
-    /// From now on all that happens is told.
+    /// Records the story from now on.
     package func tellStory() { (account.story, counts.trace) = ([], []) }
 
     package var trace: [String] { counts.trace ?? [] }
 
     package var story: [String] { account.story ?? [] }
 
-    /// How often each procedure was begun and done, and tokens were accepted.
+    /// How often each procedure began and ended, and tokens were accepted and consumed.
     package var met: [String: Int] { account.met }
 }

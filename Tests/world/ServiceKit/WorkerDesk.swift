@@ -4,7 +4,7 @@ internal import Run
 internal import Settings
 internal import SimulationKit
 
-/// A worker's machine: its files, its clock, and what applies changed files while it runs.
+/// A worker's machine: its files, its clock, and the watch that applies changed files.
 final class WorkerDesk {
     let name: String
     let clock = ServiceClock()
@@ -16,7 +16,7 @@ final class WorkerDesk {
         }
     }
     private var changedAt: Int64 = .min / 2
-    /// A worker sees a changed file within a second, and takes it with its next batch.
+    /// Whether a file has just changed: a worker sees it within a second, and applies it between two batches.
     var isFresh: Bool { world.now - changedAt < 3_000 }
     private let isAsked = Flag()
     private var watch: ConfigurationWatch?
@@ -30,7 +30,7 @@ final class WorkerDesk {
         if isFresh || world.dice(4) == 0 { watch?.poll() }
     }
 
-    /// The settings of a worker that starts; nil = it does not, and a supervisor tries again.
+    /// The settings of a worker that starts; nil = it does not start, and a supervisor retries.
     func start() -> PipelineSettings? {
         isAsked.value = false
         do throws(ConfigurationFault) {

@@ -10,7 +10,7 @@ struct ServiceTests {
     }
 
     private static let first = number("SIM_FIRST") ?? 1
-    /// Those of a campaign beside the fleets': three for ten of theirs.
+    /// Three seeds for ten of `SIM_SEEDS`.
     private static let count = number("SIM_SEEDS").map { max(40, $0 * 3 / 10) } ?? 40
     private static let one = number("SERVICE_SEED")
 
@@ -25,7 +25,7 @@ struct ServiceTests {
             guard let complaint = complaints.first else { continue }
             Issue.record("\(try ServiceShrink(plan, complaint, shared).story())")
         }
-        // A key is banned or forgotten once a device has one: in few seeds.
+        // Few seeds ban or forget a key: a device must have one first.
         for procedure in ServiceProcedure.allCases where Self.count >= 1_000 {
             #expect(met["\(procedure)", default: 0] * 1_000 >= Self.count, "\(procedure) is rare")
         }

@@ -56,8 +56,8 @@ struct BrokerTime: Sendable {
         return now.wall - max(0, isTold == false ? min(offset, Self.tolerance) : offset)
     }
 
-    /// The present time, from which answers tell the life that is left: a wrong clock makes no life of a fresh token zero,
-    /// which clients cannot read. It is not earlier where ``mintTime(at:)`` only makes sure.
+    /// The time from which answers count a token's remaining life: with a clock that is ahead a fresh token would get a ttl of
+    /// zero, which clients cannot read. If the brokers tell no time of what is written, this is the machine's time.
     func presentTime(at now: ClockWatch.Now) -> Int64 { isTold == false ? now.wall : mintTime(at: now) }
 }
 

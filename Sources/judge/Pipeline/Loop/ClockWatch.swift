@@ -29,7 +29,7 @@ struct ClockWatch: Sendable {
         /// The wall clock's time at uptime 0.
         var offset: Int64
         var at: Int64
-        /// Its record was not from the future, near enough.
+        /// Whether its record was at most a minute from the future.
         var isClose: Bool
     }
 
@@ -79,7 +79,7 @@ struct ClockWatch: Sendable {
         let ahead = newest.min { ($0.value, $0.key) < ($1.value, $1.key) }.flatMap {
             $0.value < -limits.maxAheadMilliseconds ? $0 : nil
         }
-        // Only what is not from the future at all, near enough: a slow clock shows the older records first.
+        // If our clock is behind, older records come within the limit first: a minute ahead is all that counts as agreement.
         let least = max(-Self.step, -limits.maxAheadMilliseconds)
         let hasOther = newest.values.contains { least...limits.maxAgeMilliseconds ~= $0 }
         // What was doubted, and is old enough by now, shows nothing.

@@ -47,8 +47,8 @@ struct BrokerClocks {
         return offset
     }
 
-    /// Added to this clock's time for challenges, which are made while a doubt is forgotten, too: one that begins too early
-    /// expires too early, and costs a device its key. One that begins too late costs nothing.
+    /// The milliseconds that challenges add to this clock's time. After a doubt is forgotten, a wrong clock issues challenges
+    /// until it is measured again: one that is dated too early expires too early, and its device loses its key.
     func correction(_ now: Reading, most: Int64) -> Int64 {
         offset(now).flatMap { $0 > most ? $0 : nil } ?? 0
     }
@@ -74,7 +74,7 @@ struct BrokerClocks {
     /// - Parameters:
     ///   - timestamp: the time at which the broker appended it, milliseconds since 1970.
     ///   - broker: its number; −1 where it is not known.
-    ///   - since: an uptime before it was produced: the wall clock may have been set since then.
+    ///   - since: the uptime at which the call came; the wall clock may have been set after that.
     mutating func note(_ timestamp: Int64, of broker: Int32, since: Int64, _ now: Reading) {
         guard timestamp >= ClockTolerance.firstTime else { return }
         // Sums with a time beyond all calendars stay in range.

@@ -1,20 +1,20 @@
 package import Pipeline
 package import Streams
 
-/// What lives beside a fleet's workers: those who send requests and wait for answers.
+/// Actors beside a fleet's workers: they send requests and wait for answers.
 package protocol FleetCompany: AnyObject {
     /// A moment of the world.
     func move()
-    /// The world becomes calm: no fault comes any more.
+    /// The world becomes calm: no more faults.
     func calm()
-    /// How much time may pass in one step, in milliseconds: a process that waits looks up so often.
+    /// The most milliseconds that pass in one step.
     var mostPause: Int { get }
-    /// Whether nobody waits.
+    /// Whether all have what they need.
     var isSettled: Bool { get }
-    /// What a worker starts with; nil = it does not start with its files.
+    /// The settings of a worker that starts; nil = its files do not let it start.
     func settings(of worker: String) -> PipelineSettings?
     func clock(of worker: String) -> SimulatedClock
-    /// A worker has ended for want of something in its files.
+    /// A worker has ended because its files lack something.
     func ended(_ worker: String, _ sentence: String)
     func told(_ fault: any SourceFault, by worker: String)
 }
