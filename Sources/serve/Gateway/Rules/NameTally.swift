@@ -24,7 +24,11 @@ struct NameTally {
     mutating func account(at now: Int64) -> NamedCalls? {
         guard calls > 0, toldAt.map({ now - $0 >= Self.period }) ?? true else { return nil }
         defer { (counts, calls, toldAt) = ([:], 0, now) }
-        return NamedCalls(count: calls, name: counts.max { $0.value < $1.value }?.key ?? latest)
+        // Among equals the first by its bytes wins, so that the same calls leave the same line.
+        let first = counts.max { one, other in
+            one.value != other.value ? one.value < other.value : ExactText.isBefore(other.key, one.key)
+        }
+        return NamedCalls(count: calls, name: first?.key ?? latest)
     }
 }
 

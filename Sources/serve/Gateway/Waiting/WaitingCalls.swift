@@ -88,7 +88,7 @@ struct WaitingCalls {
     }
 
     mutating func removeAll() -> [WaitingCall] {
-        let all = Array(calls.values)
+        let all = order.compactMap { calls[$0] }
         (calls, tickets, order, byteCount) = ([:], [:], [], 0)
         assert(isWhole)
         return all
