@@ -74,6 +74,37 @@ struct OwnFilesTests {
         #expect(responder.reply?.status == (isOfFiles ? 503 : 403), "\(reason.code)")
     }
 
+    @Test(arguments: [
+        ("token-invalid", "Kx3_Qa", ExchangeKit.appID, 503), ("token-invalid", "Kx3_Qa", "1:1:ios:next", 503),
+        ("token-invalid", "Kx3_Qa", "1:1:ios:gone", 403), ("token-invalid", "unknown", ExchangeKit.appID, 403),
+        ("token-invalid", "Kx3_Qa", "debug", 403), ("token-invalid", "Kx3_Qa", "next's session", 403),
+        ("token-invalid", "Kx3_Qa", "own session", 403),
+        ("token-invalid", "Kx3_Qa", "revoked", 403), ("banned", "Kx3_Qa", ExchangeKit.appID, 403),
+    ])
+    func `a token that the worker may not know yet is 503, and no other`(
+        reason: String,
+        kid: String,
+        app: String,
+        expected: Int
+    ) throws {
+        let rig = try GatewayRig()
+        let gone = ExactText("projects/\(ExchangeKit.projectNumber)/apps/1:1:ios:gone")
+        let apps = try ExchangeKit.registry { $0.tokens.sessionTokens = .refuse }.apps
+        let registry = try Registry(apps: apps, retired: [gone])
+        let isListed = ["debug", "revoked", "own session"].contains(app)
+        rig.gateway.replace(try GatewayRig.rules(registry, challenges: [2], revoked: app == "revoked" ? kid : nil))
+        var claims = Tokens.claims(limitedUse: !app.hasSuffix("session"), at: ExchangeKit.start)
+        claims.subject = isListed ? ExchangeKit.appID : app
+        claims.isDebug = app == "debug"
+        let token = TokenMinter.mint(claims, with: try ExchangeKit.rs256(kid))
+        let body = Array(#"{"app_check_token":"\#(String(decoding: token, as: UTF8.self))"}"#.utf8)
+        let path = "/v1beta/projects/\(ExchangeKit.projectID):verifyAppCheckToken"
+        let responder = rig.call("POST", path, GatewayRig.bearer, body: body)
+        let status = Status(code: 403, status: "PERMISSION_DENIED", message: "App attestation failed.")
+        rig.gateway.note(results: [rig.result(of: try #require(rig.requests.first), status, reason: reason)])
+        #expect(responder.reply?.status == expected)
+    }
+
     @Test(arguments: [("debug-token-invalid", 60_000), ("debug-token-expired", 60_000), ("debug-token-expired", 0)])
     func `a debug token that the worker does not list yet is 503`(reason: String, left: Int64) throws {
         let token = try ExchangeKit.debugToken(until: ExchangeKit.start + left)
@@ -150,6 +181,8 @@ struct NameTallyTests {
         #expect(tally.account(at: 5 + NameTally.period - 1) == nil)
         #expect(tally.account(at: 5 + NameTally.period) == NamedCalls(count: 1, name: "late"))
         #expect(tally.account(at: 9 * NameTally.period) == nil)
+        for name in ["b", "c", "a", "d", "c", "a", "d", "b"] as [ExactText] { tally.note(name) }
+        #expect(tally.account(at: 9 * NameTally.period)?.name == "a", "of several the first by its bytes")
     }
 
     @Test func `where no name comes often, the last one is named`() {

@@ -10,7 +10,11 @@ extension GatewayRules {
     ///   - reason: the refusal's code.
     ///   - value: of the request.
     func accepts(_ value: [UInt8], refusedFor reason: String, at time: EvaluationTime) -> Bool {
-        guard case .request(let request) = decoder.decode(value), let index = request.appIndex else { return false }
+        guard case .request(let request) = decoder.decode(value) else { return false }
+        if case .verifyToken(let token) = request.body, case .project(let number) = request.resource {
+            return reason == Reason.tokenInvalid.code && isGenuine(token, ofProject: number, at: time)
+        }
+        guard let index = request.appIndex else { return false }
         let app = registry.apps[index]
         switch request.body {
         case .debugToken(let hash, _):
@@ -28,6 +32,24 @@ extension GatewayRules {
             }
         case .generateChallenge, .verifyToken: return false
         }
+    }
+
+    /// Whether a worker that refuses a token may lack its key or its app. This gateway may lack the app, too: another one has
+    /// passed the device's calls on.
+    private func isGenuine(_ token: [UInt8], ofProject number: String, at time: EvaluationTime) -> Bool {
+        guard let kid = UnverifiedToken(token)?.kid, !revokedKeys.contains(kid) else { return false }
+        let project = registry.apps.first { $0.projectNumber == number }?.projectID
+        let claims = try? tokens?.verify(token, projectNumber: number, projectID: project, at: time) { claims in
+            let (name, apps) = (claims.subject, registry.apps.filter { $0.projectNumber == number })
+            if let app = apps.first(where: { $0.appID == name || $0.oauthClientIDs.contains(name) }) {
+                return app.mayHold(claims) && (claims.isLimitedUse || app.tokens.consumesSessionTokens)
+            }
+            let names = ["projects/\(number)/apps/\(name)", "oauthClients/\(name)"]
+            // Of an app that is gone a session token could live for days.
+            return claims.isLimitedUse && !names.contains { registry.retired.contains(ExactText($0)) }
+        }
+        .get()
+        return claims.map { $0.isLimitedUse || $0.times.isSession } ?? false
     }
 
     /// The `kid` of a token of a listed project that the key set does not have; nil where it has it, or the key is revoked.

@@ -29,7 +29,7 @@ package struct GatewayCounts: Sendable {
     package internal(set) var deadlines = 0
     /// Calls in a row whose record was written and that got 504, without any answer for this gateway in between.
     package internal(set) var unanswered = 0
-    /// Answers 400 and 404 of workers to requests that were judged right here, and 403 to objects that the apps.json here accepts.
+    /// Answers 400 and 404 of workers to requests that were judged right here, and 403 to objects and tokens that the files here accept.
     package internal(set) var workerBehind = 0
     /// Answers to requests of other gateways, or of calls that wait no longer.
     package internal(set) var foreignReplies = 0

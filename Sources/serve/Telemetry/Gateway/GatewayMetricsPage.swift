@@ -56,7 +56,7 @@ package struct GatewayFacts: StateFacts {
     private func writeRefusals(_ counts: GatewayCounts?, _ text: inout Exposition) {
         text.counter(
             "attest_gateway_worker_behind",
-            "Answers 400 and 404 of workers to requests that the gateway found right, and 403 to objects that its apps.json accepts. Sent as 503."
+            "Answers 400 and 404 of workers to requests that the gateway found right, and 403 to objects and tokens that its files accept. Sent as 503."
         ) { counts.map { .count($0.workerBehind) } }
         text.counter(
             "attest_gateway_foreign_replies",

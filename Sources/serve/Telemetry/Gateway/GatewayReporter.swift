@@ -29,8 +29,8 @@ package struct GatewayReporter {
         said = unfitness
         if counts.workerBehind > workerBehind {
             let sentence =
-                "a worker does not know an app or a verb that this gateway serves, or refuses what its apps.json accepts, and "
-                + "the calls get 503: give workers the same apps.json and version"
+                "a worker does not know an app, a verb or a signing key that this gateway knows, or refuses what its apps.json "
+                + "accepts, and the calls get 503: give workers the same apps.json, signing keys and version"
             events.append(LogEvent(.warning, .gatewayContradicted, sentence))
         }
         workerBehind = counts.workerBehind

@@ -1,8 +1,9 @@
+package import AppAttest
 internal import JSON
 
 /// A token taken apart: three parts of strict base64url, header and payload JSON objects without duplicate members.
 /// Nothing is verified.
-struct UnverifiedToken {
+package struct UnverifiedToken {
     /// A token of ours has under 2,000 bytes.
     static let maxBytes = 8_192
 
@@ -12,7 +13,10 @@ struct UnverifiedToken {
     let signingInput: [UInt8]
     let signature: [UInt8]
 
-    init?(_ token: [UInt8]) {
+    /// The key's name.
+    package var kid: ExactText? { header["kid"]?.stringBytes.flatMap { ExactText(validating: $0) } }
+
+    package init?(_ token: [UInt8]) {
         guard token.count <= Self.maxBytes else { return nil }
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),
