@@ -10,6 +10,8 @@ final class ServiceAccount {
     var story: [String]?
     /// When a process last logged a fault.
     var lastFaultLine: Int64 = -1
+    /// When a worker last reported a fault of Kafka's or another assignment.
+    var lastGroupLine: Int64 = -1
     /// Signing keys that sign before every key set has them, and those that are revoked.
     var early: Set<String> = []
     /// Signing keys that are revoked, and since when.

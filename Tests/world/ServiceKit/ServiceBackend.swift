@@ -63,6 +63,9 @@ final class ServiceBackend {
 
     static func id(of token: [UInt8]) -> String? { part(1, of: token)?["jti"]?.string }
 
+    /// The app, or the OAuth client.
+    static func subject(of token: [UInt8]) -> String? { part(1, of: token)?["sub"]?.string }
+
     private static func part(_ index: Int, of token: [UInt8]) -> JSONNode? {
         let parts = token.split(separator: UInt8(ascii: "."))
         guard parts.count == 3, let bytes = Base64.decode(Array(parts[index])) else { return nil }
@@ -130,7 +133,7 @@ final class ServiceBackend {
             let answer = reply.flatMap { $0.status < 500 ? $0 : nil }
             if answer != nil || tries == 1 { open -= 1 }
             if let answer { return world.noteConsumed(token, answer, key, by: self) }
-            guard tries > 1 else { return world.noteWithoutOutcome(id) }
+            guard tries > 1 else { return world.noteWithoutOutcome(id, by: self) }
             world.later(2_000) { [weak self] in self?.consume(token, key: key, tries: tries - 1) }
         }
     }

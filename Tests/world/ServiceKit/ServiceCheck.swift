@@ -27,7 +27,13 @@ extension ServiceWorld {
         account.hear(event, at: now)
         if event.name == .gatewayUnknownKey { account.unknownKeyLine = now }
         // The operator restarts a process that refuses a file: an app that it started with is gone.
-        if event.name == .configurationRefused { refusing.insert(name) }
+        if event.name == .configurationRefused {
+            refusing.insert(name)
+            if !isChaotic { later(200) { [unowned self] in restartRefusing() } }
+            // The right files lack what a wrong one had.
+            let isStep = ["no longer listed", "was the first", "was active"].contains(where: event.message.contains)
+            if !isChaotic, !isStep { complain("refused: \(name) \(event.message)") }
+        }
         let isWhole = event.message.hasPrefix("the configuration is reloaded")
         if event.name == .configurationReloaded, isWhole { refusing.remove(name) }
     }
@@ -57,7 +63,7 @@ extension ServiceWorld {
     /// Promise: no healthy device is silenced, and none loses its key.
     func noteAnswer(_ reply: HTTPReply, to call: StockCall, of device: ServiceDevice) {
         if reply.status != 200 { note(device.name, "gets \(reply.status) for \(call.kind)") }
-        guard device.kind != .forger, !files.retires(device.app) else { return }
+        guard device.kind.isHonest, !files.retires(device.app) else { return }
         switch reply.status {
         case 400, 404: complain("silenced: \(device.name), healthy, gets \(reply.status) for \(call.kind)")
         case 403 where call.body != nil && mayBeRefused(device, call): break
@@ -69,7 +75,9 @@ extension ServiceWorld {
     /// Whether the device was slow, its gateway could not know yet that its clock is wrong, or an operator banned or forgot
     /// its key.
     private func mayBeRefused(_ device: ServiceDevice, _ call: StockCall) -> Bool {
-        device.hasDoubtfulChallenge || mayBeLate(device)
+        // At a refresh it keeps its key, and only backs off.
+        let isListed = desks.values.allSatisfy { $0.files.apps.contains { $0.appleIDs.contains(device.appleID) } }
+        return device.hasDoubtfulChallenge || call.kind == .assertion && !isListed || mayBeLate(device)
             || (call.keyID.map { account.touched.contains($0.recordKey) } ?? false)
     }
 
@@ -84,8 +92,11 @@ extension ServiceWorld {
 
     /// Promise: nothing that is broken for long is silent.
     func noteRefusal(_ status: Int, of device: ServiceDevice) {
-        guard status >= 500, device.kind != .forger, let since = device.wishedAt, now - since > 600_000 else { return }
-        if account.lastFaultLine < since {
+        guard status >= 500, device.kind.isHonest, let since = device.wishedAt, now - since > 600_000,
+            device.refusals > 2
+        else { return }
+        // Nothing has happened to the group for long, either.
+        if account.lastFaultLine < since, now - account.lastGroupLine > 300_000 {
             complain("silent: \(device.name) is refused with \(status) for 10 min, and no log says why")
         }
     }
@@ -95,10 +106,12 @@ extension ServiceWorld {
     }
 
     func noteToken(_ token: StockToken, of device: ServiceDevice) {
-        if device.kind == .forger { complain("false accept: \(device.name) forges, and gets a token") }
+        if !device.isRight { complain("false accept: \(device.name) forges, and gets a token") }
         let bytes = Array(token.text.utf8)
-        // A file reaches each worker within a minute, and requests are under way.
-        if let since = ServiceBackend.kid(of: bytes).flatMap({ account.revoked[$0] }), now - since > 100_000 {
+        // The file is on its way to the workers, and requests are.
+        if let since = ServiceBackend.kid(of: bytes).flatMap({ account.revoked[$0] }),
+            now - since > plan.arrival + 40_000
+        {
             complain("revoked: \(device.name) gets a token by a key that was revoked \((now - since) / 1_000) s ago")
         }
         guard let backend = backends.randomElement(using: &random) else { return }
@@ -125,6 +138,7 @@ extension ServiceWorld {
         // Where the brokers are further behind, workers judge one record in a minute, at the brokers' time.
         guard trueAhead <= 60_000, backend.clock.isRight(trueAhead), now - since < 60_000, now - shiftedAt > 60_000
         else { return }
+        guard areDesksSteady else { return }
         let kid = ServiceBackend.kid(of: token) ?? ""
         let isUnknown = why == "unknownKey"
         if isUnknown, account.early.contains(kid) { return noteUnknown(kid, why) }
@@ -151,6 +165,7 @@ extension ServiceWorld {
             "uses token \(Self.short(token)) up (\(key)): \(reply.status)\(isConsumed ? ", already consumed" : "")"
         )
         if reply.status == 200 { account.meet("consumed") }
+        if reply.status < 500, reply.status != 200 { noteUseRefused(token, reply, by: backend) }
         if reply.status == 200, isConsumed { account.foundUsed.insert(id) }
         guard reply.status == 200, !isConsumed else { return }
         account.used[id, default: []].insert(key)
@@ -159,7 +174,22 @@ extension ServiceWorld {
         }
     }
 
-    func noteWithoutOutcome(_ id: String) { account.withoutOutcome.insert(id) }
+    /// Whether no worker's clock was set lately: one that is set while a batch is judged mints by both times.
+    private var areDesksSteady: Bool { desks.values.allSatisfy { now - $0.clock.since > 30_000 } }
+
+    private func noteUseRefused(_ token: [UInt8], _ reply: HTTPReply, by backend: ServiceBackend) {
+        let (kid, subject) = (ServiceBackend.kid(of: token) ?? "", ServiceBackend.subject(of: token) ?? "")
+        let isRolledOut = gateways.allSatisfy { $0.files.keySet.contains(kid) }
+        let isKnown = account.revoked[kid] == nil && isRolledOut && !files.retires(subject)
+        guard reply.status != 403 || isKnown && areDesksSteady && now - shiftedAt > 60_000 else { return }
+        complain("fresh token refused: \(backend.name) may not use token \(Self.short(token)): \(reply.status)")
+    }
+
+    func noteWithoutOutcome(_ id: String, by backend: ServiceBackend) {
+        account.withoutOutcome.insert(id)
+        guard let calmSince, now - calmSince > 120_000 else { return }
+        complain("fresh token refused: \(backend.name) cannot use token \(id.prefix(8)) up, although all is well")
+    }
 
     // MARK: fitness
 
@@ -170,6 +200,7 @@ extension ServiceWorld {
         case _ where unfitness.contains("machine's clock"): isTrue = abs(gateway.clock.ahead) > clockTolerance - 5_000
         case _ where unfitness.contains("no broker"): isTrue = gateway.isCutOff || gateway.wasCutOff(within: 30_000)
         case _ where unfitness.contains("lists no app"): isTrue = gateway.listsNoApp(within: 10_000)
+        case _ where unfitness.contains("no answer on"): isTrue = gateway.run?.timeouts ?? 0 > 2
         default: isTrue = false
         }
         if !isTrue { complain("wrongly blamed: \(gateway.name) says '\(unfitness)'") }
@@ -185,7 +216,6 @@ struct ServiceCheck {
         self.world = world
         checkResults()
         checkUses()
-        for gateway in world.gateways { checkCounts(of: gateway) }
     }
 
     /// Promises: each request has one result; a used challenge never passes again; a banned key gets no token.
@@ -237,15 +267,6 @@ struct ServiceCheck {
         let account = world.account
         for id in account.foundUsed.subtracting(account.used.keys).subtracting(account.withoutOutcome).sorted() {
             complaints.append("use lost: token \(id.prefix(8)) is used up, and nobody may use it")
-        }
-    }
-
-    /// Promise: a gateway counts each answer once. Counts end with the process.
-    private mutating func checkCounts(of gateway: ServiceGateway) {
-        guard let run = gateway.run else { return }
-        let counted = run.gateway.counts.answers.values.reduce(0, +)
-        if counted != run.answered {
-            complaints.append("counts: \(gateway.name) counts \(counted) answers of \(run.answered)")
         }
     }
 }

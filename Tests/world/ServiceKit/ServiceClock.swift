@@ -4,7 +4,8 @@ internal import SimulationKit
 final class ServiceClock {
     let simulated = SimulatedClock()
     private var base: Int64 = 0
-    private var since: Int64 = 0
+    /// When it was set, by the world's time.
+    private(set) var since: Int64 = 0
     /// Milliseconds that it gains in a thousand seconds.
     private var drift: Int64 = 0
 

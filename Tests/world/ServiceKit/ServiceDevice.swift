@@ -9,8 +9,12 @@ final class ServiceDevice {
     enum Kind: Sendable {
         /// The app itself, and its App Clip, which attests by the app's App ID.
         case app, clip
-        /// It forges its objects: it never gets a token.
+        /// It forges its attestations: it never gets a token.
         case forger
+        /// It attests rightly, then forges assertions, or signs a used challenge again.
+        case cheat
+
+        var isHonest: Bool { self == .app || self == .clip }
     }
 
     /// The pause before an app asks again, in milliseconds.
@@ -21,8 +25,16 @@ final class ServiceDevice {
     let app: String
     let clock = ServiceClock()
     private unowned let world: ServiceWorld
-    private let appleID: String
+    let appleID: String
+    /// The OAuth client by which Google Sign-In calls, which wants tokens for one use only; nil = the app's own calls.
+    private let oauthClient: String?
     private var client: StockClient
+    /// What a dishonest device does; nil = it is honest.
+    private let faults: FaultPool?
+    /// Whether its next assertion is over a used challenge; the answer that brought that one, and the last.
+    private var repeatsChallenge = false, usedChallenge: [UInt8]?, lastChallenge: [UInt8]?
+    /// Whether its last object was right.
+    private(set) var isRight = true
     /// The open call; nil = none.
     private var call: ServiceCall?
     /// The call that it sends once Apple has answered; nil = none.
@@ -38,21 +50,29 @@ final class ServiceDevice {
     private(set) var asksAt: Int64
     /// When it first asked for the token that it still lacks; nil = it lacks none.
     private(set) var wishedAt: Int64?
+    /// How often it has been refused since then.
+    private(set) var refusals = 0
     private(set) var lastToken: Int64?
 
     init(_ name: String, _ kind: Kind, app: ServiceFiles.App, _ world: ServiceWorld) {
         (self.name, self.kind, self.app, self.world) = (name, kind, app.id, world)
         appleID = app.appleIDs.randomElement(using: &world.random) ?? ""
-        client = Self.install(kind, app.id, appleID, world)
+        oauthClient = app.clients.randomElement(using: &world.random).flatMap { world.dice(2) == 0 ? $0 : nil }
+        client = Self.install(app.id, oauthClient, appleID, world)
+        faults = kind.isHonest ? nil : FaultPool(.ios27_0_1, [kind == .forger ? .attestation : .assertion])
         asksAt = world.now + Int64(world.dice(5_000))
     }
 
-    private static func install(_ kind: Kind, _ app: String, _ appleID: String, _ world: ServiceWorld) -> StockClient {
+    private static func install(
+        _ app: String,
+        _ client: String?,
+        _ appleID: String,
+        _ world: ServiceWorld
+    ) -> StockClient {
         let model = DeviceModel(ca: world.ca, appID: appleID)
-        let resource = StockClient.resource(projectID: ServiceFiles.projectID, appID: app)
-        var client = StockClient(model, resource: resource, seed: world.random.next())
-        if kind == .forger { client.attestationFault = AttestationFault.allCases.first { $0.name == "nonce-flipped" } }
-        return client
+        let own = StockClient.resource(projectID: ServiceFiles.projectID, appID: app)
+        let resource = client.map { StockClient.resource(oauthClientID: $0) } ?? own
+        return StockClient(model, resource: resource, seed: world.random.next())
     }
 
     private var time: EvaluationTime { EvaluationTime(milliseconds: world.broker.time + clock.ahead) }
@@ -71,12 +91,34 @@ final class ServiceDevice {
         if world.isChaotic, world.dice(60) == 0 { return reinstall() }
         if world.isChaotic, world.dice(40) == 0 { client.restart() }
         wishedAt = wishedAt ?? world.now
-        take(client.want(limitedUse: world.dice(3) == 0, at: time))
+        if let faults { cheat(faults.draw(world.random.next())) }
+        take(client.want(limitedUse: oauthClient != nil || world.dice(3) == 0, at: time))
     }
 
     private func reinstall() {
-        client = Self.install(kind, app, appleID, world)
+        client = Self.install(app, oauthClient, appleID, world)
         world.note(name, "is reinstalled")
+    }
+
+    private func cheat(_ fault: FleetFault) {
+        (client.assertionFault, repeatsChallenge) = (nil, false)
+        switch fault {
+        // The commonest is over another challenge, as a stolen one is.
+        case .attestation(let fault): client.attestationFault = world.dice(2) == 0 ? .nonceFlipped : fault
+        case .assertion(let fault): client.assertionFault = fault
+        case .replay: repeatsChallenge = true
+        }
+        world.note(name, "tries \(client.attestationFault?.name ?? fault.name)")
+    }
+
+    /// The challenge that it signs: a dishonest device may take a used one again.
+    private func challenge(in body: [UInt8], for next: StockCall.Kind) -> [UInt8] {
+        let repeated = repeatsChallenge && next == .challengeForAssertion ? usedChallenge : nil
+        isRight =
+            kind.isHonest
+            || kind == .cheat && repeated == nil && (client.assertionFault == nil || next == .challengeForAttestation)
+        lastChallenge = repeated ?? body
+        return repeated ?? body
     }
 
     private func take(_ reply: StockReply) {
@@ -92,13 +134,15 @@ final class ServiceDevice {
         asksAt = world.now + Int64.random(in: Self.pause, using: &world.random)
         switch outcome {
         case .token(let token):
-            (wishedAt, lastToken) = (nil, world.now)
+            (wishedAt, lastToken, refusals) = (nil, world.now, 0)
             world.noteToken(token, of: self)
-        case .cached: wishedAt = nil
+        case .cached: (wishedAt, refusals) = (nil, 0)
         case .backingOff(let until):
             // By the device's own clock.
             asksAt = max(asksAt, until.milliseconds - clock.ahead - world.broker.time + world.now)
-        case .refused(let status): world.noteRefusal(status, of: self)
+        case .refused(let status):
+            refusals += 1
+            world.noteRefusal(status, of: self)
         case .unreadable(let problem): world.noteUnreadable(problem, of: self)
         case .disconnected: break
         }
@@ -106,9 +150,8 @@ final class ServiceDevice {
 
     private func send(_ next: StockCall) {
         if next.body == nil { challengedAt = world.now }
-        let headers = [
-            HTTPHeader("x-ios-bundle-identifier", bundle), HTTPHeader("x-installation-id", next.installationID),
-        ]
+        let own = oauthClient == nil ? [HTTPHeader("x-ios-bundle-identifier", bundle)] : []
+        let headers = own + [HTTPHeader("x-installation-id", next.installationID)]
         let handshake =
             next.kind == .challengeForAttestation ? [HTTPHeader("x-app-attest-handshake", "attestation")] : []
         world.note(name, "asks: \(next.kind)")
@@ -126,7 +169,10 @@ final class ServiceDevice {
         world.noteAnswer(reply, to: asked, of: self)
         if reply.status == 200, asked.body != nil { keyID = asked.keyID }
         client.appleTime = EvaluationTime(milliseconds: world.broker.time)
-        take(client.answer(status: reply.status, body: reply.body, at: time))
+        let isChallenge = asked.body == nil && reply.status == 200
+        if reply.status == 200, asked.body != nil { usedChallenge = lastChallenge }
+        let body = isChallenge ? challenge(in: reply.body, for: asked.kind) : reply.body
+        take(client.answer(status: reply.status, body: body, at: time))
     }
 
     private var bundle: String {

@@ -12,6 +12,8 @@ struct ServiceFiles: Hashable {
         let id: String
         var appleIDs: [String]
         var bundleIDs: [String] = []
+        /// Its OAuth client, by which Google Sign-In calls.
+        var clients: [String] = []
     }
 
     enum KeyState: String { case active, published, revoked }
@@ -35,6 +37,8 @@ struct ServiceFiles: Hashable {
     /// The keys of the file of `gateway.publicKeys`.
     var keySet = ["k1"]
     var mistake: Mistake?
+    /// Whether there is an app with a debug token.
+    var isTested = false
     /// `gateway.bundleHeader`.
     var requiresBundle = false
     /// `challenges.ttl` in seconds.
@@ -72,16 +76,20 @@ struct ServiceFiles: Hashable {
         case .unreadable: return #"{"projects": ["#
         case .noApp: return #"{"projects": []}"#
         case .otherEnvironment: return Self.text([App(id: "1:210987654321:ios:00", appleIDs: ["ABCDE12345.x"])], [])
-        case nil: return Self.text(apps, retired)
+        case nil: return Self.text(apps, retired, isTested)
         }
     }
 
-    private static func text(_ apps: [App], _ retired: [String]) -> String {
+    private static func text(_ apps: [App], _ retired: [String], _ isTested: Bool = false) -> String {
         func list(_ names: [String]) -> String { "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]" }
-        let texts = apps.map { app in
-            #"{"appId":"\#(app.id)","appleAppIds":\#(list(app.appleIDs)),"bundleIds":\#(list(app.bundleIDs)),"#
-                + #""tokenAlgorithm":"ES256","environments":["production"]}"#
-        }
+        let tested = isTested ? [ServiceTester.entry] : []
+        let texts =
+            tested
+            + apps.map { app in
+                #"{"appId":"\#(app.id)","appleAppIds":\#(list(app.appleIDs)),"bundleIds":\#(list(app.bundleIDs)),"#
+                    + #""oauthClientIds":\#(list(app.clients)),"#
+                    + #""tokenAlgorithm":"ES256","environments":["production"]}"#
+            }
         return
             #"{"projects":[{"number":"\#(project)","id":"\#(projectID)","apps":[\#(texts.joined(separator: ","))]}],"#
             + #""retired":\#(list(retired))}"#
@@ -109,6 +117,7 @@ final class ServiceFolder {
     private let keys: [TokenKey]
     private var sets: [[String]: String] = [:]
     private var starts: [ServiceFiles: LoadedConfiguration] = [:]
+    private var gateways: [ServiceFiles: [String: LoadedGateway]] = [:]
 
     var path: String { directory.path }
 
@@ -137,6 +146,14 @@ final class ServiceFolder {
         if let loaded = starts[files] { return loaded }
         let loaded = try LoadedConfiguration.load(files.configuration(in: self))
         starts[files] = loaded
+        return loaded
+    }
+
+    /// The same of a gateway, by its machine.
+    func loaded(_ files: ServiceFiles, of machine: String) throws(ConfigurationFault) -> LoadedGateway {
+        if let loaded = gateways[files]?[machine] { return loaded }
+        let loaded = try LoadedGateway.load(files.configuration(in: self, of: machine), after: nil)
+        gateways[files, default: [:]][machine] = loaded
         return loaded
     }
 

@@ -29,6 +29,7 @@ final class ServiceGateway {
             guard files != oldValue else { return }
             isAsked.value = true
             if oldValue.mistake == .noApp { listedAt = world.now }
+            hasNoApp = hasNoApp || files.mistake == .noApp
             if files.keySet != oldValue.keySet { write() }
         }
     }
@@ -38,6 +39,10 @@ final class ServiceGateway {
     /// Whether it has no connection to the brokers.
     var isCutOff = false { didSet { if oldValue { cutOffAt = world.now } } }
     private var cutOffAt: Int64 = .min / 2
+    /// How long it has run without a connection, as far as it can know.
+    private var cutOffFor: Int64 = 0, movedAt: Int64 = 0
+    /// Whether its apps.json lists no app, and it has taken none since that lists one.
+    private var hasNoApp = false
     /// When its apps.json last listed an app again.
     private var listedAt: Int64 = .min / 2
     /// When it stops taking calls, after SIGTERM; nil = it is not stopping.
@@ -56,8 +61,10 @@ final class ServiceGateway {
         fileprivate(set) var calls: [ServiceCall] = []
         /// Whether a delivery report has brought a broker's time.
         fileprivate var knowsTime = false
-        /// How many answers it has given.
-        fileprivate(set) var answered = 0
+        /// How many answers of each status it has given.
+        private(set) var answers: [Int: Int] = [:]
+        /// How many times no worker has answered in time, since one did.
+        private(set) var timeouts = 0
 
         fileprivate init(
             _ gateway: Gateway,
@@ -68,6 +75,11 @@ final class ServiceGateway {
         ) {
             (self.gateway, self.process, self.outlet) = (gateway, process, outlet)
             (self.feeds, self.care) = (feeds, care)
+        }
+
+        fileprivate func note(_ status: Int, isOfWorker: Bool) {
+            answers[status, default: 0] += 1
+            timeouts = status == 504 ? timeouts + 1 : status == 200 && isOfWorker ? 0 : timeouts
         }
     }
 
@@ -94,7 +106,7 @@ final class ServiceGateway {
 
     /// Whether its apps.json listed no app for some of the last milliseconds.
     func listsNoApp(within milliseconds: Int64) -> Bool {
-        files.mistake == .noApp || world.now - listedAt < milliseconds
+        hasNoApp || world.now - listedAt < milliseconds
     }
 
     var takesCalls: Bool { run != nil && stopsAt.map { world.now < $0 } ?? true }
@@ -108,11 +120,18 @@ final class ServiceGateway {
         }
         deliver(run)
         read(run)
+        // Its clients may have died in a call.
+        guard self.run === run else { return }
         let uptime = uptime
         let (unfitness, events) = run.care.poll { uptime.value }
         run.unfitness = unfitness
         for event in events { world.hear(event, from: name) }
         if let unfitness { world.check(unfitness, of: self) }
+        cutOffFor = isCutOff ? cutOffFor + min(world.now - movedAt, 500) : 0
+        movedAt = world.now
+        if cutOffFor > 5_000, !(unfitness?.contains("no broker") ?? false), !listsNoApp(within: 10_000) {
+            world.complain("silent: \(name), which is cut off, says \(unfitness ?? "that it is fit")")
+        }
         run.calls.removeAll(where: \.isOver)
         if let stopsAt, world.now >= stopsAt, run.calls.isEmpty || world.now >= stopsAt + 32_000 {
             run.gateway.close()
@@ -126,7 +145,11 @@ final class ServiceGateway {
     /// A call arrives.
     func handle(_ call: ServiceCall) {
         guard let run, takesCalls else { return call.lose() }
-        call.counted = { [weak run] in run?.answered += 1 }
+        let http = call.http
+        call.counted = { [unowned self, weak run, weak call] reply in
+            call?.ahead = clock.ahead
+            run?.note(reply.status, isOfWorker: !http.body.isEmpty)
+        }
         call.answeredAgain = { [unowned self] in world.complain("unanswered: \(name) answers a call twice") }
         run.calls.append(call)
         (call.isDoubtful, call.ahead) = (!run.knowsTime && !clock.isRight(0), clock.ahead)
@@ -155,9 +178,20 @@ final class ServiceGateway {
     var hasLeft: Bool { isLeaving && run == nil }
 
     private func end(after pause: Int64) {
+        checkCounts()
         let calls = run?.calls ?? []
         (run, stopsAt, startsAt) = (nil, nil, isLeaving ? .max : world.now + pause)
         for call in calls { call.lose() }
+    }
+
+    /// Promise: a gateway counts each answer once.
+    func checkCounts() {
+        guard let run else { return }
+        let counted = Dictionary(run.gateway.counts.answers.map { ($0.key.code, $0.value) }, uniquingKeysWith: +)
+        guard counted != run.answers else { return }
+        world.complain(
+            "counts: \(name) counts answers \(counted.sorted { $0 < $1 }), not \(run.answers.sorted { $0 < $1 })"
+        )
     }
 
     // MARK: start
@@ -166,6 +200,7 @@ final class ServiceGateway {
         startsAt = world.now + Self.restartPause
         do {
             let started = try make()
+            (cutOffFor, hasNoApp) = (0, files.mistake == .noApp)
             world.note(name, "serves")
             run = started
         } catch let fault as ConfigurationFault {
@@ -177,15 +212,16 @@ final class ServiceGateway {
     private func make() throws -> Run {
         let (world, folder, isAsked) = (world, world.folder, isAsked)
         isAsked.value = false
-        let read = try ReadFiles<LoadedGateway>(in: folder.path) { [unowned self] in
+        let read = ReadFiles(try folder.loaded(files, of: name), in: folder.path) { [unowned self] in
             files.configuration(in: folder, of: name)
         }
         let process = world.process(name)
-        let partitions = Int32(world.broker.partitions.count)
+        let expected = TopicPartitions(requests: Int32(world.broker.partitions.count), replies: world.plan.replies)
         let topics = GatewayTopics(
             names: .standard,
-            partitions: partitions,
-            partitioner: .murmur2
+            partitions: expected.requests,
+            partitioner: .murmur2,
+            replyTo: expected.replies.map { Partitioner.crc32.partition(of: Array(name.utf8), count: $0) }
         )
         let (outlet, uptime, random) = (Outlet(), uptime, world.bytes(of: name))
         let (simulated, broker) = (clock.simulated, world.broker)
@@ -196,12 +232,13 @@ final class ServiceGateway {
         )
         let gateway = Gateway(try read.loaded.makeRules(), topics: topics, dependencies: dependencies, outlet: outlet)
         var feeds: [Feed] = []
-        let takers: [(OutputTopic, ([TopicRecord]) -> Void)] = [
-            (.results, { gateway.note(results: $0) }), (.tokens, { gateway.note(tokens: $0) }),
+        var takers: [(OutputTopic, [Int32], ([TopicRecord]) -> Void)] = [
+            (.results, broker.partitions, { gateway.note(results: $0) }),
+            (.tokens, broker.partitions, { gateway.note(tokens: $0) }),
         ]
-        for (stream, take) in takers {
-            let topic = TopicFeed(of: broker.partitions) { () throws(KafkaFault) in try process.recordReader(of: stream)
-            }
+        if let partition = topics.replyTo { takers = [(.replies, [partition], { gateway.note(replies: $0) })] }
+        for (stream, partitions, take) in takers {
+            let topic = TopicFeed(of: partitions) { () throws(KafkaFault) in try process.recordReader(of: stream) }
             try topic.open()
             feeds.append(Feed(topic: topic, take: take))
         }
@@ -214,18 +251,23 @@ final class ServiceGateway {
             elapsed: { .milliseconds(uptime.value) },
             apply: gateway.replace,
             say: { [unowned world, name] in world.hear($0, from: name) },
-            reloaded: { _ in }
+            reloaded: { [unowned self] in hasNoApp = hasNoApp && (!$0 || files.mistake == .noApp) }
         )
-        let expected = TopicPartitions(requests: partitions, replies: nil)
         let isCutOff = { [weak self] in self?.isCutOff ?? true }
         let ask = Asker { counts in
             if isCutOff() { return .away("no connection") }
             let shown = Int32(broker.shownPartitionCount)
-            return counts ? .partitions(TopicPartitions(requests: shown, replies: nil)) : .present
+            return counts ? .partitions(TopicPartitions(requests: shown, replies: expected.replies)) : .present
         }
         let brokers = TopicsWatch(expected, now: uptime.value, run: { $0() }, ask: { ask.answer($0) })
         gateway.open()
-        return Run(gateway, process, outlet, feeds, GatewayCare(gateway, watch, brokers, replies: nil))
+        return Run(
+            gateway,
+            process,
+            outlet,
+            feeds,
+            GatewayCare(gateway, watch, brokers, replies: expected.replies.map { _ in "replies" })
+        )
     }
 
     /// Milliseconds of a clock that never goes back.
@@ -274,7 +316,6 @@ final class ServiceGateway {
                 if !records.isEmpty { run.feeds[index].take(records) }
             } catch { run.feeds[index].restsUntil = world.now + Self.rest }
         }
-        // Its clients have died in a call.
         if run.process.isDead { end(after: Self.restartPause) }
     }
 }
@@ -321,14 +362,14 @@ final class ServiceCall: HTTPResponder, @unchecked Sendable {
     /// How far its gateway's clock is ahead, in milliseconds.
     var ahead: Int64 = 0
     /// Counts an answer; complains of a second one.
-    var counted: (() -> Void)?, answeredAgain: (() -> Void)?
+    var counted: ((HTTPReply) -> Void)?, answeredAgain: (() -> Void)?
     private let ended: (HTTPReply?) -> Void
 
     /// - Parameter ended: takes the reply; nil = the connection is lost.
     init(_ http: HTTPCall, ended: @escaping (HTTPReply?) -> Void) { (self.http, self.ended) = (http, ended) }
 
     func answer(_ reply: HTTPReply) {
-        counted?()
+        counted?(reply)
         if self.reply != nil { answeredAgain?() }
         guard !isOver else { return }
         isOver = true

@@ -23,7 +23,7 @@ extension ServiceOperator {
         let offset = ahead.filter { $0 <= most }.randomElement(using: &world.random) ?? 0
         let drift: Int64 = world.dice(4) == 0 ? Int64.random(in: -2_000...2_000, using: &world.random) : 0
         let machines: [(name: String, clock: ServiceClock)] =
-            switch world.dice(6) {
+            switch world.dice(8) {
             case 0: world.backends.map { ($0.name, $0.clock) }
             case 1: world.devices.map { ($0.name, $0.clock) }
             case 2, 3, 4: world.gateways.map { ($0.name, $0.clock) }
@@ -37,6 +37,24 @@ extension ServiceOperator {
             },
             Step(wait: Int64(world.dice(600_000)), name: "sets the clock of \(machine.name) right") { [unowned self] in
                 machine.clock.set(ahead: 0, at: world.now)
+            },
+        ]
+    }
+
+    /// The token of a machine's keys fails, or gives no answer.
+    func loseKeys() -> [Step] {
+        let desk = world.desks.values.sorted { $0.name < $1.name }.randomElement(using: &world.random)
+        guard let desk, world.plan.holdsKeys else { return [] }
+        let (failures, hangs) = [(0.3, 0), (1, 0), (0, 0.3), (0, 1)].randomElement(using: &world.random) ?? (1, 0)
+        return [
+            Step(
+                wait: 0,
+                name: "the token of \(desk.name)'s keys fails in \(failures) and hangs in \(hangs) of its calls"
+            ) {
+                desk.disturbToken(failures: failures, hangs: hangs)
+            },
+            Step(wait: Int64(world.dice(300_000)), name: "the token of \(desk.name)'s keys is well again") {
+                desk.disturbToken(failures: 0, hangs: 0)
             },
         ]
     }

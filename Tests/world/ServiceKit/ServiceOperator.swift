@@ -26,6 +26,8 @@ package enum ServiceProcedure: String, CaseIterable, Sendable {
     case wrongClock, wrongBrokers
     /// A gateway has no connection to the brokers for a while.
     case cutOff
+    /// Signing keys are in a token, which fails or does not answer.
+    case loseKeys
 }
 
 /// Runs one procedure at a time; a changed file reaches each machine after a delay.
@@ -36,9 +38,8 @@ final class ServiceOperator {
         let act: () -> Void
     }
 
-    /// How long a changed file takes to reach a machine, in milliseconds.
-    private static let delay: ClosedRange<Int64> = 0...60_000
-    private static let rollout: Int64 = 70_000
+    /// When a changed file has reached each machine, in milliseconds.
+    private var rollout: Int64 { world.plan.arrival + 10_000 }
     private static let hour: Int64 = 3_600_000
 
     unowned let world: ServiceWorld
@@ -105,6 +106,7 @@ final class ServiceOperator {
         case .wrongClock: wrongClock()
         case .wrongBrokers: wrongBrokers()
         case .cutOff: cutOff()
+        case .loseKeys: loseKeys()
         }
     }
 
@@ -137,7 +139,7 @@ final class ServiceOperator {
 
     /// A change reaches a machine, after those before it.
     private func arrive(at machine: String, _ edit: @escaping () -> Void) {
-        let moment = max(world.now + Int64.random(in: Self.delay, using: &world.random), arrivals[machine] ?? 0)
+        let moment = max(world.now + Int64(world.dice(Int(world.plan.arrival))), arrivals[machine] ?? 0)
         arrivals[machine] = moment
         // A calm world has all changes.
         world.later(moment - world.now) { [unowned world] in if world.isChaotic { edit() } }
@@ -146,7 +148,7 @@ final class ServiceOperator {
     private func both(_ order: [Role], _ name: String, _ edit: @escaping (inout ServiceFiles) -> Void) -> [Step] {
         [
             change([order[0]], name + " on \(order[0])", edit),
-            change([order[1]], after: Self.rollout, name + " on \(order[1])", edit),
+            change([order[1]], after: rollout, name + " on \(order[1])", edit),
         ]
     }
 
@@ -163,14 +165,14 @@ final class ServiceOperator {
                     $0.signing.append(.init(kid: new, state: .published))
                 }
             },
-            change([.gateways, .workers], after: Self.rollout, "serves a key set with \(new)") {
+            change([.gateways, .workers], after: rollout, "serves a key set with \(new)") {
                 $0.keySet = $0.published
             },
             change([.workers, .gateways], after: 7 * Self.hour, "activates signing key \(new)") { $0.sign(by: new) },
             change([.workers, .gateways], after: 2 * Self.hour, "takes signing key \(old) off its list") {
                 $0.signing.removeAll { $0.kid == old }
             },
-            change([.gateways, .workers], after: Self.rollout, "serves a key set without \(old)") {
+            change([.gateways, .workers], after: rollout, "serves a key set without \(old)") {
                 $0.keySet = $0.published
             },
         ]
@@ -237,7 +239,7 @@ final class ServiceOperator {
             change([.workers, .gateways], "adds sealing key \(new)") {
                 if !$0.sealing.contains(new) { $0.sealing.append(new) }
             },
-            change([.workers, .gateways], after: Self.rollout, "activates sealing key \(new)") {
+            change([.workers, .gateways], after: rollout, "activates sealing key \(new)") {
                 $0.sealing = [new] + $0.sealing.filter { $0 != new }
             },
         ]
@@ -249,10 +251,10 @@ final class ServiceOperator {
         let add: (inout ServiceFiles) -> Void = { if !$0.challenges.contains(new) { $0.challenges.append(new) } }
         let activate: (inout ServiceFiles) -> Void = { $0.challenges = [new] + $0.challenges.filter { $0 != new } }
         return [change([.workers, .gateways], "adds challenge key \(new)", add)]
-            + [change([.gateways], after: Self.rollout, "activates challenge key \(new) on gateways", activate)]
-            + [change([.workers], after: Self.rollout, "activates challenge key \(new) on workers", activate)]
+            + [change([.gateways], after: rollout, "activates challenge key \(new) on gateways", activate)]
+            + [change([.workers], after: rollout, "activates challenge key \(new) on workers", activate)]
             + [change([.gateways], after: 400_000, "keeps \(new) alone on gateways") { $0.challenges = [new] }]
-            + [change([.workers], after: Self.rollout, "keeps \(new) alone on workers") { $0.challenges = [new] }]
+            + [change([.workers], after: rollout, "keeps \(new) alone on workers") { $0.challenges = [new] }]
     }
 
     /// A machine uses a key as soon as it has it.
@@ -260,9 +262,10 @@ final class ServiceOperator {
         guard let number = nextSecret() else { return [] }
         let (sealing, challenge) = ("s\(number)", "c\(number)")
         let order: [Role] = world.dice(2) == 0 ? [.gateways, .workers] : [.workers, .gateways]
-        return both(order, "puts keys \(sealing) and \(challenge) first") {
+        let isAlone = world.dice(3) == 0
+        return both(order, "puts keys \(sealing) and \(challenge) first\(isAlone ? ", the latter alone" : "")") {
             $0.sealing = [sealing] + $0.sealing.filter { $0 != sealing }
-            $0.challenges = [challenge] + $0.challenges.filter { $0 != challenge }
+            $0.challenges = [challenge] + $0.challenges.filter { $0 != challenge && !isAlone }
         }
     }
 
@@ -271,10 +274,12 @@ final class ServiceOperator {
     private func addApp() -> [Step] {
         guard names.app == 0 else { return [] }
         names.app = 1
-        let app = ServiceFiles.App(id: ExchangeKit.otherAppID, appleIDs: [ExchangeKit.appleAppID])
+        let id = ExchangeKit.otherAppID
+        let app = ServiceFiles.App(id: id, appleIDs: [ExchangeKit.appleAppID], clients: [ExchangeKit.client])
         let order: [Role] = world.dice(2) == 0 ? [.gateways, .workers] : [.workers, .gateways]
         let ship = Step(wait: Int64(world.dice(120_000)), name: "ships the new app") { [unowned self] in
-            if let index = world.files.apps.firstIndex(of: app) { world.addDevice(.app, of: index) }
+            guard let index = world.files.apps.firstIndex(of: app) else { return }
+            for _ in 0..<2 { world.addDevice(.app, of: index) }
         }
         let steps = both(order, "lists a new app") { if !$0.apps.contains(app) { $0.apps.append(app) } }
         return [steps[0], ship, steps[1]]
@@ -285,12 +290,13 @@ final class ServiceOperator {
         guard !world.files.apps[0].appleIDs.contains(id) else { return [] }
         let order: [Role] = world.dice(2) == 0 ? [.gateways, .workers] : [.workers, .gateways]
         // Gateways or workers list it by then: an unlisted App ID costs the device its key.
-        let ship = Step(wait: Self.rollout, name: "ships the app under another App ID") { [unowned self] in
-            world.addDevice(.app)
+        let ship = Step(wait: rollout, name: "ships the app under another App ID") { [unowned self] in
+            for _ in 0..<3 { world.addDevice(.app) }
         }
         let steps = both(order, "lists another App ID") { files in
             guard !files.apps.isEmpty, !files.apps[0].appleIDs.contains(id) else { return }
             files.apps[0].appleIDs.append(id)
+            files.apps[0].clients = ["123456789012-zyxwvutsrqponmlkjihgfedcba543210.apps.googleusercontent.com"]
         }
         return [steps[0], ship, steps[1]]
     }
@@ -300,9 +306,10 @@ final class ServiceOperator {
         let add = addApp()
         names.app = 2
         return add
-            + both([.gateways, .workers], "retires the new app") { files in
+            + both(world.dice(2) == 0 ? [.gateways, .workers] : [.workers, .gateways], "retires the new app") { files in
                 files.apps.removeAll { $0.id == ExchangeKit.otherAppID }
-                files.retired = ["projects/\(ServiceFiles.project)/apps/\(ExchangeKit.otherAppID)"]
+                let app = "projects/\(ServiceFiles.project)/apps/\(ExchangeKit.otherAppID)"
+                files.retired = [app, "oauthClients/\(ExchangeKit.client)"]
             }
     }
 

@@ -12,6 +12,14 @@ package struct ServicePlan: Sendable {
     package var acts = 0.05
     /// `challenges.ttl`.
     package var challengeSeconds = 300
+    /// The number of partitions of the replies topic; nil = gateways read results and tokens.
+    package var replies: Int32?
+    /// The most milliseconds until a changed file has reached a machine.
+    package var arrival: Int64 = 60_000
+    /// Whether a developer's build exchanges a debug token.
+    package var isTested = false
+    /// Whether the workers' signing keys are in tokens.
+    package var holdsKeys = false
     /// `gateway.bundleHeader` is `require`.
     package var requiresBundle = false
     /// Whether calls and answers may be lost, and strangers replay recorded calls.
@@ -35,8 +43,12 @@ package struct ServicePlan: Sendable {
         // A few kinds for each seed, so that they interact more often.
         let kinds = ServiceProcedure.allCases.shuffled(using: &random).prefix(2 + Int(random.next() % 4))
         plan.procedures = Set(kinds)
+        plan.holdsKeys = plan.procedures.contains(.loseKeys)
         if random.next() % 2 == 0 { plan.procedures.insert(.wrongClock) }
         plan.requiresBundle = random.next() % 4 == 0
+        plan.arrival = [10_000, 20_000, 60_000][Int(random.next() % 3)]
+        plan.isTested = random.next() % 6 == 0
+        if random.next() % 3 == 0 { plan.replies = 1 + Int32(random.next() % 3) }
         plan.challengeSeconds = [60, 120, 300][Int(random.next() % 3)]
         return plan
     }

@@ -2,6 +2,7 @@ internal import AppAttest
 internal import AppCheck
 internal import DeviceLab
 internal import HTTP
+internal import KafkaPorts
 package import Pipeline
 package import SimulationKit
 package import Streams
@@ -36,6 +37,7 @@ package final class ServiceWorld {
     private var lastGateway = 0
     private(set) var devices: [ServiceDevice] = []
     private(set) var backends: [ServiceBackend] = []
+    private var tester: ServiceTester?
     private(set) var desks: [String: WorkerDesk] = [:]
     private lazy var operation = ServiceOperator(self)
     let account = ServiceAccount()
@@ -46,7 +48,7 @@ package final class ServiceWorld {
     /// Open calls, their gateways, and their deadlines.
     private var open: [(call: ServiceCall, gateway: ServiceGateway, limit: Int64)] = []
     private var captured: [(call: StockCall, headers: [HTTPHeader])] = []
-    private var calmSince: Int64?
+    private(set) var calmSince: Int64?
     /// How far a clock that is right is ahead of the brokers', in milliseconds.
     var trueAhead: Int64 = 0 { didSet { if trueAhead != oldValue { shiftedAt = now } } }
     /// When the brokers' clocks were set last: tokens from before are dated by the other time.
@@ -60,12 +62,15 @@ package final class ServiceWorld {
         var fleetPlan = plan.fleet
         fleetPlan.partitions = 3
         (files.challengeSeconds, files.requiresBundle) = (plan.challengeSeconds, plan.requiresBundle)
-        let settings = try WorkerDesk.settings(files, shared.folder, partitions: 3)
+        files.isTested = plan.isTested
+        let settings = try WorkerDesk.settings(files, shared.folder, requests: 3, replies: plan.replies)
         fleet = SimulatedFleet(fleetPlan, records: [], settings: settings, scratch: shared.scratch, counts: counts)
         fleet.company = self
         for _ in 1...plan.gateways { _ = addGateway() }
         backends = (1...2).map { ServiceBackend("backend-\($0)", self) }
-        for _ in 0..<plan.devices { addDevice(chance(0.15) ? .clip : chance(0.1) ? .forger : .app) }
+        if plan.isTested { tester = ServiceTester("tester-1", self) }
+        let kinds: [ServiceDevice.Kind] = [.clip, .clip, .forger, .cheat]
+        for _ in 0..<plan.devices { addDevice(chance(0.3) ? kinds.randomElement(using: &random) ?? .app : .app) }
     }
 
     var broker: SimulatedBroker { fleet.broker }
@@ -101,6 +106,7 @@ package final class ServiceWorld {
     /// Runs the seed. - Returns: the broken promises.
     package func run() -> [String] {
         let isDone = fleet.run(calmSteps: 20_000)
+        for gateway in gateways { gateway.checkCounts() }
         var complaints = fleet.breakdowns + broker.violations + account.complaints
         if !isDone, complaints.isEmpty { complaints.append("the service does not come to rest: \(unrest)") }
         return complaints + ServiceCheck(self).complaints
@@ -109,7 +115,7 @@ package final class ServiceWorld {
     private var unrest: String {
         let waiting =
             devices.filter { !$0.rests || isWanting($0) }.map(\.name) + backends.filter { !$0.rests }.map(\.name)
-        return (waiting + fleet.states + fleet.held.map { "partition \($0) is held" }).joined(separator: ", ")
+        return (waiting + fleet.states + fleet.held.sorted().map { "partition \($0) is held" }).joined(separator: ", ")
     }
 
     // MARK: processes
@@ -154,6 +160,9 @@ package final class ServiceWorld {
 
     // MARK: the network
 
+    /// How long a client waits for an answer, in milliseconds.
+    private static let patience: Int64 = 60_000
+
     /// A call through a balancer, which picks a gateway. - Parameter ended: takes the reply; nil = the connection is lost.
     func call(
         _ method: String,
@@ -179,7 +188,7 @@ package final class ServiceWorld {
             return call
         }
         later(Int64(1 + dice(100))) { gateway.handle(call) }
-        open.append((call, gateway, now + 60_000))
+        open.append((call, gateway, now + Self.patience))
         return call
     }
 
@@ -232,6 +241,7 @@ extension ServiceWorld: FleetCompany {
         gateways.removeAll(where: \.hasLeft)
         for device in devices { device.move() }
         for backend in backends { backend.move() }
+        tester?.move()
         for desk in desks.values.sorted(by: { $0.name < $1.name }) { desk.move() }
         if !isChaotic { hurry() }
     }
@@ -247,13 +257,16 @@ extension ServiceWorld: FleetCompany {
             gateway.files = files
             gateway.run?.process.chances = .none
         }
-        for desk in desks.values { desk.files = files }
+        for desk in desks.values.sorted(by: { $0.name < $1.name }) {
+            desk.files = files
+            desk.disturbToken(failures: 0, hangs: 0)
+        }
         note("world", "is calm")
         later(200) { [unowned self] in restartRefusing() }
     }
 
     /// The operator restarts processes that refused the right files.
-    private func restartRefusing() {
+    func restartRefusing() {
         for name in refusing.sorted() {
             note("operator", "starts \(name) again")
             gateways.first { $0.name == name }?.kill()
@@ -283,11 +296,15 @@ extension ServiceWorld: FleetCompany {
 
     /// A device that can have a token, and has had none since the world is calm.
     func isWanting(_ device: ServiceDevice) -> Bool {
-        guard device.kind != .forger, let calmSince, files.lists(device.app) else { return false }
+        guard device.kind.isHonest, let calmSince, files.lists(device.app) else { return false }
         return (device.lastToken ?? -1) < calmSince
     }
 
-    package var mostPause: Int { rests ? 2_000 : 200 }
+    package var mostPause: Int {
+        // What has waited for seconds waits for a worker, or for its deadline.
+        let isLong = open.allSatisfy { $0.call.isOver || now - $0.limit > 3_000 - Self.patience }
+        return rests ? 2_000 : isChaotic && isLong && !backends.contains(where: \.isCalling) ? 500 : 200
+    }
 
     package var isSettled: Bool {
         calmSince != nil && devices.allSatisfy { $0.rests && !isWanting($0) } && backends.allSatisfy(\.rests)
@@ -315,9 +332,12 @@ extension ServiceWorld: FleetCompany {
     }
 
     package func told(_ fault: any SourceFault, by worker: String) {
-        note(worker, "reports \(fault)")
+        if fault is KafkaFault || fault is AssignmentNotice {
+            note(worker, "reports \(fault)")
+            return account.lastGroupLine = now
+        }
+        hear(LogEvent(fault), from: worker)
         guard let doubt = fault as? ClockDoubt else { return }
-        account.lastFaultLine = now
         if abs(desk(worker).clock.ahead) < 1_000, trueAhead == 0 {
             complain("wrongly blamed: \(worker) says '\(doubt)', and its clock is right")
         }

@@ -1,11 +1,14 @@
 internal import AppCheck
+internal import Crypto
 internal import Pipeline
 internal import Run
 internal import Settings
 internal import SimulationKit
+internal import Telemetry
+internal import TestKit
 
-/// A worker's machine: its files, its clock, and the watch that applies changed files.
-final class WorkerDesk {
+/// A worker's machine: its files, its clock, its keys, and the watches of them. Confined to the test's thread.
+final class WorkerDesk: @unchecked Sendable {
     let name: String
     let clock = ServiceClock()
     private unowned let world: ServiceWorld
@@ -20,6 +23,12 @@ final class WorkerDesk {
     var isFresh: Bool { world.now - changedAt < 3_000 }
     private let isAsked = Flag()
     private var watch: ConfigurationWatch?
+    /// Its signing keys in a token, by `kid`, and the watch of them; none where keys are files.
+    private var tokens: [String: UnsteadyKey] = [:]
+    private var heldWatch: HeldKeyWatch?
+    /// The shares of the token's calls that fail, and that do not return.
+    private var failures = 0.0, hangs = 0.0
+    private var polledAt: Int64 = 0
 
     init(_ name: String, _ world: ServiceWorld, _ files: ServiceFiles) {
         (self.name, self.world, self.files) = (name, world, files)
@@ -27,12 +36,43 @@ final class WorkerDesk {
 
     func move() {
         clock.tick(world.now)
-        if isFresh || world.dice(4) == 0 { watch?.poll() }
+        guard isFresh || world.now - polledAt >= 1_000 else { return }
+        polledAt = world.now
+        watch?.poll()
+        heldWatch?.poll()
+    }
+
+    /// The token of its keys fails, or its signatures never return, until it is well again.
+    func disturbToken(failures: Double, hangs: Double) {
+        (self.failures, self.hangs) = (failures, hangs)
+        for (_, key) in tokens.sorted(by: { $0.key < $1.key }) { disturb(key) }
+    }
+
+    private func disturb(_ key: UnsteadyKey) {
+        key.set(failures: failures, hangs: hangs, isWell: failures + hangs < 1)
+        if failures + hangs == 0 { key.release() }
+    }
+
+    /// The same keys, inside a token.
+    private func hold(_ rings: KeyRings) -> KeyRings {
+        guard world.plan.holdsKeys else { return rings }
+        var held = rings
+        do {
+            let keys = try rings.tokens.keys.map { key in
+                let inside = tokens[key.kid] ?? UnsteadyKey(key.key, seed: world.random.next())
+                if tokens.updateValue(inside, forKey: key.kid) == nil { disturb(inside) }
+                return try TokenKey(kid: key.kid, algorithm: key.algorithm, state: key.state, key: SigningKey(inside))
+            }
+            held.tokens = try TokenKeyRing(keys, revoked: ServiceFolder.kids.filter(rings.tokens.isRevoked))
+        } catch { world.complain("\(name): \(error)") }
+        if let heldWatch { heldWatch.use(held.tokens) }
+        heldWatch = heldWatch ?? HeldKeyWatch(held.tokens) { [unowned self] in world.hear($0, from: name) }
+        return held
     }
 
     /// The settings of a worker that starts; nil = it does not start, and a supervisor retries.
     func start() -> PipelineSettings? {
-        isAsked.value = false
+        (isAsked.value, heldWatch) = (false, nil)
         do throws(ConfigurationFault) {
             let loaded = try world.folder.loaded(files)
             try loaded.configuration.checkHasApp()
@@ -66,18 +106,23 @@ final class WorkerDesk {
 
     private func settings(_ configuration: Configuration, _ keys: KeyRings) -> PipelineSettings {
         var settings = configuration.liveSettings(
-            keys,
-            partitions: TopicPartitions(requests: Int32(world.broker.partitions.count))
+            hold(keys),
+            partitions: TopicPartitions(requests: Int32(world.broker.partitions.count), replies: world.plan.replies)
         )
         settings.exchange.randomBytes = world.bytes(of: name)
         return settings
     }
 
-    static func settings(_ files: ServiceFiles, _ folder: ServiceFolder, partitions: Int32) throws -> PipelineSettings {
+    static func settings(
+        _ files: ServiceFiles,
+        _ folder: ServiceFolder,
+        requests: Int32,
+        replies: Int32?
+    ) throws -> PipelineSettings {
         let loaded = try LoadedConfiguration.load(files.configuration(in: folder))
         return loaded.configuration.liveSettings(
             loaded.keys.rings,
-            partitions: TopicPartitions(requests: partitions)
+            partitions: TopicPartitions(requests: requests, replies: replies)
         )
     }
 }

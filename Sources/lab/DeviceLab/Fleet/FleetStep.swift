@@ -39,11 +39,11 @@ package struct FleetStep: Sendable, Hashable {
 }
 
 /// The faults that a shape's devices can have in traffic, under any policy and with the one anchor.
-struct FaultPool: Sendable {
+package struct FaultPool: Sendable {
     private let attestation: [AttestationFault]
     private let assertion: [AssertionFault]
 
-    init(_ shape: DeviceShape, _ kinds: Set<FleetPlan.ObjectKind>) {
+    package init(_ shape: DeviceShape, _ kinds: Set<FleetPlan.ObjectKind>) {
         // An empty object might not reach the verifier: requests need one.
         let attestations = AttestationFault.allCases.filter {
             $0 != .empty && !$0.needsPolicy && !$0.needsReceipts && !$0.needsDatedAnchors && $0.applies(to: shape)
@@ -54,7 +54,7 @@ struct FaultPool: Sendable {
     }
 
     /// One in four is a replay, one in four an attestation, as far as devices do these at all.
-    func draw(_ number: UInt64) -> FleetFault {
+    package func draw(_ number: UInt64) -> FleetFault {
         let pick = Int(truncatingIfNeeded: number >> 8 & 0xFFFF_FFFF)
         let kind = number & 3
         if assertion.isEmpty || (kind == 0 && !attestation.isEmpty) {

@@ -1,13 +1,13 @@
-internal import AppCheck
+package import AppCheck
 internal import Crypto
 internal import Dispatch
-internal import Settings
-internal import Telemetry
+package import Settings
+package import Telemetry
 internal import Threads
 
 /// Tries keys again that are held outside of this process and do not sign, and tells once that one is away, and that it is
 /// back. On a queue of its own: a token may take long to answer.
-final class HeldKeyWatch: @unchecked Sendable {
+package final class HeldKeyWatch: @unchecked Sendable {
     private static let queue = DispatchQueue(owner: "held-keys")
     /// The polls, a second apart, from one try of a key to the next.
     static let pollsPerTry = 5
@@ -28,7 +28,7 @@ final class HeldKeyWatch: @unchecked Sendable {
     /// - Parameters:
     ///   - silent: keys that are not open yet.
     ///   - reload: called when one of these signs: it opens them.
-    init(
+    package init(
         _ ring: TokenKeyRing,
         silent: [SilentKey] = [],
         reload: @escaping @Sendable () -> Void = {},
@@ -49,11 +49,11 @@ final class HeldKeyWatch: @unchecked Sendable {
     }
 
     /// Watches the keys of a reload.
-    func use(_ ring: TokenKeyRing, silent: [SilentKey] = []) {
+    package func use(_ ring: TokenKeyRing, silent: [SilentKey] = []) {
         state.withLock { ($0.ring, $0.silent) = (ring, silent) }
     }
 
-    func poll() {
+    package func poll() {
         let keys = state.withLock { state in
             let silent = state.silent.map { ($0.kid, $0 as any DistantKey) }
             let keys =

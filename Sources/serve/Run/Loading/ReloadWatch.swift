@@ -24,7 +24,7 @@ package protocol ProgramFiles {
     func paths(in directory: String) -> Set<String>
 }
 
-/// The files of a directory at the start of a program, with their stamps from before they were read.
+/// The files of a directory at the start of a program, with stamps that are not newer.
 package struct ReadFiles<Files: ProgramFiles> {
     let directory: String
     let present: () -> ConfigurationFiles
@@ -45,6 +45,12 @@ package struct ReadFiles<Files: ProgramFiles> {
         let first = try Files.load(present(), after: nil)
         stamps = FileStamp.all(first.paths(in: directory))
         loaded = try Files.load(present(), after: nil)
+    }
+
+    /// - Parameter loaded: was read earlier, from files that have not changed since.
+    package init(_ loaded: Files, in directory: String, present: @escaping () -> ConfigurationFiles) {
+        (self.directory, self.present, self.loaded) = (directory, present, loaded)
+        stamps = FileStamp.all(loaded.paths(in: directory))
     }
 }
 

@@ -9,7 +9,7 @@ package struct TopicPartitions: Equatable, Sendable {
     /// The partitions of each topic but the replies.
     package let requests: Int32
     /// nil = there is no replies topic.
-    let replies: Int32?
+    package let replies: Int32?
 
     package init(requests: Int32, replies: Int32? = nil) { (self.requests, self.replies) = (requests, replies) }
 
