@@ -198,7 +198,9 @@ final class SimulatedConsumer: GroupConsumer {
             return nil
         }
         watch.noteDelivery(partition)
-        let stamp = SimulatedGroup.Stamp(member: memberID ?? 0, generation: generation)
+        // One that was fetched before the member lost its id was fetched under that.
+        let last = tokens.last.flatMap { $0.stamp.generation == generation ? $0.stamp.member : nil }
+        let stamp = SimulatedGroup.Stamp(member: memberID ?? last ?? 0, generation: generation)
         switch delivery {
         case .record(let record):
             process.notePolled(partition, record.offset..<(record.offset + 1), stamp)
