@@ -11,7 +11,7 @@ final class ServiceDevice {
         case app, clip
         /// It forges its attestations: it never gets a token.
         case forger
-        /// It attests rightly, then forges assertions, or signs a used challenge again.
+        /// It attests validly, then forges assertions or signs a used challenge again.
         case cheat
 
         var isHonest: Bool { self == .app || self == .clip }

@@ -21,7 +21,7 @@ final class ServiceTester {
     let name: String
     private unowned let world: ServiceWorld
     private var asksAt: Int64 = 0
-    private(set) var isCalling = false
+    private var isCalling = false
 
     init(_ name: String, _ world: ServiceWorld) { (self.name, self.world) = (name, world) }
 
