@@ -27,7 +27,8 @@ extension Command {
         let source = try Configuration.load(directory: try arguments.required("--config"))
         let target = try Configuration.load(directory: try arguments.required("--to"))
         let move = try ProgressMeter.during("move", unit: "ledger record", state: "read", console: console) { done in
-            try LedgerMove(source, to: target, identity: SecureRandom.bytes(16), progress: done)
+            let (old, new) = (try LedgerAccess(source), try LedgerAccess(target))
+            return try LedgerMove(old, to: new, identity: SecureRandom.bytes(16), progress: done)
         }
         guard !move.isDone else {
             console.print("nothing to do: \(move.target.topic) has the keys already")

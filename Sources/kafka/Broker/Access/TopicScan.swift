@@ -88,6 +88,8 @@ package final class TopicScan {
 package struct PartitionCounts {
     private let counts: [String: Int]
 
+    package init(_ counts: [String: Int]) { self.counts = counts }
+
     package init(_ admin: Admin, timeoutMilliseconds: Int = 10_000) throws(KafkaFault) {
         let topics = try admin.topics(timeoutMilliseconds: timeoutMilliseconds)
         counts = Dictionary(topics.map { ($0.name, $0.partitions) }) { first, _ in first }

@@ -14,29 +14,33 @@ package final class LedgerAccess {
     package let topic: String
     /// Whether an app has a window of counters.
     let hasWindows: Bool
+    /// How requests are spread over partitions; nil = nobody knows.
+    package let partitioner: Partitioner?
+    let cluster: any LedgerCluster
     private let group: String?
-    private let admin: Admin
 
     /// - Throws: ``ConfigurationFault`` for a configuration without a usable broker. Nothing is connected yet.
-    package init(_ configuration: Configuration) throws(ConfigurationFault) {
+    package convenience init(_ configuration: Configuration) throws(ConfigurationFault) {
         guard !configuration.embeddedBroker else {
             throw ConfigurationFault(
                 "worker.json: embeddedBroker: that broker ends with its worker, and its ledger with it; set it to false."
             )
         }
+        // Faults are reported as one line of our own; the library's line would only repeat it.
+        let properties = KafkaProperties(try configuration.brokerProperties())
+            .completed(defaults: [("log_level", "0")])
+        let cluster = try ConfigurationFault.explaining { () throws(KafkaFault) in try KafkaCluster(properties) }
+        self.init(configuration, properties, cluster)
+    }
+
+    /// - Parameter properties: librdkafka's, with the group.
+    package init(_ configuration: Configuration, _ properties: KafkaProperties, _ cluster: any LedgerCluster) {
         topics = configuration.topics
         hasWindows = configuration.registry.apps.contains { $0.counterWindow > 0 }
+        partitioner = configuration.partitioner.partitioner
         guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
-        self.topic = topic
-        // Faults are reported as one line of our own; the library's line would only repeat it.
-        properties = KafkaProperties(try configuration.brokerProperties())
-            .completed(defaults: [("log_level", "0")])
+        (self.topic, self.properties, self.cluster) = (topic, properties, cluster)
         group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }
-        let properties = properties
-        admin = try ConfigurationFault.explaining { () throws(KafkaFault) in
-            try properties.validate()
-            return try Admin(properties)
-        }
     }
 
     package func groupID() throws(ConfigurationFault) -> String {
@@ -59,7 +63,7 @@ package final class LedgerAccess {
 
     /// How many partitions requests and ledger have.
     func partitionCounts() throws -> (requests: Int32, ledger: Int32) {
-        let counts = try CommandFault.explaining("cannot query the broker") { try PartitionCounts(admin) }
+        let counts = try CommandFault.explaining("cannot query the broker", by: \.message, cluster.partitionCounts)
         return (try counts.count(of: topics.requests), try counts.count(of: topic))
     }
 
@@ -90,7 +94,7 @@ package final class LedgerAccess {
     package func requireMarks(toName partitions: Int32, orMovedFrom moved: Int32? = nil) throws {
         let marks: [Int32: PartitionMark]
         do throws(KafkaFault) {
-            marks = try LedgerMarks.newest(properties, topic: topic, partitions: partitions)
+            marks = try cluster.newestMarks(of: topic, partitions: partitions)
         } catch {
             guard error.isRefusal else { throw CommandFault("the ledger cannot be read: \(error.message).") }
             return
@@ -101,7 +105,7 @@ package final class LedgerAccess {
     /// - Throws: ``CommandFault`` where the group has members: their ledgers would miss the records written now.
     package func requireEmptyGroup() throws {
         let group = try groupID()
-        let found = try retrying("cannot query the group") { () throws(KafkaFault) in try admin.group(group) }
+        let found = try retrying("cannot query the group") { () throws(KafkaFault) in try cluster.group(group) }
         guard found.isEmpty else {
             let members = found.members == 1 ? "a member" : "\(found.members) members"
             let shown =
@@ -121,12 +125,12 @@ package final class LedgerAccess {
     package func requestOffsets(partitions: Int32) throws -> [RequestOffsets] {
         let (group, all) = (try groupID(), Array(0..<partitions))
         let committed = try retrying("cannot read the group's offsets") { () throws(KafkaFault) in
-            try admin.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
+            try cluster.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
         }
         let ends = try retrying("cannot read the ends of the requests topic") { () throws(KafkaFault) in
-            try admin.watermarks(of: topics.requests, partitions: all)
+            try cluster.watermarks(of: topics.requests, partitions: all)
         }
-        return ends.map { partition, marks in
+        return ends.sorted { $0.key < $1.key }.map { partition, marks in
             let offset = committed.first { $0.partition == partition }?.offset
             return RequestOffsets(partition: partition, committed: offset, low: marks.low, high: marks.high)
         }
@@ -135,12 +139,12 @@ package final class LedgerAccess {
     package func setRequestOffsets(_ offsets: [PartitionOffset]) throws {
         let group = try groupID()
         try retrying("cannot set the group's offsets") { () throws(KafkaFault) in
-            try admin.setOffsets(ofGroup: group, topic: topics.requests, offsets)
+            try cluster.setOffsets(ofGroup: group, topic: topics.requests, offsets)
         }
     }
 
     private func retrying<Answer>(_ trouble: String, _ ask: () throws(KafkaFault) -> Answer) throws -> Answer {
-        try CommandFault.explaining(trouble) { try BrokerRetry.ask(ask) }
+        try CommandFault.explaining(trouble) { try BrokerRetry.ask(on: cluster.time, ask) }
     }
 }
 

@@ -2,7 +2,7 @@ internal import AppAttest
 internal import Kafka
 internal import KafkaPorts
 internal import Pipeline
-package import Settings
+internal import Settings
 internal import Streams
 
 /// `move`: a ledger into that of other topics, which may have another number of partitions, or be on another cluster.
@@ -28,15 +28,15 @@ package final class LedgerMove {
     ///
     /// - Parameter identity: random bytes that name the move, if it is the first attempt.
     package init(
-        _ source: Configuration,
-        to target: Configuration,
+        _ source: LedgerAccess,
+        to target: LedgerAccess,
         identity: [UInt8],
         progress: (Int) -> Void
     ) throws {
-        guard let old = source.partitioner.partitioner, let new = target.partitioner.partitioner else {
+        guard let old = source.partitioner, let new = target.partitioner else {
             throw ConfigurationFault("worker.json: partitioner is unchecked, so the partition of a key is unknown.")
         }
-        (self.source, self.target) = (try LedgerAccess(source), try LedgerAccess(target))
+        (self.source, self.target) = (source, target)
         // A wrong configuration is known before a broker is asked.
         for access in [self.source, self.target] { _ = try access.groupID() }
         let partitions = try self.target.partitionCount()
@@ -115,11 +115,12 @@ package final class LedgerMove {
         do {
             try CommandFault.explaining("the requests cannot be read") {
                 let scan = try TopicScan(
-                    TopicReader(source.properties, topic: source.topics.requests),
+                    source.cluster.makeReader(of: source.topics.requests),
                     partitions: Int32(offsets.count),
                     only: Set(open),
                     from: starts,
-                    timeBudget: .seconds(60)
+                    timeBudget: .seconds(60),
+                    on: source.cluster.time
                 )
                 try scan.read(upTo: offsets.map { Watermarks(low: starts[$0.partition] ?? 0, high: $0.high) }) {
                     unread[$0.partition, default: 0] += 1

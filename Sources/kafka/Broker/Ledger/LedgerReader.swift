@@ -25,11 +25,12 @@ package final class LedgerReader {
         self.timeBudget = timeBudget
         scan = try CommandFault.explaining(Self.trouble) {
             try TopicScan(
-                TopicReader(access.properties, topic: access.topic),
+                access.cluster.makeReader(of: access.topic),
                 partitions: partitions,
                 only: chosen,
                 timeBudget: timeBudget,
-                doubt: Self.doubt
+                doubt: Self.doubt,
+                on: access.cluster.time
             )
         }
     }

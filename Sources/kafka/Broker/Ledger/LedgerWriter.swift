@@ -50,8 +50,6 @@ package final class LedgerWriter {
         }
     }
 
-    private static let callMilliseconds = 10_000
-
     private let topic: String
     private let ports: Ports
     private let transactionRecords: Int
@@ -66,20 +64,19 @@ package final class LedgerWriter {
     }
 
     package convenience init(_ access: LedgerAccess, transactionRecords: Int = 20_000) throws {
-        let (id, topic) = (try access.transactionalID(), access.topic)
-        let route = OutputRoute(topics: [.ledger: topic], clock: { WaitingTime.ofMachine.moment })
-        let ends = try CommandFault.explaining("the ledger cannot be written") { try PartitionEnds(access.properties) }
+        let (id, topic, cluster) = (try access.transactionalID(), access.topic, access.cluster)
         let ports = Ports(
             makeProducer: { () throws(KafkaFault) in
-                let source = access.topics.requests
-                return try TransactionClient(access.properties, transactionalID: id, source: source, route)
+                try cluster.makeProducer(id, of: topic, source: access.topics.requests)
             },
             requireEmptyGroup: access.requireEmptyGroup,
             end: { (partition) throws(KafkaFault) in
-                try ends.watermarks(of: topic, partition, timeoutMilliseconds: Self.callMilliseconds).high
+                let found = try cluster.watermarks(of: topic, partitions: [partition])
+                guard let ends = found[partition] else { throw .timedOut("nobody leads partition \(partition)") }
+                return ends.high
             },
-            token: GroupMetadata(withoutMembersOf: try access.groupID()),
-            time: .ofMachine
+            token: cluster.token(ofGroup: try access.groupID()),
+            time: cluster.time
         )
         self.init(id, topic: topic, ports, transactionRecords: transactionRecords)
     }

@@ -12,6 +12,8 @@ package struct GroupDescription: Sendable, Equatable {
     package var ids: Set<[UInt8]> = []
 
     package var isEmpty: Bool { members == 0 }
+
+    package init(state: String, members: Int) { (self.state, self.members) = (state, members) }
 }
 
 extension Admin {

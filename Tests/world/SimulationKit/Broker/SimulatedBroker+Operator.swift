@@ -91,9 +91,12 @@ extension SimulatedBroker {
     /// The numbers of partitions that the newest marks name, those of open and of aborted transactions too.
     var markedPartitions: Set<Int32> { Set(partitions.compactMap(markedPartitions)) }
 
-    func markedPartitions(of partition: Int32) -> Int32? {
+    func markedPartitions(of partition: Int32) -> Int32? { newestMark(partition)?.position.partitions }
+
+    /// The newest mark, that of an open or an aborted transaction too.
+    func newestMark(_ partition: Int32) -> PartitionMark? {
         let last = log(.ledger, partition).entries.last { !$0.isRemoved && $0.record?.key == [4] }
-        return last.flatMap { Self.mark(of: $0.record) }?.position.partitions
+        return last.flatMap { Self.mark(of: $0.record) }
     }
 
     /// All topics get one more partition; no request comes there.

@@ -72,18 +72,7 @@ final class FleetReaders {
 
     // MARK: Commands
 
-    private func waitingTime() -> WaitingTime {
-        // Of a wait in which it is not asked, a process knows nothing.
-        var (last, passed) = (broker.now, Int64(0))
-        return WaitingTime(
-            elapsed: { [broker] in
-                passed += min(broker.now - last, 5_000)
-                last = broker.now
-                return .milliseconds(passed)
-            },
-            pause: { [unowned fleet] in fleet.wait(200) }
-        )
-    }
+    private func waitingTime() -> WaitingTime { fleet.waitingTime { [unowned fleet] in fleet.wait(200) } }
 
     /// Writes every key's record once more, as it was read: a record that came meanwhile would be overwritten.
     private func rewrite(_ process: SimulatedProcess) {
