@@ -240,6 +240,15 @@ struct MovedLedgerTests {
         #expect(Set(ledger.newMarks([0x67], nil, isWhole: false).map(\.value)) == [[0xA2, 0, 1, 8, 0]])
     }
 
+    @Test func `a mark that only a move has left says nothing of the work: the move is repeated`() throws {
+        var ledger = MovedLedger(KeyHomes(.murmur2, 2), to: KeyHomes(.murmur2, 5))
+        ledger.take(.mark(PartitionMark(appliedOffset: 7, group: [0x67], delivery: .transaction, partitions: 2)), of: 0)
+        for record in ledger.oldMarks([1]) {
+            ledger.take(try LedgerCodec.decode(key: record.key, value: record.value), of: record.partition)
+        }
+        #expect(ledger.position(of: 0)?.appliedOffset == 7 && ledger.position(of: 1) == nil && ledger.isLeft)
+    }
+
     @Test func `the old marks keep their positions, and say that the keys were moved`() throws {
         var ledger = MovedLedger(KeyHomes(.murmur2, 3), to: KeyHomes(.murmur2, 5))
         var mark = PartitionMark(appliedOffset: 7, group: [0x67], delivery: .transaction, partitions: 2)

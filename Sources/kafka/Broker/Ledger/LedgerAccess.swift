@@ -131,8 +131,10 @@ package final class LedgerAccess {
             try cluster.watermarks(of: topics.requests, partitions: all)
         }
         return ends.sorted { $0.key < $1.key }.map { partition, marks in
-            let offset = committed.first { $0.partition == partition }?.offset
-            return RequestOffsets(partition: partition, committed: offset, low: marks.low, high: marks.high)
+            let own = committed.first { $0.partition == partition }
+            var found = RequestOffsets(partition: partition, committed: own?.offset, low: marks.low, high: marks.high)
+            found.isOwn = own?.metadata == PartitionPositions.metadata
+            return found
         }
     }
 
@@ -154,4 +156,10 @@ package struct RequestOffsets: Equatable {
     package var committed: Int64?
     package var low: Int64
     package var high: Int64
+    /// Whether a worker committed it, and no other tool has set it since.
+    package var isOwn = false
+
+    package init(partition: Int32, committed: Int64?, low: Int64, high: Int64) {
+        (self.partition, self.committed, self.low, self.high) = (partition, committed, low, high)
+    }
 }

@@ -94,8 +94,8 @@ package final class LedgerMove {
         for found in offsets {
             let number = found.partition
             requestEnds[number] = found.high
-            var positions = PartitionPositions(number, committed: found.committed, isOwn: true, group: group)
-            positions.mark = ledger.marks[number]?.position
+            var positions = PartitionPositions(number, committed: found.committed, isOwn: found.isOwn, group: group)
+            positions.mark = ledger.position(of: number)
             positions.ledgerIsEmpty = ledger.isEmpty(number)
             positions.groupHasOffsets = offsets.contains { $0.committed != nil }
             positions.ends = (found.low, found.high)

@@ -67,6 +67,12 @@ package struct MovedLedger {
         return keys[place].count == 0 && keys[place].bans.isEmpty && others[place].isEmpty
     }
 
+    /// The position in a partition's mark; nil = no worker has left one, though a move may have marked the partition.
+    package func position(of partition: Int32) -> PositionMark? {
+        guard let position = marks[partition]?.position else { return nil }
+        return position.appliedOffset == nil && position.group == nil && position.move != nil ? nil : position
+    }
+
     /// Called once everything was taken. Joins the records of keys that lie on several partitions: partitions were added,
     /// and an older version went on. Of two that no rule joins the one at its home stays; it opens no counter that the other
     /// has used.
