@@ -146,6 +146,17 @@ import Testing
         #expect(served.calls.last?.keyID == lost?.keyID && client.keysMade == 1)
     }
 
+    @Test func `a phone restored from a backup finds out at its next assertion, and then attests another key`() {
+        var client = StockServer.client()
+        StockServer.fetch(&client, limitedUse: true, at: Lab.noon)
+        client.restoreFromBackup()
+        _ = client.want(limitedUse: true, at: Lab.noon)
+        let refused = client.answer(status: 200, body: StockServer.challengeAnswer, at: Lab.noon)
+        #expect(refused == StockReply(outcomes: [.keyIsElsewhere]))
+        let served = StockServer.fetch(&client, limitedUse: true, at: Lab.noon)
+        #expect(served.calls.map(\.kind) == [.challengeForAttestation, .attestation] && client.keysMade == 2)
+    }
+
     @Test func `every waiting caller gets the failure; callers that queued behind it get the pause`() throws {
         var client = StockServer.client()
         for limitedUse in [false, false, true, true] { _ = client.want(limitedUse: limitedUse, at: Lab.noon) }

@@ -1,3 +1,4 @@
+internal import Broker
 internal import HTTP
 internal import Settings
 internal import Streams
@@ -24,11 +25,33 @@ final class ServiceAccount {
     var touched: Set<[UInt8]> = []
     /// Bans and their ends, by the places of their requests.
     var bans: [RecordPlace: Bool] = [:]
+    /// The record keys of keys that are banned, as of the last check.
+    var banned: Set<[UInt8]> = []
+    /// How many requests with each challenge were accepted.
+    var passed: [String: Int] = [:]
+    /// When the ledger was last forgotten, and how many requests there were each time.
+    private(set) var forgottenSince: Int64?, forgottenAt: Set<Int> = []
+    /// Requests that nobody judges: a reset has moved the offsets past them.
+    private(set) var unjudged: Set<RecordPlace> = []
     /// The idempotency keys of calls that used a token up, by its `jti`.
     var used: [String: Set<String>] = [:]
     /// Tokens that some call found used up, and those with a call whose retries all failed.
     var foundUsed: Set<String> = []
     var withoutOutcome: Set<String> = []
+
+    /// Everything is forgotten: bans and used tokens, too.
+    func noteReset(_ rows: [LedgerReset.Row], at now: Int64) {
+        forgottenSince = now
+        forgottenAt.insert(written.count)
+        (used, foundUsed) = ([:], [])
+        for row in rows {
+            let places = min(row.offsets.committed ?? 0, row.target)..<row.target
+            unjudged.formUnion(places.map { RecordPlace(partition: row.offsets.partition, offset: $0) })
+        }
+    }
+
+    /// The service goes on with other topics.
+    func moveOn() { (written, bans, unjudged, forgottenAt) = ([], [:], [], []) }
 
     func complain(_ sentence: String) {
         if complaints.count < 20, !complaints.contains(sentence) { complaints.append(sentence) }

@@ -66,6 +66,9 @@ final class ServiceBackend {
     /// The app, or the OAuth client.
     static func subject(of token: [UInt8]) -> String? { part(1, of: token)?["sub"]?.string }
 
+    /// The end of its life, in seconds since 1970.
+    static func expiry(of token: [UInt8]) -> Int64 { part(1, of: token)?["exp"]?.integer ?? 0 }
+
     private static func part(_ index: Int, of token: [UInt8]) -> JSONNode? {
         let parts = token.split(separator: UInt8(ascii: "."))
         guard parts.count == 3, let bytes = Base64.decode(Array(parts[index])) else { return nil }
@@ -107,6 +110,17 @@ final class ServiceBackend {
             )
         case .success: world.noteAccepted(token, by: self)
         case .failure(let fault): world.noteRefused(token, "\(fault)", since: since, by: self, of: device)
+        }
+    }
+
+    /// A proxy in front of the backend asks the gateway whether the token is one.
+    func ask(about token: [UInt8]) {
+        open += 1
+        _ = world.call("GET", "/v1/verify", [HTTPHeader(name: Array("x-firebase-appcheck".utf8), value: token)], []) {
+            [weak self] reply in
+            guard let self else { return }
+            open -= 1
+            if let reply { world.noteVerified(token, reply, by: self) }
         }
     }
 

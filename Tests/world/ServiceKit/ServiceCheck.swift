@@ -78,6 +78,7 @@ extension ServiceWorld {
         // At a refresh it keeps its key, and only backs off.
         let isListed = desks.values.allSatisfy { $0.files.apps.contains { $0.appleIDs.contains(device.appleID) } }
         return device.hasDoubtfulChallenge || call.kind == .assertion && !isListed || mayBeLate(device)
+            || call.kind == .assertion && device.lastToken ?? -1 < account.forgottenSince ?? .min
             || (call.keyID.map { account.touched.contains($0.recordKey) } ?? false)
     }
 
@@ -116,7 +117,7 @@ extension ServiceWorld {
         }
         guard let backend = backends.randomElement(using: &random) else { return }
         note(device.name, "presents token \(Self.short(bytes)) to \(backend.name)")
-        backend.present(bytes, by: device.name)
+        if dice(3) == 0 { backend.ask(about: bytes) } else { backend.present(bytes, by: device.name) }
         guard token.isLimitedUse else { return }
         backend.consume(bytes, use: 1)
         if dice(2) == 0 {
@@ -177,11 +178,30 @@ extension ServiceWorld {
     /// Whether no worker's clock was set lately: one that is set while a batch is judged mints by both times.
     private var areDesksSteady: Bool { desks.values.allSatisfy { now - $0.clock.since > 30_000 } }
 
-    private func noteUseRefused(_ token: [UInt8], _ reply: HTTPReply, by backend: ServiceBackend) {
+    /// Whether a token lives, its key and app are those that all gateways have, and nobody's clock was set lately.
+    private func isKnown(_ token: [UInt8]) -> Bool {
         let (kid, subject) = (ServiceBackend.kid(of: token) ?? "", ServiceBackend.subject(of: token) ?? "")
         let isRolledOut = gateways.allSatisfy { $0.files.keySet.contains(kid) }
-        let isKnown = account.revoked[kid] == nil && isRolledOut && !files.retires(subject)
-        guard reply.status != 403 || isKnown && areDesksSteady && now - shiftedAt > 60_000 else { return }
+        let isLiving = ServiceBackend.expiry(of: token) * 1_000 > broker.time
+        return isLiving && account.revoked[kid] == nil && isRolledOut && !files.retires(subject) && areDesksSteady
+            && now - shiftedAt > 60_000
+    }
+
+    /// Promise: a fresh token is one at each gateway that lists its app.
+    func noteVerified(_ token: [UInt8], _ reply: HTTPReply, by backend: ServiceBackend) {
+        note(backend.name, "hears of token \(Self.short(token)): \(reply.status)")
+        if reply.status == 200 { return account.noteAccepted() }
+        let subject = ServiceBackend.subject(of: token) ?? ""
+        let isListed = gateways.allSatisfy { gateway in
+            let isRight = gateway.lists(subject) && !refusing.contains(gateway.name)
+            return isRight && abs(gateway.clock.ahead) < 1_000
+        }
+        guard reply.status < 500, isKnown(token), isListed else { return }
+        complain("fresh token refused: a gateway says \(reply.status) of token \(Self.short(token))")
+    }
+
+    private func noteUseRefused(_ token: [UInt8], _ reply: HTTPReply, by backend: ServiceBackend) {
+        guard reply.status != 403 || isKnown(token) else { return }
         complain("fresh token refused: \(backend.name) may not use token \(Self.short(token)): \(reply.status)")
     }
 
@@ -216,6 +236,7 @@ struct ServiceCheck {
         self.world = world
         checkResults()
         checkUses()
+        checkSecrecy()
     }
 
     /// Promises: each request has one result; a used challenge never passes again; a banned key gets no token.
@@ -227,9 +248,9 @@ struct ServiceCheck {
                 results[place, default: []].append(output)
             }
         }
-        var passed: [String: Int] = [:]
-        var banned: Set<[UInt8]> = []
-        for record in world.account.written {
+        let account = world.account
+        for (index, record) in account.written.enumerated() {
+            if account.forgottenAt.contains(index) { account.banned = [] }
             let place = RecordPlace(partition: record.partition, offset: record.offset)
             let name = "\(place.partition)/\(place.offset)"
             let own = results[place] ?? []
@@ -239,25 +260,37 @@ struct ServiceCheck {
                     "\(name) of \(record.timestamp - world.broker.time + world.now): \(reason)"
                 )
             }
+            if own.isEmpty, account.unjudged.contains(place) { continue }
             if own.count != 1 { complaints.append("results: request \(name) has \(own.count)") }
-            if world.account.bans[place] != nil, own.first.flatMap({ try? ReadResult($0).verdict }) != "accepted" {
+            if account.bans[place] != nil, own.first.flatMap({ try? ReadResult($0).verdict }) != "accepted" {
                 complaints.append("banned: command \(name) is refused")
             }
             guard let output = own.first, output.stream == .results, let result = try? ReadResult(output),
                 result.verdict == "accepted", !result.duplicate
             else { continue }
-            if let key = record.key, let isBan = world.account.bans[place] {
-                if isBan { banned.insert(key) } else { banned.remove(key) }
-            } else if let key = record.key, banned.contains(key) {
+            if let key = record.key, let isBan = account.bans[place] {
+                if isBan { account.banned.insert(key) } else { account.banned.remove(key) }
+            } else if let key = record.key, account.banned.contains(key) {
                 complaints.append("banned: request \(name) is accepted, whose key is banned")
             }
             guard
                 let body = (try? JSONDocument(parsing: record.value ?? []).root)?["body"],
                 let challenge = body["challenge"]?.string
             else { continue }
-            passed[challenge, default: 0] += 1
-            if passed[challenge] == 2 {
+            account.passed[challenge, default: 0] += 1
+            if account.passed[challenge] == 2 {
                 complaints.append("used twice: the challenge of request \(name) passed before")
+            }
+        }
+    }
+
+    /// Promise: a token stands on no topic but those of tokens, replies and requests.
+    private mutating func checkSecrecy() {
+        // How every token of ours begins: {"kid":"
+        let begin = Array("eyJraWQiOi".utf8)
+        for stream in [OutputTopic.results, .events, .deadLetters, .ledger] {
+            for record in world.broker.visible(stream).values.joined() where record.value?.contains(begin) ?? false {
+                complaints.append("secret: a token stands on \(stream.rawValue), \(record.partition)")
             }
         }
     }

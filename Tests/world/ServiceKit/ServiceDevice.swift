@@ -90,6 +90,7 @@ final class ServiceDevice {
         guard rests, world.now >= asksAt, world.isChaotic || world.isWanting(self) else { return }
         if world.isChaotic, world.dice(60) == 0 { return reinstall() }
         if world.isChaotic, world.dice(40) == 0 { client.restart() }
+        if world.isChaotic, world.dice(60) == 0 { restore() }
         wishedAt = wishedAt ?? world.now
         if let faults { cheat(faults.draw(world.random.next())) }
         take(client.want(limitedUse: oauthClient != nil || world.dice(3) == 0, at: time))
@@ -98,6 +99,11 @@ final class ServiceDevice {
     private func reinstall() {
         client = Self.install(app, oauthClient, appleID, world)
         world.note(name, "is reinstalled")
+    }
+
+    private func restore() {
+        client.restoreFromBackup()
+        world.note(name, "comes to a new phone from a backup")
     }
 
     private func cheat(_ fault: FleetFault) {
@@ -144,7 +150,7 @@ final class ServiceDevice {
             refusals += 1
             world.noteRefusal(status, of: self)
         case .unreadable(let problem): world.noteUnreadable(problem, of: self)
-        case .disconnected: break
+        case .disconnected, .keyIsElsewhere: break
         }
     }
 

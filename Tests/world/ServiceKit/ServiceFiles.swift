@@ -164,6 +164,12 @@ final class ServiceFolder {
         try directory.write("\(machine).jwks", text, mode: 0o644)
     }
 
+    /// - Returns: the path of a file with these bytes.
+    func write(_ bytes: [UInt8], as name: String) throws -> String {
+        try directory.write(name, bytes)
+        return directory.file(name)
+    }
+
     private func set(_ kids: [String]) throws -> String {
         String(decoding: try TokenKeyRing(keys.filter { kids.contains($0.kid) }).jsonWebKeySet, as: UTF8.self)
     }

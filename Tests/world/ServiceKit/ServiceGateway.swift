@@ -27,12 +27,13 @@ final class ServiceGateway {
     var files: ServiceFiles {
         didSet {
             guard files != oldValue else { return }
-            isAsked.value = true
+            (isAsked.value, changedAt) = (true, world.now)
             if oldValue.mistake == .noApp { listedAt = world.now }
             hasNoApp = hasNoApp || files.mistake == .noApp
             if files.keySet != oldValue.keySet { write() }
         }
     }
+    private var changedAt: Int64 = .min / 2
     /// The present process; nil = none runs.
     private(set) var run: Run?
     private var startsAt: Int64 = 0
@@ -107,6 +108,12 @@ final class ServiceGateway {
     /// Whether its apps.json listed no app for some of the last milliseconds.
     func listsNoApp(within milliseconds: Int64) -> Bool {
         hasNoApp || world.now - listedAt < milliseconds
+    }
+
+    /// Whether its apps.json lists a token's app, and has for a while.
+    func lists(_ subject: String) -> Bool {
+        let isListed = files.apps.contains { $0.id == subject || $0.clients.contains(subject) }
+        return isListed && files.mistake == nil && world.now - changedAt > 5_000
     }
 
     var takesCalls: Bool { run != nil && stopsAt.map { world.now < $0 } ?? true }

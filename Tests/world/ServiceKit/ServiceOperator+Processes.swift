@@ -53,7 +53,7 @@ extension ServiceOperator {
             ) {
                 desk.disturbToken(failures: failures, hangs: hangs)
             },
-            Step(wait: Int64(world.dice(300_000)), name: "the token of \(desk.name)'s keys is well again") {
+            Step(wait: Int64(world.dice(900_000)), name: "the token of \(desk.name)'s keys is well again") {
                 desk.disturbToken(failures: 0, hangs: 0)
             },
         ]

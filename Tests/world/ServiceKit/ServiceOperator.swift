@@ -28,6 +28,8 @@ package enum ServiceProcedure: String, CaseIterable, Sendable {
     case cutOff
     /// Signing keys are in a token, which fails or does not answer.
     case loseKeys
+    /// Commands on the ledger, while no worker runs.
+    case importKeys, resetOffsets, resetLedger
 }
 
 /// Runs one procedure at a time; a changed file reaches each machine after a delay.
@@ -48,6 +50,9 @@ final class ServiceOperator {
     /// The banned key; nil = none.
     var banned: KeyID?
     private var due: Int64 = 0
+    private var isBusy = false
+    /// Whether it waits, and all others work as often as they must.
+    var isWaiting = false
     /// When the last change reaches each machine.
     private var arrivals: [String: Int64] = [:]
     private var names = (signing: 1, secret: 1, app: 0)
@@ -55,6 +60,10 @@ final class ServiceOperator {
     init(_ world: ServiceWorld) { self.world = world }
 
     func move() {
+        // While a command waits, the world goes on.
+        guard !isBusy else { return }
+        isBusy = true
+        defer { isBusy = false }
         guard let step = steps.first else {
             guard world.chance(world.plan.acts) else { return }
             let all = ServiceProcedure.allCases.filter(world.plan.procedures.contains)
@@ -76,6 +85,7 @@ final class ServiceOperator {
     /// Ends the procedure: a step before its time would be another procedure.
     func calm() {
         steps = []
+        world.fleet.open()
         if let banned { order(.unban, banned) }
     }
 
@@ -107,6 +117,9 @@ final class ServiceOperator {
         case .wrongBrokers: wrongBrokers()
         case .cutOff: cutOff()
         case .loseKeys: loseKeys()
+        case .importKeys: importKeys()
+        case .resetOffsets: resetOffsets()
+        case .resetLedger: resetLedger()
         }
     }
 

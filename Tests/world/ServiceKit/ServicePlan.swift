@@ -16,6 +16,8 @@ package struct ServicePlan: Sendable {
     package var replies: Int32?
     /// The most milliseconds until a changed file has reached a machine.
     package var arrival: Int64 = 60_000
+    /// The number of partitions of the topics to which the operator moves in the end; nil = it does not.
+    package var movesTo: Int32?
     /// Whether a developer's build exchanges a debug token.
     package var isTested = false
     /// Whether the workers' signing keys are in tokens.
@@ -41,7 +43,7 @@ package struct ServicePlan: Sendable {
             fleet: fleet
         )
         // A few kinds for each seed, so that they interact more often.
-        let kinds = ServiceProcedure.allCases.shuffled(using: &random).prefix(2 + Int(random.next() % 4))
+        let kinds = ServiceProcedure.allCases.shuffled(using: &random).prefix(3 + Int(random.next() % 4))
         plan.procedures = Set(kinds)
         plan.holdsKeys = plan.procedures.contains(.loseKeys)
         if random.next() % 2 == 0 { plan.procedures.insert(.wrongClock) }
@@ -49,6 +51,7 @@ package struct ServicePlan: Sendable {
         plan.arrival = [10_000, 20_000, 60_000][Int(random.next() % 3)]
         plan.isTested = random.next() % 6 == 0
         if random.next() % 3 == 0 { plan.replies = 1 + Int32(random.next() % 3) }
+        if random.next() % 5 == 0 { (plan.movesTo, plan.fleet.partitions) = (1 + Int32(random.next() % 5), 5) }
         plan.challengeSeconds = [60, 120, 300][Int(random.next() % 3)]
         return plan
     }

@@ -43,6 +43,10 @@ package struct ServiceShrink {
                 return plan.losesCalls || plan.replays
             },
             { plan in
+                defer { plan.movesTo = nil }
+                return plan.movesTo != nil
+            },
+            { plan in
                 defer { plan.fleet.workers = 1 }
                 return plan.fleet.workers > 1
             },

@@ -28,7 +28,8 @@ package final class ServiceWorld {
 
     let plan: ServicePlan
     let shared: Shared
-    let fleet: SimulatedFleet
+    private(set) var fleet: SimulatedFleet
+    var isMoving = false
     private let counts = FaultCounts()
     var random: SeededRandom
     /// The files that the operator intends.
@@ -39,7 +40,7 @@ package final class ServiceWorld {
     private(set) var backends: [ServiceBackend] = []
     private var tester: ServiceTester?
     private(set) var desks: [String: WorkerDesk] = [:]
-    private lazy var operation = ServiceOperator(self)
+    private(set) lazy var operation = ServiceOperator(self)
     let account = ServiceAccount()
     private var events: [(at: Int64, number: Int, act: () -> Void)] = []
     private var eventCount = 0
@@ -59,18 +60,28 @@ package final class ServiceWorld {
     package init(_ plan: ServicePlan, _ shared: Shared) throws {
         (self.plan, self.shared) = (plan, shared)
         random = SeededRandom(seed: plan.seed &* 0xD134_2543_DE82_EF95)
-        var fleetPlan = plan.fleet
-        fleetPlan.partitions = 3
         (files.challengeSeconds, files.requiresBundle) = (plan.challengeSeconds, plan.requiresBundle)
         files.isTested = plan.isTested
-        let settings = try WorkerDesk.settings(files, shared.folder, requests: 3, replies: plan.replies)
-        fleet = SimulatedFleet(fleetPlan, records: [], settings: settings, scratch: shared.scratch, counts: counts)
+        fleet = try Self.fleet(plan, files, shared, counts)
         fleet.company = self
         for _ in 1...plan.gateways { _ = addGateway() }
         backends = (1...2).map { ServiceBackend("backend-\($0)", self) }
         if plan.isTested { tester = ServiceTester("tester-1", self) }
         let kinds: [ServiceDevice.Kind] = [.clip, .clip, .forger, .cheat]
         for _ in 0..<plan.devices { addDevice(chance(0.3) ? kinds.randomElement(using: &random) ?? .app : .app) }
+    }
+
+    private static func fleet(
+        _ plan: ServicePlan,
+        _ files: ServiceFiles,
+        _ shared: Shared,
+        _ counts: FaultCounts
+    ) throws -> SimulatedFleet {
+        var fleetPlan = plan.fleet
+        fleetPlan.partitions = fleetPlan.partitions ?? 3
+        let partitions = fleetPlan.partitions ?? 3
+        let settings = try WorkerDesk.settings(files, shared.folder, requests: partitions, replies: plan.replies)
+        return SimulatedFleet(fleetPlan, records: [], settings: settings, scratch: shared.scratch, counts: counts)
     }
 
     var broker: SimulatedBroker { fleet.broker }
@@ -105,11 +116,36 @@ package final class ServiceWorld {
 
     /// Runs the seed. - Returns: the broken promises.
     package func run() -> [String] {
+        var complaints = runFleet()
+        guard complaints.isEmpty, plan.movesTo != nil else { return complaints }
+        do { try moveTopics() } catch { return ["the topics are not moved: \(error)"] }
+        complaints = runFleet()
+        return complaints
+    }
+
+    private func runFleet() -> [String] {
         let isDone = fleet.run(calmSteps: 20_000)
         for gateway in gateways { gateway.checkCounts() }
         var complaints = fleet.breakdowns + broker.violations + account.complaints
         if !isDone, complaints.isEmpty { complaints.append("the service does not come to rest: \(unrest)") }
         return complaints + ServiceCheck(self).complaints
+    }
+
+    /// Topics with other numbers of partitions, of a cluster whose time goes on.
+    func makeFleet(partitions: Int32) throws -> SimulatedFleet {
+        var plan = plan
+        (plan.fleet.partitions, plan.fleet.chaosSteps) = (partitions, 0)
+        let next = try Self.fleet(plan, files, shared, counts)
+        next.broker.continueTime(of: broker)
+        return next
+    }
+
+    func goOn(_ next: SimulatedFleet) {
+        fleet = next
+        fleet.company = self
+        account.moveOn()
+        isMoving = false
+        for _ in captured { later(Int64(dice(60_000))) { [unowned self] in replay() } }
     }
 
     private var unrest: String {
@@ -231,13 +267,14 @@ package final class ServiceWorld {
 
 extension ServiceWorld: FleetCompany {
     package func move() {
+        guard !isMoving else { return }
         runEvents()
         checkOpen()
         if isChaotic {
             operation.move()
             if plan.replays, dice(80) == 0 { replay() }
         }
-        for gateway in gateways where dice(2) == 0 { gateway.move() }
+        for gateway in gateways where operation.isWaiting || dice(2) == 0 { gateway.move() }
         gateways.removeAll(where: \.hasLeft)
         for device in devices { device.move() }
         for backend in backends { backend.move() }

@@ -81,6 +81,8 @@ package enum StockOutcome: Sendable, Equatable {
     case unreadable(String)
     /// No answer came. No backoff follows.
     case disconnected
+    /// The key is not on this phone: the SDK has dropped it, and attests another at the next wish.
+    case keyIsElsewhere
 }
 
 /// The client's reaction to an event: the wishes that it ended, in the order in which they came, and its next call.

@@ -32,6 +32,10 @@ extension StockClient {
         switch running.step {
         case .challengeForAttestation:
             return StockReply(call: attestationCall(challenge: try answer.challenge(), at: time))
+        case .challengeForAssertion where isKeyElsewhere:
+            // Apple's invalidKey.
+            (device, artifact, isKeyElsewhere) = (nil, nil, false)
+            return fail(.keyIsElsewhere, at: time)
         case .challengeForAssertion: return StockReply(call: assertionCall(challenge: try answer.challenge()))
         case .attestation:
             let (artifact, token) = try answer.attestation()

@@ -22,6 +22,8 @@ package struct StockClient: Sendable {
     var device: FakeDevice?
     /// The artifact of ``device``; nil = the key is not registered, as far as the client knows.
     var artifact: [UInt8]?
+    /// Whether the key has stayed on the phone that this one was restored from.
+    var isKeyElsewhere = false
     var session: StockToken?
     var backoff = StockBackoff()
     var operation: Operation?
@@ -87,6 +89,14 @@ package struct StockClient: Sendable {
     package mutating func restart() {
         precondition(!isBusy, "an open call ends with the app")
         backoff = StockBackoff()
+    }
+
+    /// The app comes to a new phone from a backup: without its key, which the SDK learns when it next asserts.
+    ///
+    /// - Precondition: no call is open.
+    package mutating func restoreFromBackup() {
+        restart()
+        if isRegistered { isKeyElsewhere = true } else { device = nil }
     }
 
     /// Handles the answer to the open call.

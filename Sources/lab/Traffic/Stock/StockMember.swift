@@ -126,7 +126,7 @@ package struct StockMember {
             switch outcome {
             case .token(let token), .cached(let token): next = fulfil(token, &tally)
             case .backingOff(let until): postpone(until)
-            case .refused, .disconnected: postpone(time)
+            case .refused, .disconnected, .keyIsElsewhere: postpone(time)
             case .unreadable(let problem):
                 tally.faults.append("an answer cannot be read: \(problem)")
                 postpone(EvaluationTime(milliseconds: time.milliseconds + Self.pause))

@@ -118,6 +118,11 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// The brokers' clocks, in milliseconds since 1970.
     package var time: Int64 { start + now }
 
+    /// Of a cluster that another one replaces.
+    package func continueTime(of other: SimulatedBroker) {
+        (start, now, tellsLedgerTimes) = (other.start, other.now, other.tellsLedgerTimes)
+    }
+
     /// How many partitions the topics have, as the brokers say.
     package var shownPartitionCount: Int { shownPartitions }
 

@@ -40,6 +40,9 @@ struct ConsumerWatch {
         if intents[partition] == .resumed { intents[partition] = .reading }
     }
 
+    /// The seek is served at some time: from then on the partition gives something.
+    mutating func soughtLate(_ partition: Int32) { noteDelivery(partition) }
+
     mutating func noteDelivery(_ partition: Int32) {
         silence[partition] = 0
         first.remove(partition)

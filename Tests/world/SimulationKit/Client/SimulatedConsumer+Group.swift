@@ -197,7 +197,9 @@ extension SimulatedConsumer {
                     process.violate("has made the library lose the start of partition \(start.partition)")
                 }
             case .overtaken?: outcome[start.partition] = .overtaken
-            case nil: outcome[start.partition] = .timedOut
+            case nil:
+                outcome[start.partition] = .timedOut
+                watch.soughtLate(start.partition)
             }
             if start.offset > broker.committed[start.partition, default: 0] { broker.counts.add(.appliedSkipped) }
         }

@@ -18,13 +18,17 @@ extension SimulatedFleet {
                 setClock(worker.clock)
             }
             if plan.stops > 0, chance(plan.stops) { stopInOrder(idle.randomElement(using: &random)) }
-            for restart in restarts where restart.at <= broker.now { start(restart.name) }
-            restarts.removeAll { $0.at <= broker.now }
+            if !isClosed { startDue() }
         }
         if isChaotic { readers?.move() }
         company?.move()
         let ready = idle
         if !ready.isEmpty { move(ready[random.below(ready.count)]) }
+    }
+
+    private func startDue() {
+        for restart in restarts where restart.at <= broker.now { start(restart.name) }
+        restarts.removeAll { $0.at <= broker.now }
     }
 
     /// Lets time pass; workers that are not asleep send heartbeats meanwhile.
@@ -38,6 +42,8 @@ extension SimulatedFleet {
     /// Much time passes, in which workers do no more than serve their group.
     package func leap(_ milliseconds: Int64) {
         let end = broker.now + milliseconds
+        isLeaping = true
+        defer { isLeaping = false }
         while broker.now < end {
             pass(min(20_000, end - broker.now))
             for worker in idle { move(worker) }
@@ -168,7 +174,7 @@ extension SimulatedFleet {
 
     /// A process pauses in the middle of a call, and the others continue.
     func hold(_ worker: SimulatedWorker, _ kind: Interlude) {
-        guard depth < 2, isChaotic else { return }
+        guard depth < 2, isChaotic, !isLeaping else { return }
         depth += 1
         defer { depth -= 1 }
         switch kind {
@@ -204,7 +210,7 @@ extension SimulatedFleet {
 
     private var idle: [SimulatedWorker] { workers.filter { !$0.isBusy && $0.pausedUntil <= broker.now } }
 
-    private func stopInOrder(_ worker: SimulatedWorker?) {
+    func stopInOrder(_ worker: SimulatedWorker?) {
         guard let worker, !worker.isStopping, workers.count > 1 || plan.stops > 0 else { return }
         counts.add(.gracefulStop)
         worker.loop.stop()

@@ -111,6 +111,8 @@ package final class SimulatedFleet {
     var doubtfulStops = 0
     /// nil = nobody but the fleet reads.
     private(set) lazy var readers = plan.hasReaders ? FleetReaders(self) : nil
+    /// An operator keeps workers that have ended from starting again.
+    private(set) var isClosed = false
     /// Processes that will be started again, and when.
     var restarts: [(name: String, at: Int64)] = []
     private var nextName = 1
@@ -118,6 +120,8 @@ package final class SimulatedFleet {
     var hasMetWorld = false
     var worldCount = 0
     var depth = 0
+    /// Nothing happens while much time passes.
+    var isLeaping = false
     /// Ends of workers that no simulated fault explains.
     package internal(set) var breakdowns: [String] = []
 
@@ -197,6 +201,10 @@ package final class SimulatedFleet {
             // No fault comes any more.
             worker.process.chances = .none
         }
+        if !isClosed { startAll() }
+    }
+
+    private func startAll() {
         for restart in restarts { start(restart.name) }
         restarts = []
         // A worker that was replaced has no work any more, and ends when it finds that out.
@@ -223,10 +231,26 @@ package final class SimulatedFleet {
     }
 
     /// Every process has ended, and the group has noticed.
-    package func stopAll() {
+    package func stopAll(for milliseconds: Int64 = 180_000) {
         (workers, restarts) = ([], [])
-        for _ in 0..<3 { broker.advance(by: 60_000) }
+        for _ in 0..<3 { broker.advance(by: milliseconds / 3) }
     }
+
+    /// All workers are stopped in order, and start again once the fleet is opened.
+    package func close() {
+        isClosed = true
+        for worker in workers { stopInOrder(worker) }
+    }
+
+    package var isEmpty: Bool { workers.isEmpty }
+
+    package func open() {
+        isClosed = false
+        if !isChaotic { startAll() }
+    }
+
+    /// Whether the processes that begin now, a command's among them, have faults.
+    package func begin(chaotic isChaotic: Bool) { self.isChaotic = isChaotic }
 
     /// What all processes have counted.
     var tally: LoopTally { workers.reduce(into: pastTally) { $0.add($1.loop.tally) } }

@@ -82,7 +82,8 @@ extension SimulationPlan {
             group: process.broker.groupName,
             stableID: process.name,
             requests: SimulatedBroker.requestsTopic,
-            ledger: OutputTopic.ledger.rawValue
+            ledger: OutputTopic.ledger.rawValue,
+            makeIdentity: process.makeIdentity
         )
         settings.partitions = Int32(partitions)
         settings.outputMilliseconds = limits.transactionTimeout
