@@ -184,19 +184,6 @@ struct FitnessTests {
         #expect(responder.reply?.status == item.status)
     }
 
-    @Test(arguments: [600_000, -600_000, 59_000])
-    func `replies' times are their workers', and say nothing about this machine's clock`(offset: Int64) throws {
-        let rig = try GatewayRig()
-        for seed in 1...9 as ClosedRange<UInt64> {
-            let responder = try rig.send(.attestation(seed))
-            var record = rig.result(of: try #require(rig.requests.last), Self.refusal)
-            record.timestamp += offset
-            rig.gateway.note(results: [record])
-            #expect(responder.reply?.status == 403)
-        }
-        #expect(rig.gateway.unfitness == nil && rig.gateway.counts.clockOffset == nil)
-    }
-
     @Test(arguments: [(30_000, 7_400, true), (30_000, 7_600, false), (60_000, 14_000, true), (60_000, -16_000, false)])
     func `where challenges live shortly, a gateway whose clock is off by a quarter of that makes none`(
         ttl: Int64,

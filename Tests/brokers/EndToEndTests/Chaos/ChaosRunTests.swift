@@ -28,7 +28,8 @@ struct ChaosRunTests {
     func `under faults every request has one outcome, and no counter moves twice`(brokers: Int) throws {
         var settings = ChaosSettings()
         settings.brokers = brokers
-        settings.faults = 10
+        // Each kind of fault of workers and brokers.
+        settings.faults = 12
         settings.requests = 6_000
         settings.secondsBetweenFaults = 3
         let report = try run(settings)

@@ -36,6 +36,9 @@ struct HSMTests {
         #expect(!fleet.isDone, "the key of the file has something to do")
         try fleet.finish(with: worker)
         #expect(try site.workplace.signers(of: fleet.tally.tokens) == [site.kid, fileKid])
+        let rollout = try JSONDocument(parsing: Array(site.workplace.done("rollout", "--json").output.utf8)).root
+        let successes = rollout["apps"]?.elements.compactMap { $0["successes"]?.integer } ?? []
+        #expect(successes.reduce(0, +) == Int64(fleet.tally.tokens.count), "\(successes)")
     }
 
     /// The module looks for `away`; the library beneath it has its token in `tokens`.

@@ -44,7 +44,12 @@ extension LedgerProgramTests {
         try send(20..<30)
         #expect(try workplace.refused("bans", "--key-id", keyID).output == "key \(keyID) is not banned\n")
         try refusedWithAnotherKey(workplace, keyID)
-        outcomes += 1
+        for command in [["ban"], ["unban"], ["ban"], ["forget", "--keep-ban"]] {
+            let said = try workplace.done(command[0], ["--key-id", keyID, "--wait"] + command.dropFirst()).output
+            #expect(said.hasSuffix(": accepted\n"), "\(said)")
+        }
+        #expect(try !workplace.exported().contains(keyID) && workplace.done("bans").output.contains(keyID))
+        outcomes += 5
         #expect(try workplace.hasOutcomes(outcomes, of: [worker]))
         #expect(Deadline.wait(30) { tail.output.split(separator: "\n").count >= outcomes }, "\(tail.output)")
         tail.signal(SIGINT)
@@ -53,7 +58,7 @@ extension LedgerProgramTests {
         #expect(results.count == outcomes && results.contains { $0.contains("refused banned") })
         worker.expectEnd()
         let acts = worker.error.split(separator: "\n").filter { $0.contains(" audit: ") }
-        #expect(acts.count == 4 && acts.count { $0.contains("ban of installation ") } == 3, "\(worker.error)")
+        #expect(acts.count == 8 && acts.count { $0.contains("ban of installation ") } == 3, "\(worker.error)")
         #expect(acts.first?.contains("ban of key \(keyID) until \(TimeText.rfc3339(end))") == true)
     }
 

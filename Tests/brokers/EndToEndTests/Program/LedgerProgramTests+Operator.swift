@@ -16,85 +16,6 @@ extension ProgramWorkplace {
 }
 
 extension LedgerProgramTests {
-    @Test func `a ban, its end and a forgotten key reach a running worker, and outlive it`() throws {
-        let workplace = try ProgramWorkplace("operated") { $0.membership = "dynamic" }
-        let all = try workplace.simulated(devices: 2, records: 40)
-        let key = try #require(all.first?.key)
-        let keyID = String(decoding: key, as: UTF8.self)
-        let others = all.filter { $0.key != key }
-        var (own, story) = (all.filter { $0.key == key }, [String]())
-        func send(_ expected: String) throws {
-            try workplace.put([own.removeFirst()])
-            story.append(expected)
-        }
-        func command(_ verb: String, _ arguments: String...) throws {
-            let said = try workplace.done(verb, ["--key-id", keyID, "--wait"] + arguments).output
-            #expect(said.contains("\(verb) of key \(keyID) written") && said.hasSuffix(": accepted\n"), "\(said)")
-            story.append("accepted")
-        }
-        try workplace.put(others)
-        var worker = try workplace.start("run", "--instance", "one")
-        #expect(try workplace.hasOutcomes(others.count, of: [worker]), "\(worker.error)")
-        try send("accepted")
-        try command("ban")
-        try send("banned")
-        #expect(try workplace.exported().contains("\"banned\":{\"since\":"))
-        try command("unban")
-        try send("accepted")
-        #expect(try workplace.exported().contains(keyID))
-        try command("ban")
-        try command("forget", "--keep-ban")
-        try send("banned")
-        #expect(try !workplace.exported().contains(keyID))
-        worker.expectEnd()
-        #expect(try workplace.start("export-keys").saidInTheEnd("the bans of 1 key"))
-
-        worker = try workplace.start("run", "--instance", "one")
-        try command("unban")
-        let rest = try workplace.exported()
-        #expect(rest.split(separator: "\n").count == 1 && !rest.contains(keyID), "still forgotten")
-        try send("unknown-key")
-        #expect(try workplace.hasOutcomes(others.count + story.count, of: [worker]))
-        worker.expectEnd()
-        let outcomes = try Outcomes(of: workplace)
-        let told = outcomes.requests.filter { $0.value.key == key }.keys.sorted().compactMap { outcomes.summaries[$0] }
-        #expect(told == story)
-    }
-
-    @Test func `an installation's ban reaches each partition; a key's ban survives export, reset and import`() throws {
-        let workplace = try ProgramWorkplace("banned") { $0.membership = "dynamic" }
-        let all = try workplace.simulated(devices: 4, records: 24)
-        let (before, after) = (Array(all[..<12]), Array(all[12...]))
-        let banned = try #require(before.first?.key)
-        try workplace.put(before)
-        // No worker runs: the commands wait for one in the topic.
-        try workplace.done("ban", "--key-id", String(decoding: banned, as: UTF8.self))
-        let said = try workplace.done("ban", "--installation", "fid-1").output
-        #expect(said.contains("3 partitions") && said.contains("operator-") && !said.contains("fid-1"), "\(said)")
-        _ = try workplace.work(until: 16)
-        #expect(try Outcomes(of: workplace).counts == ["accepted": 16])
-        let exported = try workplace.exported()
-        try workplace.done("reset", "--yes")
-        #expect(try workplace.exported() == "")
-        let imported = try workplace.importKeys(exported)
-        #expect(imported.waitForEnd() == .exit(0), "\(imported.error)")
-        #expect(try workplace.exported() == exported)
-        #expect(try workplace.importKeys(exported).output.contains(" 4 unchanged"))
-        try workplace.put(
-            after.map { record in
-                var record = record
-                record.headers.append(RecordHeader("installation-id", record.key == banned ? "fid-2" : "fid-1"))
-                return record
-            }
-        )
-        _ = try workplace.work(until: 28)
-        let counts = try Outcomes(of: workplace).counts
-        // A reset forgets everything, installations too: of the bans only the imported one is left.
-        #expect(
-            counts["banned"] == after.count { $0.key == banned } && counts["accepted"] == 28 - (counts["banned"] ?? 0)
-        )
-    }
-
     @Test func `dead letters are requeued once each, by reason, in portions, and after a crash`() throws {
         let workplace = try ProgramWorkplace("requeued") { $0.membership = "dynamic" }
         let key = Array("a key".utf8)
@@ -147,9 +68,4 @@ extension LedgerProgramTests {
         _ = try workplace.work(until: 19)
         try requeue(expect: "9 letters were requeued before")
     }
-}
-
-extension ProgramProcess {
-    /// Whether it ends with exit code 0 and has said this on standard error.
-    fileprivate func saidInTheEnd(_ text: String) -> Bool { waitForEnd() == .exit(0) && error.contains(text) }
 }

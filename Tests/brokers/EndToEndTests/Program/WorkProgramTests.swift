@@ -90,4 +90,14 @@ struct WorkProgramTests {
         other.expectEnd()
         #expect(try Outcomes(of: workplace).counts == ["accepted": 600])
     }
+
+    @Test func `simulate with live clients sends the requested number of calls, and all are answered`() throws {
+        let workplace = try ProgramWorkplace("live")
+        let worker = try workplace.start("run", "--instance", "one")
+        let live = try workplace.done("simulate", "--publish", "--live", "--devices", "10", "--records", "150")
+        #expect(live.output.hasPrefix("150 calls of 10 stock clients: "), "\(live.output)")
+        #expect(live.output.contains("10 by attestation") && live.output.contains("refused: none"), "\(live.output)")
+        worker.expectEnd()
+        #expect(try Outcomes(of: workplace).counts == ["accepted": 150])
+    }
 }
