@@ -42,7 +42,7 @@ package struct KeyLedger: Sendable {
 
     /// The record for judging a request: the last request is left out unless its value had this digest. With any other
     /// the request is not a duplicate, whatever its id, which need not be unpacked. Mutating like ``lookup(_:)``.
-    mutating func record(_ key: KeyID, forRequestOf digest: Digest) -> KeyRecord? {
+    package mutating func record(_ key: KeyID, forRequestOf digest: Digest) -> KeyRecord? {
         guard let slot = find(key) else { return nil }
         let (segment, place) = Self.split(slot)
         // Here and not by a method of the ledger, which would copy it.
