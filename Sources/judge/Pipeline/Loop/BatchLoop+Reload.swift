@@ -57,12 +57,11 @@ extension BatchLoop {
         nextSettings = .none
     }
 
-    /// Judges or takes new settings once it may. Not while ledgers are half read: only whole ledgers show which sealing
-    /// keys are in use.
+    /// Judges or takes new settings once it may.
     ///
     /// - Throws: if a partition came with keys that settings lack which every loop had judged to be fit: as in a restore.
     func reload() throws -> Bool {
-        guard assignment.restoration == nil else { return false }
+        guard mayReload else { return false }
         switch nextSettings {
         case .none, .judged: return false
         case .offered(let offered, let judged):
@@ -81,9 +80,22 @@ extension BatchLoop {
         return true
     }
 
+    /// Only whole ledgers show which sealing keys are in use, so settings without one of the present keys wait for a restore.
+    /// Others must not: a signing key may be revoked, and the partitions that have started sign by it.
+    private var mayReload: Bool {
+        guard assignment.restoration != nil else { return true }
+        switch nextSettings {
+        case .none: return false
+        case .offered(let next, _), .judged(let next), .due(let next, _):
+            let kept = Set(next.exchange.keys.sealing.keys.map(\.id))
+            return settings.exchange.keys.sealing.keys.allSatisfy { kept.contains($0.id) }
+        }
+    }
+
     /// Whether no batch may start before new settings are decided: they are due, or lack the key that seals artifacts
     /// now, which the next batch might be the first to use.
     var waitsForSettings: Bool {
+        guard mayReload else { return false }
         switch nextSettings {
         case .none: return false
         case .due: return true

@@ -193,9 +193,8 @@ package final class BatchLoop: @unchecked Sendable {
 
     private var mayPoll: Bool {
         guard !assignment.isChanging, phase == .reading, inFlight.count < mostInFlight else { return false }
-        // New settings start between two batches. They wait for a restore, which waits for nothing.
-        guard let restoration = assignment.restoration else { return !waitsForSettings }
-        return restoration.hasStarted
+        // New settings start between two batches.
+        return !waitsForSettings && assignment.restoration?.hasStarted ?? true
     }
 
     /// One at a time while a record is searched for, or runs alone, or the newest batch is small.

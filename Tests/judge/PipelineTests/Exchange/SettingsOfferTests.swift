@@ -31,6 +31,17 @@ internal import Threads
         #expect(answer.value??.ids == [SealingKeyID(of: "key-1").value])
     }
 
+    @Test func `settings that keep every sealing key do not wait for a restore: a signing key may be revoked`() throws {
+        let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
+        _ = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
+        try rig.restartRestoring()
+        let answer = Answer()
+        rig.loop.offer(try ExchangeKit.settings(sealing: [1, 5]), judged: answer.set)
+        _ = try rig.loop.tick(waitMilliseconds: 0)
+        #expect(answer.value == .some(nil))
+        try rig.settle()
+    }
+
     @Test func `settings that are judged change nothing until they are taken, and the work goes on`() throws {
         let rig = try ExchangeRig(ExchangeKit.settings(sealing: [1]))
         let first = try rig.register(FakeDevice(ExchangeKit.model, seed: 3))
