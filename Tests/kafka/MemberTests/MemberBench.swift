@@ -117,7 +117,8 @@ final class MemberBench {
             group: "group",
             stableID: "one",
             requests: "requests",
-            ledger: "ledger"
+            ledger: "ledger",
+            makeIdentity: { [9] }
         )
         settings.partitions = partitions
         let ports = MemberPorts(

@@ -66,6 +66,7 @@ extension LedgerCodec {
         var mark = PartitionMark(streamTime: try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
         if let offset = mark.position.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is not an offset") }
         if fields.has(3) { mark.position.group = try fields.bytes(3) }
+        if fields.has(5) { mark.position.identity = try fields.bytes(5) }
         if fields.has(7) { mark.position.writer = try fields.bytes(7) }
         if fields.has(9) { mark.position.move = try fields.bytes(9) }
         if let partitions = try fields.optionalNumber(8) {

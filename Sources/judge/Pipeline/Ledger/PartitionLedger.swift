@@ -113,6 +113,7 @@ package struct PartitionMark: Hashable, Sendable {
         appliedOffset: Int64? = nil,
         group: [UInt8]? = nil,
         delivery: PositionMark.Delivery? = nil,
+        identity: [UInt8]? = nil,
         writer: [UInt8]? = nil,
         partitions: Int32? = nil,
         move: [UInt8]? = nil
@@ -122,6 +123,7 @@ package struct PartitionMark: Hashable, Sendable {
             appliedOffset: appliedOffset,
             group: group,
             delivery: delivery,
+            identity: identity,
             writer: writer,
             partitions: partitions,
             move: move

@@ -33,6 +33,7 @@ extension BatchLoop {
             var mark = PartitionMark(
                 group: group,
                 delivery: delivery(of: position.partition),
+                identity: member?.ledgerIdentity(of: position.partition),
                 writer: writer,
                 partitions: member?.partitionCount
             )
@@ -62,6 +63,7 @@ extension BatchLoop {
             appliedOffset: max(first, known?.appliedOffset ?? 0),
             group: group,
             delivery: .atLeastOnceUncommitted,
+            identity: member?.ledgerIdentity(of: partition),
             partitions: member?.partitionCount
         )
     }

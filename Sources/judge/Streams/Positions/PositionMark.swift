@@ -17,6 +17,9 @@ package struct PositionMark: Hashable, Sendable {
     package var group: [UInt8]?
     /// nil = an older version's mark.
     package var delivery: Delivery?
+    /// 16 random bytes, repeated in every mark since: what is kept of a ledger counts as long as its newest mark has them.
+    /// nil = an older version's mark, or a command's.
+    package var identity: [UInt8]?
     /// The transactional id of the worker that wrote the mark, in UTF-8; nil = it has none, or is of an older version.
     package var writer: [UInt8]?
     /// How many partitions the requests had when keys were placed; nil = an older version's mark. 0 = the keys of a move
@@ -30,11 +33,12 @@ package struct PositionMark: Hashable, Sendable {
         appliedOffset: Int64? = nil,
         group: [UInt8]? = nil,
         delivery: Delivery? = nil,
+        identity: [UInt8]? = nil,
         writer: [UInt8]? = nil,
         partitions: Int32? = nil,
         move: [UInt8]? = nil
     ) {
-        (self.appliedOffset, self.group) = (appliedOffset, group)
+        (self.appliedOffset, self.group, self.identity) = (appliedOffset, group, identity)
         (self.delivery, self.writer, self.partitions, self.move) = (delivery, writer, partitions, move)
     }
 

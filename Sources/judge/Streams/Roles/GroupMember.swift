@@ -7,6 +7,8 @@ package protocol GroupMember: AnyObject {
     var group: [UInt8]? { get }
     /// The id of its transactions, as written in marks; nil = it has none.
     var transactionalID: [UInt8]? { get }
+    /// The identity of a partition's ledger, as repeated in marks; nil = none is written.
+    func ledgerIdentity(of partition: Int32) -> [UInt8]?
     /// How many partitions the requests have, as written in marks; nil = not known.
     var partitionCount: Int32? { get }
     /// Whether an answer is awaited that wakes the loop's driver: polls do not wait then.
@@ -58,4 +60,5 @@ extension GroupMember {
     package var partitionCount: Int32? { nil }
     package var isAwaiting: Bool { false }
     package var transactionalID: [UInt8]? { nil }
+    package func ledgerIdentity(of partition: Int32) -> [UInt8]? { nil }
 }

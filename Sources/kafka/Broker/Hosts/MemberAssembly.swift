@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Dispatch
 internal import Kafka
 package import KafkaPorts
@@ -30,7 +31,8 @@ package struct MemberAssembly {
             group: settings.group ?? "",
             stableID: try settings.stableID(),
             requests: topics.requests,
-            ledger: ledger
+            ledger: ledger,
+            makeIdentity: { SecureRandom.bytes(16) }
         )
         member.partitions = settings.partitions
         member.countsChanged = { TopicCheck.changed($0, topics, from: $1) }

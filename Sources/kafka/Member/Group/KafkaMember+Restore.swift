@@ -114,26 +114,26 @@ extension KafkaMember {
     }
 
     private func begin(_ number: Int32, _ ends: Watermarks, _ starts: inout [PartitionOffset]) {
-        var start = max(reader?.known.ends[number] ?? ends.low, ends.low)
-        // The topic ends before the known offset, as after an unclean election: other records may have been written
-        // at the same offsets since. It is read from the beginning.
-        if start > ends.high {
-            reader?.outcomes.dropped.append(number)
-            start = ends.low
-        } else if let last = reader?.known.lasts[number], ends.low <= last, last < start {
-            // What was written where the topic was cut may end at the known offset: the last known record tells.
-            start = last
-            reader?.lasts[number] = last
-            reader?.unmet.insert(number)
+        var start = ends.low
+        if let end = reader?.known.ends[number] {
+            // The newest known mark is read again, or one that has superseded it.
+            if let mark = reader?.known.marks[number], mark.identity != nil, mark.offset >= ends.low, end <= ends.high {
+                start = mark.offset
+                reader?.unproven.insert(number)
+            } else {
+                // The topic ends before the known offset, as after an unclean election, or nothing proves that it is the
+                // one that is known. It is read from the beginning.
+                reader?.outcomes.dropped.append(number)
+            }
         }
         partitions.take(.ledgerProgress(.reading(next: start, target: ends.high)), number)
         if start < ends.high { starts.append(PartitionOffset(partition: number, offset: start)) }
     }
 
     private func finish(_ number: Int32, at target: Int64) {
-        precondition(reader?.unmet.contains(number) == false, "a ledger is whole once its last known record has come")
+        precondition(reader?.isProven(number) == true, "a kept ledger is whole once a mark has proven it")
         partitions.take(.ledgerProgress(.given(target: target)), number)
-        ledgers.note(target, last: reader?.lasts[number], of: number)
+        ledgers.note(target, reader?.marks[number], of: number)
         reader?.outcomes.given.append(number)
     }
 
@@ -148,10 +148,11 @@ extension KafkaMember {
         takeOverAgain()
     }
 
-    /// Where the last known record was, there is another one or none: the topic was cut and written on, or compacted.
+    /// The newest mark is of another line than the kept ledger's: the topic was recreated, cut, reset, or written on by an
+    /// older version.
     private func readWhole(_ numbers: Set<Int32>) {
         let list = numbers.sorted().map { "\($0)" }.joined(separator: ", ")
-        note(.stale("the ledger topic's last known record is gone (partitions \(list)): it is read from its beginning"))
+        note(.stale("the ledger topic is another one than before (partitions \(list)): it is read from its beginning"))
         ledgers.distrust(numbers)
         takeOverAgain()
     }
@@ -198,7 +199,7 @@ extension KafkaMember {
             reader?.note(number, moves: position != next || !isAtEnd, at: now)
             partitions.take(.ledgerProgress(.reading(next: position, target: target)), number)
             guard position >= target, partition.isOffsetKnown else { continue }
-            guard reader?.unmet.contains(number) == false else {
+            guard reader?.isProven(number) == true else {
                 lost.insert(number)
                 continue
             }
@@ -213,23 +214,28 @@ extension KafkaMember {
     private func wanted(_ chunk: LedgerChunk) -> StoredRecords {
         var places: [StoredRecords.Place] = []
         places.reserveCapacity(chunk.offsets.count)
-        var (last, lost): ((partition: Int32, target: Int64), Set<Int32>) = ((-1, 0), [])
+        var last: (partition: Int32, target: Int64) = (-1, 0)
         for (place, offset) in zip(chunk.records.places, chunk.offsets) {
             // Records come in runs of one partition.
             if place.partition != last.partition { last = (place.partition, target(of: place.partition)) }
             guard offset < last.target else { continue }
             places.append(place)
-            if place.key.count == 1 { noteMark(place, chunk.records.bytes) }
-            if reader?.meets(offset, of: place.partition) == false { lost.insert(place.partition) }
+            if place.key.count == 1 { noteMark(place, at: offset, chunk.records.bytes) }
         }
-        if !lost.isEmpty { readWhole(lost) }
         return StoredRecords(bytes: chunk.records.bytes, places: places)
     }
 
     /// Whose transaction may be open behind it, the newest mark tells; one of another group says nothing.
-    private func noteMark(_ place: StoredRecords.Place, _ bytes: [UInt8]) {
-        let change = try? LedgerCodec.decode(key: Array(bytes[place.key]), value: place.value.map { Array(bytes[$0]) })
-        guard case .mark(let mark) = change else { return }
+    private func noteMark(_ place: StoredRecords.Place, at offset: Int64, _ bytes: [UInt8]) {
+        let key = Array(bytes[place.key])
+        guard LedgerCodec.kind(of: key) == .mark else { return }
+        let change = try? LedgerCodec.decode(key: key, value: place.value.map { Array(bytes[$0]) })
+        guard case .mark(let mark) = change else {
+            // A mark that cannot be read, or that was forgotten.
+            reader?.marks[place.partition] = LedgerMark(offset: offset, identity: nil)
+            return
+        }
+        reader?.marks[place.partition] = LedgerMark(offset: offset, identity: mark.position.identity)
         ledgers.writers[place.partition] = mark.position.group == group ? mark.position.writer : nil
     }
 

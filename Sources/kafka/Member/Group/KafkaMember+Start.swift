@@ -4,6 +4,10 @@ package import Streams
 
 extension KafkaMember {
     package var group: [UInt8] { Array(settings.group.utf8) }
+    /// The identity that the next mark of a partition has.
+    package func ledgerIdentity(of partition: Int32) -> [UInt8] {
+        ledgers.identity(of: partition, settings.makeIdentity)
+    }
     package var transactionalID: [UInt8]? { isAtomic ? Array(settings.stableID.utf8) : nil }
 
     /// Decides by the positions where a partition starts, once its ledger is whole; see ``PartitionPositions``.

@@ -26,6 +26,8 @@ package struct MemberSettings: Sendable {
     package var explain: @Sendable (_ fault: KafkaFault, _ reading: String?) -> KafkaFault = { fault, _ in fault }
     /// Called with every fault that is ridden out.
     package var trouble: @Sendable (KafkaFault) -> Void = { _ in }
+    /// Makes the identity of a ledger whose marks have none: 16 random bytes.
+    package var makeIdentity: @Sendable () -> [UInt8]
     /// Called at the end of each restore with its number of records.
     package var restored: @Sendable (Int) -> Void = { _ in }
 
@@ -34,9 +36,10 @@ package struct MemberSettings: Sendable {
         group: String,
         stableID: String,
         requests: String,
-        ledger: String
+        ledger: String,
+        makeIdentity: @escaping @Sendable () -> [UInt8]
     ) {
         (self.delivery, self.group, self.stableID) = (delivery, group, stableID)
-        (self.requests, self.ledger) = (requests, ledger)
+        (self.requests, self.ledger, self.makeIdentity) = (requests, ledger, makeIdentity)
     }
 }

@@ -5,37 +5,56 @@ internal import Streams
 /// ledgers do.
 struct KnownLedgers {
     private(set) var ends: [Int32: Int64] = [:]
-    /// The offset of the last record that is known, where there is one.
-    private(set) var lasts: [Int32: Int64] = [:]
+    /// The newest mark that is known of each partition.
+    private(set) var marks: [Int32: LedgerMark] = [:]
     /// The transactional id in the newest mark that was read of each partition; nothing where it has none.
     var writers: [Int32: [UInt8]] = [:]
+    /// Identities of marks that are still to be written: the newest ones have none.
+    private var fresh: [Int32: [UInt8]] = [:]
 
-    mutating func note(_ end: Int64, last: Int64?, of partition: Int32) {
-        ends[partition] = end
-        lasts[partition] = last
+    /// Notes what was read of a partition to its end.
+    mutating func note(_ end: Int64, _ mark: LedgerMark?, of partition: Int32) {
+        // Who has seen the topic lose records begins another line: a worker that still knows those may keep the ledger.
+        let hasLost = ends[partition].map { $0 > end } ?? false
+        let known = hasLost ? mark.map { LedgerMark(offset: $0.offset, identity: nil) } : mark
+        (ends[partition], marks[partition]) = (end, known)
+        // One that an earlier line of marks has may not come back in a later one.
+        fresh[partition] = nil
     }
 
-    /// Notes the ends of our own records.
+    /// Notes the ends of our own records, the last of which are marks.
     mutating func advance(_ ends: [Int32: Int64]) {
-        self.ends.merge(ends, uniquingKeysWith: max)
-        lasts.merge(ends.mapValues { $0 - 1 }, uniquingKeysWith: max)
+        for (partition, end) in ends where end > self.ends[partition] ?? 0 {
+            let identity = fresh.removeValue(forKey: partition) ?? marks[partition]?.identity
+            (self.ends[partition], marks[partition]) = (end, LedgerMark(offset: end - 1, identity: identity))
+        }
+    }
+
+    /// The identity of the next mark of a partition.
+    mutating func identity(of partition: Int32, _ make: () -> [UInt8]) -> [UInt8] {
+        if let identity = marks[partition]?.identity ?? fresh[partition] { return identity }
+        let made = make()
+        fresh[partition] = made
+        return made
     }
 
     /// Notes that the topic has lost what was known: whatever the loop keeps, the partition is read from its beginning.
     mutating func distrust(_ partitions: Set<Int32>) {
-        for partition in partitions {
-            ends[partition] = .max
-            lasts[partition] = nil
-        }
+        for partition in partitions { (ends[partition], marks[partition], fresh[partition]) = (.max, nil, nil) }
     }
 
     func of(_ partitions: Set<Int32>) -> KnownLedgers {
         var known = KnownLedgers()
-        for partition in partitions {
-            (known.ends[partition], known.lasts[partition]) = (ends[partition], lasts[partition])
-        }
+        (known.ends, known.marks) = (ends.filter { partitions.contains($0.key) }, marks)
         return known
     }
+}
+
+/// A mark of a ledger, by the place and the identity by which what is kept of the ledger is known to be of this topic.
+struct LedgerMark {
+    let offset: Int64
+    /// nil = an older version's, or a command's: what was kept before it counts no more.
+    let identity: [UInt8]?
 }
 
 /// Reads the ledgers of newly assigned partitions, from where a kept one ends to the end offset at the time of asking.
@@ -46,10 +65,10 @@ struct KnownLedgers {
 struct LedgerReader {
     /// The ends of the ledgers that the loop still has.
     let known: KnownLedgers
-    /// The offset of the last record of each partition that is known or was read.
-    var lasts: [Int32: Int64] = [:]
-    /// Partitions whose last known record must come first.
-    var unmet: Set<Int32> = []
+    /// The newest mark of each partition that was read.
+    var marks: [Int32: LedgerMark] = [:]
+    /// Partitions whose kept ledger counts only if the newest mark that is read has its identity.
+    var unproven: Set<Int32> = []
     /// The time from which each partition has stood where its committed records end.
     private var still: [Int32: Moment] = [:]
     /// nil = no partition is being read yet.
@@ -68,13 +87,12 @@ struct LedgerReader {
 
     init(known: KnownLedgers, at now: Moment) { (self.known, moved) = (known, now) }
 
-    /// Notes a record that was read.
-    ///
-    /// - Returns: false if another one is known at its place, or before it.
-    mutating func meets(_ offset: Int64, of partition: Int32) -> Bool {
-        let isExpected = unmet.remove(partition) == nil || lasts[partition] == offset
-        lasts[partition] = offset
-        return isExpected
+    /// Whether a partition that was read to its end is the one that is known: no single record survives compaction, and
+    /// each mark repeats the identity of the one before it.
+    func isProven(_ partition: Int32) -> Bool {
+        guard unproven.contains(partition) else { return true }
+        let identity = known.marks[partition]?.identity
+        return identity != nil && marks[partition]?.identity == identity
     }
 
     mutating func note(_ partition: Int32, moves: Bool, at now: Moment) {

@@ -26,7 +26,8 @@ extension MemberDriver {
             let mark = PartitionMark(
                 appliedOffset: position.offset,
                 group: member.streams.group,
-                delivery: member.streams.isAtomic ? .transaction : .atLeastOnce
+                delivery: member.streams.isAtomic ? .transaction : .atLeastOnce,
+                identity: member.streams.ledgerIdentity(of: position.partition)
             )
             let (key, value) = LedgerCodec.encode(.mark(mark))
             return OutboundRecord(

@@ -76,7 +76,8 @@ package final class ModelWorld: ContractWorld {
             group: broker.groupName,
             stableID: name,
             requests: SimulatedBroker.requestsTopic,
-            ledger: OutputTopic.ledger.rawValue
+            ledger: OutputTopic.ledger.rawValue,
+            makeIdentity: process.makeIdentity
         )
         (settings.partitions, settings.outputMilliseconds) = (partitions, Int64(outputMilliseconds))
         let core = try KafkaMember(settings, process.ports(writer), at: now)

@@ -78,6 +78,8 @@ package final class SimulatedBroker: @unchecked Sendable {
     /// How many partitions the topics have, as the brokers say.
     var shownPartitions: Int
     private(set) var hasCompacted = false
+    /// How many identities of ledgers were made.
+    private var identities = 0
     /// Offsets of transactions count for nothing.
     var dropsOffsets = false
     /// The brokers' time when the simulated time begins.
@@ -136,6 +138,11 @@ package final class SimulatedBroker: @unchecked Sendable {
         endDelayed()
         arrive()
         writeMarkers()
+    }
+
+    func newIdentity() -> [UInt8] {
+        identities += 1
+        return [UInt8](repeating: 0, count: 14) + [UInt8(identities >> 8 & 0xFF), UInt8(identities & 0xFF)]
     }
 
     /// Joins the group. - Returns: the member's id.

@@ -63,6 +63,11 @@ package final class SimulatedProcess {
         later = { [unowned self] in jobs.append($0) }
     }
 
+    /// Bytes unlike any others.
+    package var makeIdentity: @Sendable () -> [UInt8] {
+        { [broker] in broker.newIdentity() }
+    }
+
     package var now: Moment { Moment(milliseconds: broker.now) }
 
     /// Of the present consumer, for its heartbeats.

@@ -1,0 +1,100 @@
+import KafkaPorts
+import Pipeline
+import Streams
+import Testing
+
+@testable import Member
+
+/// A partition that comes back while its ledger is kept: what is read of the topic, and when that counts.
+@Suite("A kept ledger")
+struct KeptLedgerTests {
+    /// A mark of a ledger; nil = one that was forgotten.
+    private static func record(_ identity: [UInt8]??) -> StoredRecord {
+        let change: LedgerChange =
+            identity.map { .mark(PartitionMark(appliedOffset: 4, group: Array("group".utf8), identity: $0)) }
+            ?? .markForgotten
+        let (key, value) = LedgerCodec.encode(change)
+        return StoredRecord(partition: 0, key: key, value: value)
+    }
+
+    /// Reads the ledger of partition 0 to an end.
+    ///
+    /// - Returns: where reading began, and what the loop hears.
+    private static func restore(
+        _ bench: MemberBench,
+        kept: Set<Int32>,
+        to end: Int64,
+        _ marks: [(Int64, [UInt8]??)]
+    ) throws -> (start: Int64?, events: [PartitionEvent]) {
+        bench.brokers.ledgerEnd = end
+        try bench.steps(with: .assigned([0]))
+        bench.member.changes = []
+        bench.member.restore(kept: kept, of: bench.member.announcement, at: bench.now)
+        let records = StoredRecords(marks.map { record($0.1) })
+        try bench.steps(2)
+        let start = bench.ledger.positions[0]
+        bench.ledger.chunks = [LedgerChunk(records, offsets: marks.map(\.0))]
+        bench.ledger.positions[0] = end
+        var events: [PartitionEvent] = []
+        for _ in 0..<3 {
+            events += try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now)
+            bench.now = bench.now + 5
+        }
+        return (start, events.filter { if case .ledger = $0 { false } else { true } })
+    }
+
+    /// A member that has read a ledger up to offset 8, whose newest mark is at 5.
+    private static func known(_ identity: [UInt8]?) throws -> MemberBench {
+        let bench = try MemberBench()
+        let first = try restore(bench, kept: [], to: 8, [(2, [7]), (5, identity)])
+        #expect(first.start == 0 && first.events == [.ledgerGiven(0)])
+        try bench.steps(with: .revoked([0]))
+        try bench.member.release()
+        return bench
+    }
+
+    @Test(arguments: [5, 6, 19])
+    func `it counts if the newest mark has its identity, whether compaction has taken the known one or not`(
+        offset: Int64
+    ) throws {
+        let bench = try Self.known([1])
+        let marks: [(Int64, [UInt8]??)] = offset == 5 ? [(5, [1])] : offset == 6 ? [(5, [1]), (6, [1])] : [(19, [1])]
+        let again = try Self.restore(bench, kept: [0], to: 20, marks)
+        #expect(again.start == 5 && again.events == [.ledgerGiven(0)])
+    }
+
+    @Test(
+        arguments: [
+            [(19, [2])], [(5, [1]), (19, nil)], [(5, [1]), (19, .some(nil))], [], [(5, [1]), (12, [2])],
+        ] as [[(Int64, [UInt8]??)]]
+    )
+    func `behind a mark of another line, without one, and where none is left the ledger is read whole`(
+        marks: [(Int64, [UInt8]??)]
+    ) throws {
+        let bench = try Self.known([1])
+        let again = try Self.restore(bench, kept: [0], to: 20, marks)
+        #expect(again.start == 5 && !again.events.contains(.ledgerGiven(0)))
+        #expect(bench.member.ledgers.ends[0] == .max)
+    }
+
+    @Test func `behind an older version's mark nothing proves it, and before its end the topic was cut`() throws {
+        for (identity, end) in [(nil, 20), ([1], 7)] as [([UInt8]?, Int64)] {
+            let bench = try Self.known(identity)
+            let again = try Self.restore(bench, kept: [0], to: end, [(6, [3])])
+            #expect(again.start == 0 && again.events == [.ledgerDropped(0), .ledgerGiven(0)])
+        }
+    }
+
+    @Test func `who has seen records go missing begins another line`() throws {
+        let bench = try Self.known([1])
+        _ = try Self.restore(bench, kept: [0], to: 7, [(6, [1])])
+        #expect(bench.member.ledgerIdentity(of: 0) == [9])
+    }
+
+    @Test func `a ledger without an identity gets one, until its marks have one`() throws {
+        let bench = try Self.known(nil)
+        #expect(bench.member.ledgerIdentity(of: 0) == [9])
+        _ = try Self.restore(bench, kept: [], to: 30, [(29, [4])])
+        #expect(bench.member.ledgerIdentity(of: 0) == [4])
+    }
+}
