@@ -23,9 +23,10 @@ extension Command {
             Every worker of the group must have left: with static membership a stopped worker still counts until its
             session.timeout.ms is over. Requests before the new offsets that were not judged yet are never judged. Keys,
             counters, bans, used challenges and used tokens are forgotten: devices must attest again. Wait for
-            challenges.ttl after the last worker has left, then reset to the end: a request counts by the time at which
-            it was written, and one that was written earlier could use a challenge again. Run export-keys first to keep
-            a copy. Repeat a reset that was interrupted.
+            challenges.ttl and 5 minutes after the last worker has left, then reset to the end: a request counts by the
+            time at which it was written, and one that was written earlier could use a challenge again. A token that was
+            used up can be used once more. Run export-keys first to keep a copy, and ban again afterwards. Repeat a reset
+            that was interrupted.
 
             A worker holds a partition whose positions contradict each other, and logs which of these targets helps.
             With --offsets-only nothing is forgotten: requests that are judged again are refused by their counters, or

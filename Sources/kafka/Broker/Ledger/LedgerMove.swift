@@ -22,6 +22,7 @@ package final class LedgerMove {
     /// The random bytes of the first attempt; nil = an older version's.
     private let identity: [UInt8]?
     private var requestEnds: [Int32: Int64] = [:]
+    private var notes: [String] = []
     private let present: LedgerContent
 
     /// Reads both ledgers and judges whether the move may be made; writes nothing.
@@ -87,7 +88,8 @@ package final class LedgerMove {
 
     // MARK: The requests
 
-    /// A ledger that lost records, or that belongs to another group, is not moved: nothing would show it afterwards.
+    /// A partition that workers would hold is not moved: nothing would show afterwards that its ledger lost records, or that
+    /// it belongs to another group. What workers would say of one that they start is in the plan.
     private func judged(_ partitions: Int32) throws -> [Int32: Int] {
         let (offsets, group) = (try source.requestOffsets(partitions: partitions), Array(try source.groupID().utf8))
         var starts: [Int32: Int64] = [:]
@@ -101,7 +103,9 @@ package final class LedgerMove {
             positions.ends = (found.low, found.high)
             switch positions.decision {
             case .hold(let sentence): throw CommandFault("partition \(number): \(sentence).")
-            case .start(let offset, _): starts[number] = offset ?? found.low
+            case .start(let offset, let report):
+                starts[number] = offset ?? found.low
+                if let note = report.note { notes.append("partition \(number): \(note)") }
             }
         }
         return try unread(from: starts, to: offsets)
@@ -190,5 +194,6 @@ extension LedgerMove {
             + "\(ledger.keyCount.counted("key")), \(ledger.banCount.counted("ban")), \(ledger.usedCount.counted("used id"))"
             + (ledger.conflicts == 0
                 ? "" : "; \(ledger.conflicts.counted("record")) left out: its key lies twice, as another key")
+            + notes.map { "\n" + $0 }.joined()
     }
 }

@@ -57,7 +57,8 @@ package struct LedgerReset {
     package var isDone: Bool {
         rows.allSatisfy { row in
             guard row.offsets.committed == row.target else { return false }
-            return scope.keepsLedger ? row.mark == newMark(row) : row.live == 0
+            // Beside an empty ledger a worker's offset says that the ledger was lost: the partition is held until it is set.
+            return scope.keepsLedger ? row.mark == newMark(row) : row.live == 0 && !row.offsets.isOwn
         }
     }
 
@@ -112,8 +113,11 @@ struct LiveLedgerKeys {
     /// Yields the keys one by one. Key records come last: as long as a key is there, so is its counter.
     func iterator() -> AnyIterator<[UInt8]> {
         let kinds = digests.sorted { $0.key > $1.key }
-        let long = kinds.lazy.flatMap { kind, ids in ids.lazy.map { [kind] + $0.bytes } }
-        var (short, rest) = (others.makeIterator(), long.makeIterator())
-        return AnyIterator { short.next() ?? rest.next() }
+        let long = kinds.lazy.flatMap { kind, ids in
+            ids.sorted { $0.words < $1.words }.lazy.map { [kind] + $0.bytes }
+        }
+        let short = others.sorted { $0.lexicographicallyPrecedes($1) }
+        var (first, rest) = (short.makeIterator(), long.makeIterator())
+        return AnyIterator { first.next() ?? rest.next() }
     }
 }

@@ -70,7 +70,8 @@ package struct MovedLedger {
     /// The position in a partition's mark; nil = no worker has left one, though a move may have marked the partition.
     package func position(of partition: Int32) -> PositionMark? {
         guard let position = marks[partition]?.position else { return nil }
-        return position.appliedOffset == nil && position.group == nil && position.move != nil ? nil : position
+        let isMoves = position.partitions ?? 0 < 0
+        return isMoves && position.appliedOffset == nil && position.group == nil ? nil : position
     }
 
     /// Called once everything was taken. Joins the records of keys that lie on several partitions: partitions were added,
@@ -136,7 +137,8 @@ extension MovedLedger {
         }.makeIterator()
         var used = others.enumerated().lazy.flatMap { place, entries in
             let (own, all) = (places(of: place), Array(0..<new.partitions))
-            return entries.lazy.filter { counts($0.key, $0.value) }.flatMap { key, value in
+            let sorted = entries.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            return sorted.lazy.filter { counts($0.key, $0.value) }.flatMap { key, value in
                 (Self.isSealingKey(key) ? all : own).lazy.map { StoredRecord(partition: $0, key: key, value: value) }
             }
         }.makeIterator()
@@ -178,7 +180,8 @@ extension MovedLedger {
             }
         }
         return moved.enumerated().flatMap { place, bans in
-            bans.map { StoredRecord(.ban($0.key, $0.value), on: Int32(place)) }
+            bans.sorted { $0.key.words < $1.key.words }
+                .map { StoredRecord(.ban($0.key, $0.value), on: Int32(place)) }
         }
     }
 
