@@ -1,9 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// Measures restores and ledgers: `memory` of records that lie in memory, through the real loop and lanes; `fill` writes as many
-/// onto a broker's ledger topic, whose restore `attest-worker run` then reports;
-/// `ledger` measures a ledger's memory, look-ups and records.
+/// Measures restores and ledgers. `memory` restores records from memory through the real loop and lanes. `fill` writes records
+/// onto a broker's ledger topic, whose restore `attest-worker run` then reports. `ledger` measures memory, look-ups and records.
 @main
 struct RestoreBench {
     static func main() throws {

@@ -68,7 +68,7 @@ struct KeptLedgerTests {
             [(19, [2])], [(5, [1]), (19, nil)], [(5, [1]), (19, .some(nil))], [], [(5, [1]), (12, [2])],
         ] as [[(Int64, [UInt8]??)]]
     )
-    func `behind a mark of another line, without one, and where none is left the ledger is read whole`(
+    func `the ledger is read whole if the newest mark has another identity or none, or if no mark is left`(
         marks: [(Int64, [UInt8]??)]
     ) throws {
         let bench = try Self.known([1])
@@ -77,7 +77,9 @@ struct KeptLedgerTests {
         #expect(bench.member.ledgers.ends[0] == .max)
     }
 
-    @Test func `behind an older version's mark nothing proves it, and before its end the topic was cut`() throws {
+    @Test func `the ledger is read whole after an older version's mark, and if the topic ends before the known end`()
+        throws
+    {
         for (identity, end) in [(nil, 20), ([1], 7)] as [([UInt8]?, Int64)] {
             let bench = try Self.known(identity)
             let again = try Self.restore(bench, kept: [0], to: end, [(6, [3])])
@@ -85,7 +87,7 @@ struct KeptLedgerTests {
         }
     }
 
-    @Test func `who has seen records go missing begins another line`() throws {
+    @Test func `a worker that has seen records go missing starts a new identity`() throws {
         let bench = try Self.known([1])
         _ = try Self.restore(bench, kept: [0], to: 7, [(6, [1])])
         #expect(bench.member.ledgerIdentity(of: 0) == [9])

@@ -32,7 +32,7 @@ extension ServiceOperator {
         var left = world.now
         for _ in 0..<2 * milliseconds / 900 where world.now - left < milliseconds {
             world.fleet.leap(900)
-            // Nobody is surprised that no worker answers.
+            // The operator has stopped all workers: a 504 needs no log line.
             world.account.lastGroupLine = world.now
             world.move()
             // One that a supervisor has started meanwhile stops, too.

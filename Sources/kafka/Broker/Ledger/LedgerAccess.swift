@@ -14,7 +14,7 @@ package final class LedgerAccess {
     package let topic: String
     /// Whether an app has a window of counters.
     let hasWindows: Bool
-    /// How requests are spread over partitions; nil = nobody knows.
+    /// The partitioner of the requests' producers; nil where worker.json says `unchecked`.
     package let partitioner: Partitioner?
     let cluster: any LedgerCluster
     private let group: String?

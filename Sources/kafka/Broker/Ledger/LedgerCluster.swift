@@ -62,9 +62,15 @@ final class KafkaCluster: LedgerCluster {
     }
 
     func watermarks(of topic: String, partitions: [Int32]) throws(KafkaFault) -> [Int32: Watermarks] {
-        if ends == nil { ends = try PartitionEnds(properties) }
-        guard let ends else { return [:] }
-        return try ends.watermarks(of: topic, partitions, timeoutMilliseconds: Self.answerMilliseconds)
+        try currentEnds().watermarks(of: topic, partitions, timeoutMilliseconds: Self.answerMilliseconds)
+    }
+
+    /// A client that reads renewed files is a new one.
+    private func currentEnds() throws(KafkaFault) -> PartitionEnds {
+        if let ends, !ends.isOutdated { return ends }
+        let made = try PartitionEnds(properties)
+        ends = made
+        return made
     }
 
     func newestMarks(of ledger: String, partitions: Int32) throws(KafkaFault) -> [Int32: PartitionMark] {

@@ -88,8 +88,8 @@ package final class LedgerMove {
 
     // MARK: The requests
 
-    /// A partition that workers would hold is not moved: nothing would show afterwards that its ledger lost records, or that
-    /// it belongs to another group. What workers would say of one that they start is in the plan.
+    /// Refuses a partition that workers would hold: nothing would show afterwards that its ledger lost records, or that it
+    /// belongs to another group. The plan shows what workers would log about the others.
     private func judged(_ partitions: Int32) throws -> [Int32: Int] {
         let (offsets, group) = (try source.requestOffsets(partitions: partitions), Array(try source.groupID().utf8))
         var starts: [Int32: Int64] = [:]

@@ -72,7 +72,7 @@ package final class LedgerWriter {
             requireEmptyGroup: access.requireEmptyGroup,
             end: { (partition) throws(KafkaFault) in
                 let found = try cluster.watermarks(of: topic, partitions: [partition])
-                guard let ends = found[partition] else { throw .timedOut("nobody leads partition \(partition)") }
+                guard let ends = found[partition] else { throw .timedOut("partition \(partition) has no end yet") }
                 return ends.high
             },
             token: cluster.token(ofGroup: try access.groupID()),

@@ -14,7 +14,7 @@ struct KnownLedgers {
 
     /// Notes what was read of a partition to its end.
     mutating func note(_ end: Int64, _ mark: LedgerMark?, of partition: Int32) {
-        // Who has seen the topic lose records begins another line: a worker that still knows those may keep the ledger.
+        // A worker that has seen the topic lose records starts a new identity: another one may keep a ledger that has them.
         let hasLost = ends[partition].map { $0 > end } ?? false
         let known = hasLost ? mark.map { LedgerMark(offset: $0.offset, identity: nil) } : mark
         (ends[partition], marks[partition]) = (end, known)
