@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Key ledger")
 struct KeyLedgerTests {
+    /// Of two in three keys the point's own.
     private static func key(_ number: UInt64) -> KeyID {
+        if number % 3 != 0, let point = record(number).publicKey { return KeyID(of: point) }
         var random = SeededRandom(seed: number)
         return KeyID(SHA256.hash(random.bytes(32)))
     }
@@ -28,8 +30,8 @@ struct KeyLedgerTests {
             issued: number % 8 == 1
                 ? nil
                 : IssueTime(
-                    notBefore: EvaluationTime(milliseconds: Int64(number) * 1000 - 2_000_000),
-                    serial: Int64(truncatingIfNeeded: random.next() >> 1)
+                    notBefore: EvaluationTime(milliseconds: Int64(number) * 1000 - 200_000),
+                    serial: Int64(truncatingIfNeeded: random.next() >> (number % 5 == 0 ? 1 : 17))
                 ),
             lastRequest: id.map { LastRequest(id: ExactText($0), valueDigest: digest(&random)) },
             risk: number % 9 == 0 ? nil : RiskMetric(UInt16(truncatingIfNeeded: number), createdAt: UInt32(number + 1))
@@ -60,7 +62,7 @@ struct KeyLedgerTests {
         }
         func read(_ records: KeyRecord...) -> KeyCounters? {
             var ledger = KeyLedger()
-            for record in records { ledger.set(Self.key(1), record, unlessLower: true) }
+            for record in records { ledger.set(Self.key(1), record, isReadBack: true) }
             return ledger[Self.key(1)]?.counters
         }
         let newer = record(20, [18, 13])
@@ -82,8 +84,44 @@ struct KeyLedgerTests {
         ledger.set(Self.key(1), record(20, [19]))
         #expect(ledger[Self.key(1)]?.counters == KeyCounters(highest: 20, skipped: [19]), "written, not read")
         ledger.remove(Self.key(1))
-        ledger.set(Self.key(1), record(21, []), unlessLower: true)
+        ledger.set(Self.key(1), record(21, []), isReadBack: true)
         #expect(ledger[Self.key(1)]?.skipped == 0, "nothing of a forgotten key is left")
+    }
+
+    @Test func `a later registration that is read counts, with the counters of both, and an earlier one does not`() {
+        var (first, again) = (Self.record(1), Self.record(2))
+        first.counters = KeyCounters(highest: 9, skipped: [5]) ?? first.counters
+        again.counters = KeyCounters(highest: 3, unseen: 7)
+        again.registeredAt = EvaluationTime(milliseconds: first.registeredAt.milliseconds + 1)
+        func read(_ records: KeyRecord...) -> KeyRecord? {
+            var ledger = KeyLedger()
+            for record in records { ledger.set(Self.key(1), record, isReadBack: true) }
+            return ledger[Self.key(1)]
+        }
+        // It was forgotten and attested again, and compaction has taken the tombstone.
+        var expected = again
+        expected.counters = KeyCounters(highest: 9, skipped: [5], unseen: 7) ?? first.counters
+        #expect(read(first, again) == expected)
+        again.registeredAt = first.registeredAt
+        #expect(read(first, again) == first)
+        // An artifact restores the time at which its key was registered, and the counter of its assertion.
+        again.registeredAt = EvaluationTime(milliseconds: 0)
+        again.counters = KeyCounters(highest: 12)
+        #expect(read(first, again)?.registeredAt == again.registeredAt)
+    }
+
+    @Test func `an ID that shares bytes with a key's own does not find it`() {
+        let (record, ledger) = (Self.record(1), KeyLedger())
+        let key = Self.key(1)
+        for place in 0..<32 {
+            var (bytes, ledger) = (key.bytes, ledger)
+            ledger.set(key, record)
+            bytes[place] ^= 1
+            guard let other = KeyID(bytes.span) else { continue }
+            #expect(ledger[other] == nil && ledger.found(other) == .unknown, "byte \(place)")
+            ledger.remove(other)
+            #expect(ledger[key] == record)
+        }
     }
 
     @Test(arguments: [0, 1, 7, 8, 38, 39, 40, 41, 128])

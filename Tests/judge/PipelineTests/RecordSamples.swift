@@ -22,8 +22,25 @@ struct RecordSamples {
     }
 
     mutating func id(_ count: Int) -> ExactText {
+        if count > 30, !chance(3) { return uuid() }
         let letters: [Character] = chance(4) ? ["é", "x", "\u{1F600}"] : ["r", "-", "7"]
         return ExactText(String((0..<count).map { _ in letters.randomElement(using: &random) ?? "r" }))
+    }
+
+    /// A UUID in lower case, or nearly one.
+    private mutating func uuid() -> ExactText {
+        var text = Array(Hexadecimal.encode(random.bytes(16)).utf8)
+        for place in [20, 16, 12, 8] { text.insert(UInt8(ascii: "-"), at: place) }
+        if chance(3) {
+            text[Int.random(in: 0..<36, using: &random)] = chance(2) ? UInt8(ascii: "F") : UInt8(ascii: "g")
+        }
+        return ExactText(validating: text) ?? ""
+    }
+
+    /// Mostly a record's own.
+    mutating func keyID(of record: KeyRecord) -> KeyID {
+        guard let point = record.publicKey, !chance(4) else { return KeyID(digest()) }
+        return KeyID(of: point)
     }
 
     mutating func record() -> KeyRecord {
@@ -36,7 +53,12 @@ struct RecordSamples {
             validationCategory: chance(2) ? UInt32(truncatingIfNeeded: number()) : nil,
             registeredAt: time(),
             nonce: chance(3) ? nil : digest(),
-            issued: chance(3) ? nil : IssueTime(notBefore: time(), serial: number())
+            issued: chance(3)
+                ? nil
+                : IssueTime(
+                    notBefore: chance(4) ? time() : EvaluationTime(milliseconds: number() >> 32 * 1000),
+                    serial: number()
+                )
         )
         if chance(3) {
             let createdAt = UInt32(truncatingIfNeeded: number()) | 1
@@ -71,6 +93,11 @@ struct RecordSamples {
         return mark
     }
 
+    private mutating func key() -> LedgerChange {
+        let record = record()
+        return .key(keyID(of: record), record)
+    }
+
     mutating func change() -> LedgerChange {
         switch Int.random(in: 0..<13, using: &random) {
         case 12: chance(2) ? .banLifted(digest()) : .ban(digest(), ban())
@@ -80,7 +107,7 @@ struct RecordSamples {
         case 3: .rate(app: id(4).shown, RateCount(start: time(), count: 7))
         case 4: .sealingKey(UInt32(truncatingIfNeeded: number()), since: time())
         case 5: chance(2) ? .keyForgotten(KeyID(digest())) : .challengeForgotten(digest())
-        default: .key(KeyID(digest()), record())
+        default: key()
         }
     }
 

@@ -13,7 +13,7 @@ import Testing
 /// Key records as versions with and without the risk metric write and read them.
 @Suite("The risk metric and other versions")
 struct RiskVersionTests {
-    private static let id = LedgerCodecTests.id
+    private static let id = plain.publicKey.map { KeyID(of: $0) } ?? LedgerCodecTests.id
     private static let plain = LedgerCodecTests.full
 
     private static var rated: KeyRecord {
@@ -39,13 +39,13 @@ struct RiskVersionTests {
         var ledger = KeyLedger()
         let isSet = ledger.setPlain(Self.id, later.span, in: later.indices)
         #expect(!isSet)
-        ledger.set(Self.id, record, unlessLower: true)
+        ledger.set(Self.id, record, isReadBack: true)
         #expect(ledger[Self.id] == Self.rated)
     }
 
     @Test func `what a version without metrics writes over a metric takes it away`() throws {
         var ledger = KeyLedger()
-        ledger.set(Self.id, Self.rated, unlessLower: true)
+        ledger.set(Self.id, Self.rated, isReadBack: true)
         let before = try Self.value(Self.plain)
         let isSet = ledger.setPlain(Self.id, before.span, in: before.indices)
         #expect(isSet)

@@ -1,20 +1,16 @@
 /// Numbers for the few texts that many keys share (app names, Apple App IDs); it compares their bytes.
 /// 0 stands for none.
 struct Interner {
-    /// Three bytes: more texts than keys fit into a machine's memory.
-    static let maxNumber: UInt32 = 0xFF_FFFF
     private static let recentCount = 64
 
+    /// The highest number that is given.
+    private let mostTexts: Int
     private var texts: [(text: String, utf8: [UInt8])] = [("", [])]
     private var numbers: [[UInt8]: UInt32] = [:]
     /// The numbers of texts asked for lately, by some of their bytes: most keys are of a few apps.
     private var recent = [UInt32](repeating: 0, count: recentCount)
 
-    /// - Returns: nil when all numbers are in use.
-    mutating func number(of text: String) -> UInt32? {
-        let utf8 = text.utf8
-        return number(of: utf8.span)
-    }
+    init(mostTexts: Int) { self.mostTexts = mostTexts }
 
     /// - Returns: nil for bytes that are not UTF-8, or when all numbers are in use.
     mutating func number(of utf8: Span<UInt8>) -> UInt32? {
@@ -29,9 +25,8 @@ struct Interner {
     private mutating func findOrAdd(_ utf8: Span<UInt8>) -> UInt32? {
         let bytes = utf8.indices.map { utf8[$0] }
         if let number = numbers[bytes] { return number }
-        guard let text = String(validating: bytes, as: UTF8.self), let number = UInt32(exactly: texts.count),
-            number <= Self.maxNumber
-        else { return nil }
+        guard texts.count <= mostTexts, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let number = UInt32(texts.count)
         texts.append((text, bytes))
         numbers[bytes] = number
         return number

@@ -3,8 +3,7 @@ package import Crypto
 
 /// The keys of one partition (in replay: of all), with their counters. Owned by the loop.
 ///
-/// About 270 bytes per key, second points apart: entries lie in segments of 1,024, found through a sharded index, so it
-/// grows without a spike.
+/// About 220 bytes per key, second points apart: see ``LedgerTable``.
 package struct KeyLedger: Sendable {
     /// The result of looking up a key, as Resolve needs it.
     package enum Lookup: Sendable, Equatable {
@@ -15,244 +14,247 @@ package struct KeyLedger: Sendable {
         case key(P256PublicKey, second: P256SecondPoint? = nil)
     }
 
-    private static let segmentCount = 1024
-    private var segments: [[LedgerEntry]] = []
-    private var index = SlotIndex()
-    private var longIDs: [UInt32: ExactText] = [:]
+    private var table = LedgerTable()
+    private var profiles = KeyProfiles()
     /// The bits of ``KeyCounters/skipped`` where one is set: few keys have some, and none without a window.
     private var skipped: [UInt32: UInt64] = [:]
     var secondPoints = SecondPoints()
-    private var apps = Interner()
-    private var appleAppIDs = Interner()
-    /// Slots in use, forgotten keys' included.
-    private var slots = 0
-    package private(set) var count = 0
 
     package init() {}
 
+    package var count: Int { table.count }
+    /// Keys whose record does not fit, and lies beside the table.
+    package var oddCount: Int { table.oddCount }
+
     /// Changes nothing; mutating, so that it works in place: a ledger that is only read is copied, with all its counts.
     package mutating func lookup(_ key: KeyID) -> Lookup {
-        guard let slot = find(key) else { return .unknown }
+        guard let slot = table.find(key) else { return .unknown }
         guard let key = publicKey(at: slot) else { return .unusable }
         // A point is kept only while its key is: see ``setSecond(_:of:publicKey:)``.
         return .key(key, second: secondPoints.isEmpty ? nil : secondPoints[slot])
     }
 
-    package subscript(key: KeyID) -> KeyRecord? { find(key).map { record(at: $0) } }
+    package subscript(key: KeyID) -> KeyRecord? { table.find(key).map { record(at: $0, forRequestOf: nil) } }
 
     /// The record for judging a request: the last request is left out unless its value had this digest. With any other
     /// the request is not a duplicate, whatever its id, which need not be unpacked. Mutating like ``lookup(_:)``.
     package mutating func record(_ key: KeyID, forRequestOf digest: Digest) -> KeyRecord? {
-        guard let slot = find(key) else { return nil }
-        let (segment, place) = Self.split(slot)
-        // Here and not by a method of the ledger, which would copy it.
-        let entry = segments[segment][place]
-        let longID = entry.flags.contains(.longID) ? longIDs[slot] : nil
-        var record = KeyRecord(
-            entry,
-            app: apps.text(entry.app),
-            appleAppID: appleAppIDs.text(entry.appleAppID),
-            last: entry.valueDigest == digest ? LastRequest(entry, longID: longID) : nil
-        )
-        if !skipped.isEmpty { record.skipped = skipped[slot] ?? 0 }
-        return record
+        table.find(key).map { record(at: $0, forRequestOf: digest) }
     }
 
-    /// - Parameter unlessLower: a present record with a higher counter stays, and counters that either record has used
-    ///   are used.
-    package mutating func set(_ key: KeyID, _ record: KeyRecord, unlessLower: Bool = false) {
-        let entry = pack(key, record)
-        let id = record.lastRequest?.id
-        let longID = entry.flags.contains(.longID) ? id : nil
-        put(entry, longID: longID, skipped: record.skipped, unlessLower: unlessLower)
+    /// - Parameter isReadBack: a present record with a higher counter stays, and counters that either record has used are
+    ///   used: no writer lowers a counter, but a record may be delivered late. Of a later registration the new record
+    ///   counts, and the higher counter stays: a key that was forgotten may attest again while compaction takes the
+    ///   tombstone.
+    package mutating func set(_ key: KeyID, _ record: KeyRecord, isReadBack: Bool = false) {
+        let fingerprint = KeyFingerprint(key)
+        let content = content(key, fingerprint, record)
+        put(key, fingerprint, content, registeredAt: record.registeredAt, record.counters, isReadBack: isReadBack)
     }
 
-    /// Sets a record from the bytes that ``LedgerCodec`` writes; a present one with a higher counter stays.
+    /// Sets a record that is read back from the bytes that ``LedgerCodec`` writes. On the topic 64 bytes are a point that
+    /// was checked to be the key ID's own: it is not hashed again, which would double the time of a restore.
     ///
     /// - Parameter value: where the record's value lies in `bytes`.
     /// - Returns: false, and nothing is set, for bytes of any other form: the general decoder reads those.
     mutating func setPlain(_ key: KeyID, _ bytes: Span<UInt8>, in value: Range<Int>) -> Bool {
-        guard let record = PlainKeyRecord(bytes, in: value),
-            let apple = appleAppIDs.number(of: bytes.extracting(record.appleAppID))
-        else { return false }
-        var app: UInt32 = 0
-        if let name = record.app {
-            guard let number = apps.number(of: bytes.extracting(name)) else { return false }
-            app = number
+        guard let record = PlainKeyRecord(bytes, in: value), let profile = profile(of: record, bytes) else {
+            return false
         }
-        let entry = LedgerEntry(key, record, app: app, appleAppID: apple)
-        put(entry, longID: nil, skipped: record.skipped, unlessLower: true)
+        var (last, requestID): (LedgerEntry.Last?, ExactText?)
+        if let (id, digest, issuedAt, expiresAt) = record.last {
+            let packed = PackedID(bytes.extracting(id), &profiles.topics)
+            if packed == nil {
+                requestID = ExactText(validating: id.map { bytes[$0] })
+                if requestID == nil { return false }
+            }
+            last = .init(id: packed ?? .other, valueDigest: digest, issuedAt: issuedAt, expiresAt: expiresAt)
+        }
+        let counters = KeyCounters(highest: record.counter, skipped: record.skipped, unseen: record.unseen)
+        let (fingerprint, registeredAt) = (KeyFingerprint(key), EvaluationTime(milliseconds: record.registeredAt))
+        guard
+            let entry = LedgerEntry(
+                fingerprint,
+                P256PublicKey(uncheckedX: record.x, y: record.y),
+                nonce: record.nonce,
+                last: last,
+                registeredAt: registeredAt,
+                issued: record.issued,
+                risk: record.risk,
+                counters: counters,
+                profile: profile
+            )
+        else { return false }
+        let content = LedgerTable.Content(entry: entry, requestID: requestID)
+        put(key, fingerprint, content, registeredAt: registeredAt, counters, isReadBack: true)
         return true
     }
 
-    private mutating func put(_ entry: LedgerEntry, longID: ExactText?, skipped bits: UInt64, unlessLower: Bool) {
-        guard let slot = slot(of: entry.keyID) else { return add(entry, longID: longID, skipped: bits) }
-        let (segment, place) = Self.split(slot)
-        let isForgotten = segments[segment][place].flags.contains(.forgotten)
-        let isJoined = unlessLower && !isForgotten
-        let present = segments[segment][place].counter
-        setSkipped(slot, isJoined ? joined(bits, of: entry.counter, at: slot, present) : bits)
-        if isJoined, present > entry.counter { return }
-        var entry = entry
-        if isJoined, present == entry.counter { entry.unseen = max(entry.unseen, segments[segment][place].unseen) }
-        if isForgotten { count += 1 }
-        if longID != nil || !longIDs.isEmpty { longIDs[slot] = longID }
-        if !secondPoints.isEmpty, publicKey(at: slot) != entry.publicKey { secondPoints.remove(slot) }
-        segments[segment][place] = entry
+    private mutating func profile(of record: PlainKeyRecord, _ bytes: Span<UInt8>) -> UInt16? {
+        let (apple, environment) = (
+            bytes.extracting(record.appleAppID), record.isProduction ? Environment.production : .development
+        )
+        guard let app = record.app else {
+            return profiles.number(app: nil, appleAppID: apple, environment, category: record.category)
+        }
+        return profiles.number(
+            app: bytes.extracting(app),
+            appleAppID: apple,
+            environment,
+            category: record.category
+        )
     }
 
-    private func joined(_ bits: UInt64, of counter: UInt32, at slot: UInt32, _ present: UInt32) -> UInt64 {
-        if bits == 0, skipped.isEmpty { return 0 }
-        let known = KeyCounters(highest: present, skipped: skipped[slot] ?? 0)
-        return known.joined(KeyCounters(highest: counter, skipped: bits)).skipped
+    private mutating func put(
+        _ key: KeyID,
+        _ fingerprint: KeyFingerprint,
+        _ content: consuming LedgerTable.Content,
+        registeredAt: EvaluationTime,
+        _ counters: KeyCounters,
+        isReadBack: Bool
+    ) {
+        guard let slot = table.find(key, fingerprint) else {
+            return setSkipped(table.insert(key, fingerprint, content), counters.skipped)
+        }
+        var counters = counters
+        if isReadBack {
+            let present = history(at: slot)
+            let isLower = counters.highest < present.counters.highest
+            // Of two registrations neither knows what the other has not seen.
+            let unseen = max(present.counters.unseen, counters.unseen)
+            counters = present.counters.joined(counters)
+            if isLower {
+                guard present.registeredAt < registeredAt.milliseconds else {
+                    return setSkipped(slot, counters.skipped)
+                }
+                counters = KeyCounters(highest: counters.highest, skipped: counters.skipped, unseen: unseen)
+            }
+            content.entry.set(counters)
+            content.odd?.counters = counters
+        }
+        setSkipped(slot, counters.skipped)
+        let point = secondPoints.isEmpty ? nil : publicKey(at: slot)
+        table.replace(slot, key, content)
+        if !secondPoints.isEmpty, publicKey(at: slot) != point { secondPoints.remove(slot) }
+    }
+
+    private func history(at slot: UInt32) -> (registeredAt: Int64, counters: KeyCounters) {
+        let bits = skipped.isEmpty ? 0 : skipped[slot] ?? 0
+        if let odd = table.oddRecord(slot) {
+            let counters = KeyCounters(highest: odd.counter, skipped: bits, unseen: odd.unseen)
+            return (odd.registeredAt.milliseconds, counters)
+        }
+        return table.with(slot) { entry in
+            (entry.registeredAt, KeyCounters(highest: entry.counter, skipped: bits, unseen: entry.unseen))
+        }
     }
 
     private mutating func setSkipped(_ slot: UInt32, _ bits: UInt64) {
         if bits != 0 { skipped[slot] = bits } else if !skipped.isEmpty { skipped[slot] = nil }
     }
 
-    private mutating func add(_ entry: LedgerEntry, longID: ExactText?, skipped bits: UInt64) {
-        precondition(slots < Int(UInt32.max) - 1, "a ledger holds at most 2^32 − 2 keys")
-        let slot = UInt32(slots)
-        let (segment, _) = Self.split(slot)
-        if segment == segments.count {
-            segments.append([])
-            segments[segment].reserveCapacity(Self.segmentCount)
-        }
-        segments[segment].append(entry)
-        index.insert(entry.keyID, slot: slot)
-        if let longID { longIDs[slot] = longID }
-        setSkipped(slot, bits)
-        slots += 1
-        count += 1
-    }
-
     package mutating func remove(_ key: KeyID) {
-        guard let slot = find(key) else { return }
-        let (segment, place) = Self.split(slot)
-        segments[segment][place].forget()
-        longIDs[slot] = nil
+        guard let slot = table.remove(key) else { return }
         setSkipped(slot, 0)
         secondPoints.remove(slot)
-        count -= 1
     }
 
-    /// Every key with its record, in order of first insertion.
+    /// Every key with its record, in any order.
     package func forEach(_ body: (KeyID, KeyRecord) throws -> Void) rethrows {
-        for slot in 0..<UInt32(slots) {
-            let (segment, place) = Self.split(slot)
-            if segments[segment][place].flags.contains(.forgotten) { continue }
-            try body(segments[segment][place].keyID, record(at: slot))
-        }
+        try table.forEach { key, slot in try body(key, record(at: slot, forRequestOf: nil)) }
     }
 
     func publicKey(at slot: UInt32) -> P256PublicKey? {
-        let (segment, place) = Self.split(slot)
-        return segments[segment][place].publicKey
+        if let odd = table.oddRecord(slot) { return odd.publicKey }
+        return table.publicKey(slot)
     }
 
-    private static func split(_ slot: UInt32) -> (Int, Int) { (Int(slot) / segmentCount, Int(slot) % segmentCount) }
-
-    func find(_ key: KeyID) -> UInt32? {
-        guard let slot = slot(of: key) else { return nil }
-        let (segment, place) = Self.split(slot)
-        return segments[segment][place].flags.contains(.forgotten) ? nil : slot
-    }
-
-    private func slot(of key: KeyID) -> UInt32? {
-        index.find(key) { slot in
-            let (segment, place) = Self.split(slot)
-            return segments[segment][place].keyID == key
-        }
-    }
+    func find(_ key: KeyID) -> UInt32? { table.find(key) }
 }
 
 extension KeyLedger {
-    private func record(at slot: UInt32) -> KeyRecord {
-        let (segment, place) = Self.split(slot)
-        let entry = segments[segment][place]
-        var record = KeyRecord(
-            entry,
-            app: apps.text(entry.app),
-            appleAppID: appleAppIDs.text(entry.appleAppID),
-            last: LastRequest(entry, longID: entry.flags.contains(.longID) ? longIDs[slot] : nil)
-        )
-        record.skipped = skipped[slot] ?? 0
+    /// - Parameter digest: of the request that is judged; nil = the last request is wanted in any case.
+    private func record(at slot: UInt32, forRequestOf digest: Digest?) -> KeyRecord {
+        if var odd = table.oddRecord(slot) {
+            if let digest, odd.lastRequest?.valueDigest != digest { odd.lastRequest = nil }
+            odd.skipped = skipped[slot] ?? 0
+            return odd
+        }
+        var record = table.with(slot) { entry in
+            let profile = profiles[entry.profile]
+            let isAsked = digest.map { entry.valueDigest == $0 } ?? true
+            return KeyRecord(
+                publicKey: entry.publicKey,
+                counter: entry.counter,
+                app: profiles.app(profile),
+                appleAppID: profiles.appleAppID(profile),
+                environment: profile.environment,
+                validationCategory: profile.category,
+                registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
+                nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
+                issued: entry.issued,
+                lastRequest: isAsked ? entry.last.map { lastRequest($0, at: slot) } : nil,
+                risk: entry.risk
+            )
+        }
+        record.unseen = table.with(slot) { $0.unseen }
+        if !skipped.isEmpty { record.skipped = skipped[slot] ?? 0 }
         return record
     }
 
-    private mutating func pack(_ key: KeyID, _ record: KeyRecord) -> LedgerEntry {
-        var flags: LedgerEntry.Flags = []
-        if record.publicKey != nil { flags.insert(.usableKey) }
-        if record.environment == .production { flags.insert(.production) }
-        if record.nonce != nil { flags.insert(.nonce) }
-        if record.issued != nil { flags.insert(.issued) }
-        if record.validationCategory != nil { flags.insert(.category) }
-        // As no id is packed.
-        var packedID: LedgerEntry.InlineID = (0, 0, 0, 0, 0)
-        if let last = record.lastRequest {
-            flags.insert(.lastRequest)
-            let utf8 = last.id.utf8
-            if utf8.count <= LedgerEntry.inlineIDBytes {
-                packedID = LedgerEntry.pack(utf8.span)
-            } else {
-                flags.insert(.longID)
-            }
-        }
-        guard let apple = appleAppIDs.number(of: record.appleAppID),
-            let app = record.app.map({ apps.number(of: $0) }) ?? 0
-        else { preconditionFailure("more than 16 million different apps in one ledger") }
-        return LedgerEntry(
-            keyID: key,
-            x: record.publicKey?.x ?? key.digest,
-            y: record.publicKey?.y ?? key.digest,
-            nonce: record.nonce ?? key.digest,
-            valueDigest: record.lastRequest?.valueDigest ?? key.digest,
-            requestID: packedID,
-            registeredAt: record.registeredAt.milliseconds,
-            issued: (record.issued?.notBefore.milliseconds ?? 0, record.issued?.serial ?? 0),
-            tokenTimes: (record.lastRequest?.issuedAt ?? 0, record.lastRequest?.expiresAt ?? 0),
-            risk: record.risk,
-            counter: record.counter,
-            unseen: record.unseen,
-            category: record.validationCategory ?? 0,
-            app: app,
-            appleAppID: apple,
-            flags: flags
+    private func lastRequest(_ last: LedgerEntry.Last, at slot: UInt32) -> LastRequest {
+        LastRequest(
+            id: last.id.bytes(profiles.topics).flatMap { ExactText(validating: $0) } ?? table.requestID(slot) ?? "",
+            valueDigest: last.valueDigest,
+            issuedAt: last.issuedAt,
+            expiresAt: last.expiresAt
         )
+    }
+
+    private mutating func content(
+        _ key: KeyID,
+        _ fingerprint: KeyFingerprint,
+        _ record: KeyRecord
+    ) -> LedgerTable.Content {
+        let id = record.lastRequest.map { PackedID($0.id.utf8.span, &profiles.topics) ?? .other }
+        let last = record.lastRequest.map { request in
+            LedgerEntry.Last(
+                id: id ?? .other,
+                valueDigest: request.valueDigest,
+                issuedAt: request.issuedAt,
+                expiresAt: request.expiresAt
+            )
+        }
+        guard let point = record.publicKey, KeyID(of: point) == key, let profile = profile(of: record),
+            let entry = LedgerEntry(
+                fingerprint,
+                point,
+                nonce: record.nonce,
+                last: last,
+                registeredAt: record.registeredAt,
+                issued: record.issued,
+                risk: record.risk,
+                counters: record.counters,
+                profile: profile
+            )
+        else { return .init(entry: LedgerEntry(odd: fingerprint), odd: record.withoutUnusableKey) }
+        return .init(entry: entry, requestID: id?.form == .other ? record.lastRequest?.id : nil)
+    }
+
+    private mutating func profile(of record: KeyRecord) -> UInt16? {
+        let (apple, category) = (record.appleAppID.utf8, record.validationCategory)
+        guard let app = record.app?.utf8 else {
+            return profiles.number(app: nil, appleAppID: apple.span, record.environment, category: category)
+        }
+        return profiles.number(app: app.span, appleAppID: apple.span, record.environment, category: category)
     }
 }
 
 extension KeyRecord {
-    fileprivate init(_ entry: LedgerEntry, app: String?, appleAppID: String?, last: LastRequest?) {
-        self.init(
-            publicKey: entry.publicKey,
-            counter: entry.counter,
-            app: app,
-            appleAppID: appleAppID ?? "",
-            environment: entry.flags.contains(.production) ? .production : .development,
-            validationCategory: entry.flags.contains(.category) ? entry.category : nil,
-            registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
-            nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
-            issued: entry.flags.contains(.issued)
-                ? IssueTime(notBefore: EvaluationTime(milliseconds: entry.issued.0), serial: entry.issued.1) : nil,
-            lastRequest: last,
-            risk: entry.risk
-        )
-        unseen = entry.unseen
-    }
-}
-
-extension LastRequest {
-    /// - Parameter longID: for an entry whose id does not fit in it.
-    fileprivate init?(_ entry: LedgerEntry, longID: ExactText?) {
-        guard entry.flags.contains(.lastRequest) else { return nil }
-        let id = entry.flags.contains(.longID) ? longID : ExactText(validating: entry.inlineID)
-        self.init(
-            id: id ?? "",
-            valueDigest: entry.valueDigest,
-            issuedAt: entry.tokenTimes.0,
-            expiresAt: entry.tokenTimes.1
-        )
+    /// Only the ledger topic keeps bytes that are not a point.
+    fileprivate var withoutUnusableKey: KeyRecord {
+        var record = self
+        record.unusableKey = []
+        return record
     }
 }

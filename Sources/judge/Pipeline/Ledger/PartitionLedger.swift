@@ -39,8 +39,7 @@ package struct PartitionLedger: Sendable {
     /// Applies one record of the ledger topic.
     package mutating func apply(_ change: LedgerChange) {
         switch change {
-        // No writer lowers a counter: such a record was delivered late.
-        case .key(let id, let record): keys.set(id, record, unlessLower: true)
+        case .key(let id, let record): keys.set(id, record, isReadBack: true)
         case .keyForgotten(let id): keys.remove(id)
         case .challenge(let id, let consumed): challenges.insert(id, consumed)
         case .challengeForgotten(let id): challenges.remove(id)

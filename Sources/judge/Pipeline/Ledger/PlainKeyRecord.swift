@@ -5,13 +5,6 @@ internal import Streams
 /// A key's record in the very bytes that ``LedgerCodec`` writes today: the fields in order, the shortest heads, 64 bytes
 /// of a point, a request id that an entry holds. Every other form is left to the general decoder.
 struct PlainKeyRecord {
-    struct Last {
-        let requestID: LedgerEntry.InlineID
-        let valueDigest: Digest
-        let issuedAt: UInt32
-        let expiresAt: UInt32
-    }
-
     private(set) var x = Digest(words: (0, 0, 0, 0))
     private(set) var y = Digest(words: (0, 0, 0, 0))
     private(set) var counter: UInt32 = 0
@@ -22,7 +15,8 @@ struct PlainKeyRecord {
     private(set) var category: UInt32?
     private(set) var registeredAt: Int64 = 0
     private(set) var nonce: Digest?
-    private(set) var last: Last?
+    /// The last request; of its ID, where it lies.
+    private(set) var last: (id: Range<Int>, valueDigest: Digest, issuedAt: UInt32, expiresAt: UInt32)?
     private(set) var issued: IssueTime?
     private(set) var risk: RiskMetric?
     private(set) var skipped: UInt64 = 0
@@ -81,11 +75,10 @@ struct PlainKeyRecord {
     private mutating func readHistory(_ bytes: Span<UInt8>, _ reader: inout PlainReader) -> Bool {
         if reader.skip(9, bytes) {
             guard reader.head(.array, bytes) == 4, let id = reader.string(.text, bytes),
-                let requestID = LedgerEntry.pack(validating: bytes.extracting(id)),
                 let valueDigest = Self.digest(bytes, &reader),
                 let issuedAt = reader.word(bytes), let expiresAt = reader.word(bytes)
             else { return false }
-            last = Last(requestID: requestID, valueDigest: valueDigest, issuedAt: issuedAt, expiresAt: expiresAt)
+            last = (id, valueDigest, issuedAt, expiresAt)
         }
         if reader.skip(10, bytes) {
             guard reader.head(.array, bytes) == 2, let notBefore = Self.time(bytes, &reader),
