@@ -45,7 +45,7 @@ extension Command {
             console.print("the ledger has no such key: it was not attested here, or was forgotten")
             return ExitCode.failed
         }
-        let view = KeyView(registry: configuration.registry)
+        let view = KeyView(registry: configuration.registry, keys: configuration.keys)
         console.print(findings.map(view.text).joined(separator: "\n\n"))
         return ExitCode.done
     }
@@ -54,6 +54,7 @@ extension Command {
 /// A key of the ledger as a terminal shows it.
 struct KeyView {
     let registry: Registry
+    var keys = KeySettings()
 
     func text(_ finding: KeyLookup.Finding) -> String {
         var table = TextTable()
@@ -61,6 +62,7 @@ struct KeyView {
         table.add("partition", "\(finding.partition)")
         if let record = finding.record {
             add(record, finding.streamTime, to: &table)
+            addUse(of: record, finding.mark, to: &table)
         } else {
             table.add("record", "none")
         }
@@ -79,6 +81,13 @@ struct KeyView {
         if record.publicKey == nil { table.add("public key", "unusable: each assertion is key-invalid") }
         table.add("risk metric", record.risk.map { risk($0, streamTime) } ?? "not known")
         table.add("last accepted request", record.lastRequest.map(request) ?? "none")
+    }
+
+    private func addUse(of record: KeyRecord, _ mark: PartitionMark?, to table: inout TextTable) {
+        guard keys.expire, let use = record.use(by: mark) else { return }
+        let hasEnded = mark?.streamTime.map { keys.hasEnded(use, at: $0) } ?? false
+        let end = EvaluationTime(milliseconds: use.milliseconds + keys.expireAfterMilliseconds)
+        table.add("last use", "\(Self.time(use)), \(hasEnded ? "ended" : "ends") \(Self.time(end))")
     }
 
     private func label(_ name: String) -> String {

@@ -94,6 +94,13 @@ struct LedgerCodecTests {
         return record
     }
 
+    /// With a thirteenth: its last use, which is noted while keys end.
+    private static var used: KeyRecord {
+        var record = issued
+        record.lastUse = 1_790_000_000
+        return record
+    }
+
     static let id = KeyID(digest(1))
     private static let consumed = ConsumedID(expiresAt: time(1_000), request: digest(0xB2))
     private static let consumedValue: [UInt8] =
@@ -115,6 +122,7 @@ struct LedgerCodecTests {
         key("a key", full, fullValue), key("a key whose last attestation's issue is known", issued, issuedValue),
         key("a key with a risk metric", rated, adding([0x0B, 0x82, 0x19, 0x01, 0x2C, 0x1A, 0x6A, 0xB1, 0x3B, 0x80])),
         key("a key that has skipped counters", skipped, adding([0x0C, 0x05])),
+        key("a key with its last use", used, adding([0x0D, 0x1A, 0x6A, 0xB1, 0x3B, 0x80])),
         key("a key with unseen counters", unseen, adding([0x0E, 0x07])),
         key("a key of which little is known", bare, [0xA6, 0, 1, 1, 0x42, 9, 9, 2, 0, 4, 0x60, 5, 0, 7, 0x20]),
         Case("a forgotten key", .keyForgotten(id), [1] + bytes(1), nil),
@@ -123,6 +131,11 @@ struct LedgerCodecTests {
         Case("a token", .token(digest(3), consumed), [3] + bytes(3), consumedValue),
         Case("a forgotten token", .tokenForgotten(digest(3)), [3] + bytes(3), nil),
         mark("a stream time", PartitionMark(streamTime: time(500)), [0xA2, 0, 1, 1, 0x19, 0x01, 0xF4]),
+        mark(
+            "a stream time and since when uses are noted",
+            PartitionMark(streamTime: time(500), usesSince: time(23)),
+            [0xA3, 0, 1, 1, 0x19, 0x01, 0xF4, 6, 0x17]
+        ),
         mark(
             "a stream time and what was applied",
             PartitionMark(streamTime: time(23), appliedOffset: 24),

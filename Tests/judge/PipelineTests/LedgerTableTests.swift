@@ -55,7 +55,7 @@ struct LedgerTableTests {
             if round >= 10 { #expect(ledger.find(key).map { $0 <= 10 } ?? false) }
             if round < 10 { continue }
             ledger.remove(key)
-            #expect(ledger[key] == nil && ledger.count == 10)
+            #expect(ledger[key] == nil && ledger.count == 10 && ledger.table.index.used.reduce(0, +) == 10)
         }
     }
 

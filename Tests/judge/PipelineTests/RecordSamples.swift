@@ -66,6 +66,7 @@ struct RecordSamples {
         }
         if chance(3) { record.counters = KeyCounters(highest: record.counter, skipped: random.next()) }
         if chance(5) { record.unseen = chance(2) ? KeyCounters.allUnseen : .random(in: 1...64, using: &random) }
+        if chance(3) { record.lastUse = UInt32(truncatingIfNeeded: number()) }
         if record.publicKey == nil { record.unusableKey = random.bytes(Int.random(in: 0..<70, using: &random)) }
         guard !chance(4) else { return record }
         record.lastRequest = LastRequest(
@@ -89,6 +90,7 @@ struct RecordSamples {
     private mutating func mark() -> PartitionMark {
         var mark = PartitionMark(streamTime: time(), appliedOffset: number(), group: random.bytes(3))
         mark.position.partitions = chance(3) ? nil : Int32.random(in: -100...100, using: &random)
+        mark.usesSince = chance(2) ? time() : nil
         mark.position.writer = chance(2) ? random.bytes(5) : nil
         return mark
     }

@@ -31,7 +31,7 @@ struct RiskVersionTests {
         throws
     {
         let known = try Self.value(Self.rated)
-        let later = [known[0] + 1] + known.dropFirst() + [0x0D, 0x82, 0x01, 0x02]
+        let later = [known[0] + 1] + known.dropFirst() + [0x0F, 0x82, 0x01, 0x02]
         let isPlain = [later, known].map { PlainKeyRecord($0.span, in: $0.indices) != nil }
         #expect(isPlain == [false, true], "the fast decoder leaves it")
         let record = try #require(try LedgerCodecTests.decoded(later))

@@ -33,6 +33,33 @@ struct KeyMergeTests {
         #expect(KeyMerge(open, into: Self.imported(Self.record(7))) == .unchanged)
     }
 
+    @Test func `a new key without a use is used by its import where uses are noted, and no other is`() {
+        let time = EvaluationTime(seconds: 1_790_000_000)
+        #expect(Self.record(7).used(at: nil).lastUse == 0 && Self.record(7).used(at: time).lastUse == 1_790_000_000)
+        let noted = Self.record(7) { $0.lastUse = 5 }
+        #expect(noted.used(at: time).lastUse == 5)
+        let exchanged = Self.record(7) {
+            $0.lastRequest = LastRequest(id: "r", valueDigest: SHA256.hash([]), issuedAt: 9, expiresAt: 10)
+        }
+        #expect(exchanged.used(at: time).lastUse == 0, "its token says when")
+    }
+
+    @Test func `an export leaves out what has ended by its partition's mark`() {
+        var settings = KeySettings()
+        let mark = PartitionMark(streamTime: EvaluationTime(seconds: 1_000), usesSince: EvaluationTime(seconds: 950))
+        func kept(_ seconds: Int64, _ mark: PartitionMark) -> [UInt32] {
+            var keys = StoredKeys()
+            for (number, lastUse) in [0, 800, 899, 901].enumerated() as EnumeratedSequence<[UInt32]> {
+                keys.set(KeyID(SHA256.hash([UInt8(number)])), Self.record(7) { $0.lastUse = lastUse })
+            }
+            settings.expireAfterMilliseconds = seconds * 1000
+            keys.removeEnded(settings, by: mark)
+            return keys.ids.compactMap { keys[$0]?.lastUse }.sorted()
+        }
+        #expect(kept(100, mark) == [0, 901] && kept(0, mark) == [0, 800, 899, 901])
+        #expect(kept(20, mark) == [] && kept(100, PartitionMark()) == [0, 800, 899, 901])
+    }
+
     @Test(arguments: [(5, 6, 6), (5, 5, nil), (5, 4, nil), (UInt32.max, 0, nil), (0, 1, 1)])
     func `a counter only rises`(stored: UInt32, imported: UInt32, written: UInt32?) {
         let merge = KeyMerge(Self.record(imported), into: Self.record(stored))

@@ -125,6 +125,17 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
         }
     }
 
+    @Test func `a last use is read and written, and of two the later one counts`() throws {
+        var (earlier, later) = (try decode("{\(required)}"), try decode("{\(required),\"lastUse\":1790000000}"))
+        #expect(later.lastUse == 1_790_000_000 && KeySamples.file([later]).hasSuffix(",\"lastUse\":1790000000}\n"))
+        #expect(ImportedKey(later.keyID, KeyTable.record(of: later)).lastUse == 1_790_000_000)
+        earlier.lastUse = 1_800_000_000
+        for lines in [[earlier, later], [later, earlier]] {
+            let record = KeyTable.record(of: lines[1], after: KeyTable.record(of: lines[0]))
+            #expect(record.lastUse == 1_800_000_000)
+        }
+    }
+
     @Test func `of two lines for one key what either has used is used`() throws {
         var (earlier, later) = (try decode("{\(required)}"), try decode("{\(required)}"))
         (earlier.counter, earlier.skippedCounters) = (9, [4, 6, 8])
@@ -159,6 +170,8 @@ private func decode(_ line: String) throws(KeysFile.Fault) -> ImportedKey { try 
             "{\(required),\"skippedCounters\":[0]}": skippedProblem,
             "{\(required),\"skippedCounters\":[-1]}": skippedProblem,
             "{\(required),\"skippedCounters\":[\"5\"]}": skippedProblem,
+            "{\(required),\"lastUse\":0}": "lastUse is not a time in seconds since 1970",
+            "{\(required),\"lastUse\":4294967296}": "lastUse is not a time in seconds since 1970",
             "{\(required),\"unseenCounters\":0}": unseenProblem,
             "{\(required),\"unseenCounters\":65}": unseenProblem,
             "{\(required),\"unseenCounters\":256}": unseenProblem,

@@ -47,6 +47,7 @@ import Testing
         #expect(configuration.anchors.receipt.map(\.pem) == [[0xFF, 0x00]])
         #expect(configuration.clock.maxAgeMilliseconds == 172_800_000)
         #expect(configuration.clock.maxAheadMilliseconds == 1500)
+        #expect(configuration.keys.expireAfterMilliseconds == 400 * 86_400_000)
         #expect(configuration.limits.valueBytes == 1000 && configuration.limits.headerBytes == 100)
         #expect(configuration.limits.clientDataBytes == 50 && configuration.limits.clientDataHashBytes == 32)
         #expect(configuration.limits.requestIDBytes == 64)
@@ -68,7 +69,7 @@ import Testing
          "sealingKeys": [{"id": "s1", "file": "s1"}, {"id": "s2", "file": "s2"}],
          "challenges": {"mode": "external", "ttl": "2m", "keys": [{"id": "c1", "file": "c1"}]},
          "anchors": {"attestation": ["root.pem"], "receipt": ["receipt.pem"]},
-         "clock": {"maxAge": "2d", "maxAhead": "1500ms"},
+         "clock": {"maxAge": "2d", "maxAhead": "1500ms"}, "keys": {"expireAfter": "400d"},
          "limits": {"valueBytes": 1000, "headerBytes": 100, "clientDataBytes": 50, "clientDataHashBytes": 32,
                     "requestIdBytes": 64},
          "batch": {"records": 5, "bytes": 6, "milliseconds": 7}, "lanes": 3, "engine": {},

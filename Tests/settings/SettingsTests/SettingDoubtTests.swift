@@ -26,6 +26,8 @@ struct SettingDoubtTests {
             #""gateway":{"verifierHeader":"X-Name","verifierNames":["a"],"trustedProxies":["::1"]}"#: nil,
             #""limits":{"valueBytes":1000}"#: "limits.valueBytes is below 12288",
             #""limits":{"valueBytes":12288}"#: nil,
+            #""keys":{"expireAfter":"365d"}"#: "keys.expireAfter is below 366d",
+            #""keys":{"expireAfter":"366d"}"#: nil, #""keys":{"expireAfter":"0s"}"#: nil,
             #""clock":{"maxAge":"1m"}"#: "clock.maxAge is below 10m", #""clock":{"maxAge":"10m"}"#: nil,
             #""challenges":{"ttl":"1s"}"#: "challenges.ttl is below 30s", #""challenges":{"ttl":"30s"}"#: nil,
             #""challenges":{"mode":"external","ttl":"1s"}"#: nil,

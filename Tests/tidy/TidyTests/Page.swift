@@ -4,7 +4,7 @@ struct Page: Sendable {
     /// As the root page lists them.
     static let names = [
         "attest-worker", "Start", "Installing", "ExactlyOnce", "ThreatModel", "FraudRisk", "Deployment", "Keys",
-        "KeysElsewhere", "Kafka", "TLS", "CloudKafka",
+        "KeysElsewhere", "KeysThatEnd", "Kafka", "TLS", "CloudKafka",
         "Logs", "Metrics", "Runbook", "Sizing", "Gateway", "AppleClients", "Backends", "Migrating", "Records",
         "Reasons", "Configuration", "CommandLine", "Changelog", "Architecture", "Decisions", "Promises", "Testing",
         "Contributing",

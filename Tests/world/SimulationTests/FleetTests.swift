@@ -14,6 +14,7 @@ struct FleetTests {
     private static let receipts = Result { try FleetTraffic(.imitated, keepsReceipts: true) }
     private static let tokens = Result { try FleetTraffic(.imitated, tokens: 0.5) }
     private static let windows = Result { try FleetTraffic(.imitated, window: 4) }
+    private static let ends = Result { try FleetTraffic(.imitated, ends: true) }
     private static let shards: UInt64 = 4
 
     /// A correct member always answers its group; a former leader's answers, and bytes damaged on disk, hold partitions.
@@ -98,6 +99,29 @@ struct FleetTests {
     ) async throws {
         let seeds = delivery == .exactlyOnce ? Self.seeds(48, per: 200) : Self.seeds(24, per: 100)
         try await campaign(try Self.windows.get(), delivery, seeds, nil, commands: 0.05)
+    }
+
+    @Test(arguments: [SimulationPlan.Delivery.exactlyOnce, .atLeastOnce])
+    func `keys that end are unknown to the same requests as in a calm run, and none in use is forgotten`(
+        delivery: SimulationPlan.Delivery
+    ) async throws {
+        let seeds = delivery == .exactlyOnce ? Self.seeds(48, per: 200) : Self.seeds(24, per: 100)
+        try await campaign(try Self.ends.get(), delivery, seeds, nil)
+    }
+
+    @Test func `keys among the requests end, and attest again`() throws {
+        var (ended, again) = (0, 0)
+        try Self.meet(Self.ends.get(), 32) { run, _ in
+            let results = run.outputs.filter { $0.stream == .results }
+            for ofKey in Dictionary(grouping: results, by: \.key).values {
+                let answers = try ofKey.map { try ReadResult($0).summary }
+                let known = answers.drop { $0 != "accepted" }
+                let unknown = known.drop { $0 != "unknown-key" }
+                if !unknown.isEmpty { ended += 1 }
+                if unknown.contains("accepted") { again += 1 }
+            }
+        }
+        #expect(ended > 30 && again > 10, "\(ended), \(again)")
     }
 
     @Test func `a ledger that an earlier export replaces opens nothing that was used before`() throws {

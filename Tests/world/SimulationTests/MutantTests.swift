@@ -7,6 +7,8 @@ import Testing
 /// Where the simulation looks for a planted bug, and once found one of its own.
 enum MutantCampaign: String, Sendable {
     case exactlyOnce, atLeastOnce, commands, commandsAtLeastOnce, receipts, receiptsAtLeastOnce, window
+    /// Keys end.
+    case ends, endsAtLeastOnce
     /// In a window of counters, a ledger that an earlier export replaces.
     case replaced
     /// Tokens of workers whose clocks are set again and again.
@@ -34,7 +36,7 @@ enum MutantCampaign: String, Sendable {
     private func change(_ plan: inout SimulationPlan) {
         switch self {
         case .exactlyOnce, .atLeastOnce, .commands, .commandsAtLeastOnce, .receipts, .receiptsAtLeastOnce: break
-        case .window, .replaced, .refreshers, .fencedRefreshers, .service: break
+        case .window, .replaced, .ends, .endsAtLeastOnce, .refreshers, .fencedRefreshers, .service: break
         case .clocks: plan.clocks = 0.02
         case .restarted:
             (plan.clocks, plan.stops, plan.batchRecords) = (0.05, 0.01, 1 + plan.batchRecords % 3)
@@ -52,7 +54,7 @@ enum MutantCampaign: String, Sendable {
     }
 
     private func fleets() throws -> FleetCampaign {
-        let isLoose = [.atLeastOnce, .commandsAtLeastOnce, .receiptsAtLeastOnce].contains(self)
+        let isLoose = [.atLeastOnce, .commandsAtLeastOnce, .receiptsAtLeastOnce, .endsAtLeastOnce].contains(self)
         let delivery: SimulationPlan.Delivery = isLoose ? .atLeastOnce : .exactlyOnce
         if self == .receipts || self == .receiptsAtLeastOnce {
             return try .receipts(FleetTraffic(.imitated, keepsReceipts: true), delivery: delivery)
@@ -62,7 +64,8 @@ enum MutantCampaign: String, Sendable {
         let traffic = try FleetTraffic(
             .imitated,
             window: hasWindow ? 4 : 0,
-            tokens: self == .clocks || self == .restarted ? 0.5 : 0
+            tokens: self == .clocks || self == .restarted ? 0.5 : 0,
+            ends: self == .ends || self == .endsAtLeastOnce
         )
         return try FleetCampaign(traffic, delivery: delivery, commands: hasCommands ? 0.25 : 0)
     }

@@ -10,6 +10,8 @@ struct BatchState {
     // Keys may lie in another ledger than the rest (in replay).
     private var views = LedgerViews()
     private var clock = StreamClock()
+    /// The last key that has ended, and its last use; nil = none did with the present record.
+    private(set) var ended: (key: KeyID, use: EvaluationTime)?
     private var remembered: [Int32: (end: Int64, count: Int)] = [:]
 
     init(_ overlay: LedgerOverlay, settings: PipelineSettings, ledger: @escaping (Int32) -> PartitionLedger?) {
@@ -17,7 +19,10 @@ struct BatchState {
     }
 
     /// Moves the partition's stream time on; the new time counts from then on.
-    mutating func note(_ record: DecodedRecord) { clock.note(record) }
+    mutating func note(_ record: DecodedRecord) {
+        ended = nil
+        clock.note(record)
+    }
 
     /// The highest evaluation time of a partition so far, the present record's included.
     mutating func streamTime(of partition: Int32) -> EvaluationTime {
@@ -35,15 +40,34 @@ struct BatchState {
     /// The key's record as a request with a value of this digest needs it: see ``KeyLedger/record(_:forRequestOf:)``.
     mutating func key(_ id: KeyID, on partition: Int32, forRequestOf digest: Digest) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
-        if let changed = overlay[number, id] { return changed }
-        return views.record(id, forRequestOf: digest, on: number, ledger)
+        if let changed = overlay[number, id] { return changed.flatMap { alive($0, id, on: partition) } }
+        return views.record(id, forRequestOf: digest, on: number, ledger).flatMap { alive($0, id, on: partition) }
     }
 
     /// The key's whole record, its last request included.
-    func wholeKey(_ id: KeyID, on partition: Int32) -> KeyRecord? {
+    mutating func wholeKey(_ id: KeyID, on partition: Int32) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
-        if let changed = overlay[number, id] { return changed }
-        return ledger(number)?.keys[id]
+        if let changed = overlay[number, id] { return changed.flatMap { alive($0, id, on: partition) } }
+        return ledger(number)?.keys[id].flatMap { alive($0, id, on: partition) }
+    }
+
+    /// A key that has ended is unknown, whether it is in memory still or not, and is forgotten with the batch: no outcome
+    /// depends on batches, or on how far the ledger was looked through.
+    private mutating func alive(_ record: consuming KeyRecord, _ id: KeyID, on partition: Int32) -> KeyRecord? {
+        guard settings.keys.expire else { return record }
+        let number = settings.ledgerPartition(partition)
+        let (keys, times, now) = (home(number), home(partition), streamTime(of: partition))
+        var issuedAt = record.lastRequest?.issuedAt ?? 0
+        if record.lastUse == 0, record.lastRequest == nil { issuedAt = views.ledgers[keys].keys.lastIssue(of: id) }
+        // Uses are noted from the first record on, however batches end.
+        let known = views.ledgers[times].streamTime
+        let since = views.ledgers[times].usesSince ?? max(known, clock.firstTime(of: partition) ?? known)
+        let use = KeySettings.use(record.lastUse, issuedAt: issuedAt, usesSince: since)
+        guard settings.keys.hasEnded(use, at: now) else { return record }
+        ended = use.map { (id, $0) }
+        overlay.forget(id, on: number)
+        overlay.noteEnded(record.app)
+        return nil
     }
 
     mutating func set(_ key: consuming KeyRecord, of id: KeyID, on partition: Int32) {
@@ -160,9 +184,9 @@ struct BatchState {
     /// Asked for before the array is read: it may grow.
     private mutating func home(_ partition: Int32) -> Int { views.place(of: partition, ledger) }
 
-    /// The overlay with the stream times and the expired ids.
+    /// The overlay with the stream times, the expired ids and the keys that have ended.
     mutating func finish() -> LedgerOverlay {
-        clock.write(into: &overlay, forgetsBans: !settings.sharesLedger, ledger: ledger)
+        clock.write(into: &overlay, settings, ledger: ledger)
         return overlay
     }
 }

@@ -18,6 +18,8 @@ package typealias Observer = @Sendable (Observation) -> Void
 /// The part of the state that concerns one record, as it was before the record.
 package struct StateBefore: Sendable {
     package internal(set) var key: KeyRecord?
+    /// The last use of a key that has ended; nil where the ledger has forgotten it already.
+    package internal(set) var endedUse: EvaluationTime?
     /// The record's own time included.
     package internal(set) var streamTime: EvaluationTime
     /// The earlier use of the request's challenge with its key.
@@ -43,6 +45,7 @@ extension AdmitStage {
         before.ban = state.ban(of: request.keyID, record.installationID, on: partition)
         if let keyID = request.keyID {
             before.key = state.key(keyID, on: partition, forRequestOf: record.valueDigest)
+            before.endedUse = state.ended?.use
             if let challenge = request.exchange?.challenge {
                 before.challenge = state.challenge(
                     ChallengeConsumption.id(challenge: challenge, keyID: keyID),

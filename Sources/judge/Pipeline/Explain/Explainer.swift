@@ -182,7 +182,8 @@ extension Explainer {
         if state.streamTime.milliseconds >= 0 { add("streamTime", .time(state.streamTime)) }
         guard observation.record.keyID != nil else { return fields }
         guard let key = state.key else {
-            add("key", .text("not in the ledger"))
+            add("key", .text(state.endedUse == nil ? "not in the ledger" : "ended, by keys.expireAfter"))
+            add("key.lastUse", state.endedUse.map { .time($0) })
             return fields
         }
         add("key.counter", .number(Int64(key.counter)))
@@ -190,6 +191,7 @@ extension Explainer {
             add("key.skippedCounters", .text(key.counters.skippedCounters.map { "\($0)" }.joined(separator: ", ")))
         }
         if key.unseen != 0 { add("key.unseenCounters", .text("\(key.unseen)")) }
+        if key.lastUse != 0 { add("key.lastUse", .time(EvaluationTime(seconds: Int64(key.lastUse)))) }
         add("key.app", .text(key.app ?? "none yet: imported without one"))
         add("key.appleAppId", .text(key.appleAppID))
         add("key.environment", .text(key.environment.rawValue))

@@ -14,8 +14,8 @@ package struct KeyLedger: Sendable {
         case key(P256PublicKey, second: P256SecondPoint? = nil)
     }
 
-    private var table = LedgerTable()
-    private var profiles = KeyProfiles()
+    private(set) var table = LedgerTable()
+    private(set) var profiles = KeyProfiles()
     /// The bits of ``KeyCounters/skipped`` where one is set: few keys have some, and none without a window.
     private var skipped: [UInt32: UInt64] = [:]
     var secondPoints = SecondPoints()
@@ -82,6 +82,7 @@ package struct KeyLedger: Sendable {
                 issued: record.issued,
                 risk: record.risk,
                 counters: counters,
+                lastUse: record.lastUse,
                 profile: profile
             )
         else { return false }
@@ -161,7 +162,7 @@ package struct KeyLedger: Sendable {
 
     /// Every key with its record, in any order.
     package func forEach(_ body: (KeyID, KeyRecord) throws -> Void) rethrows {
-        try table.forEach { key, slot in try body(key, record(at: slot, forRequestOf: nil)) }
+        try table.forEach(in: 0..<table.end) { key, slot in try body(key(), record(at: slot, forRequestOf: nil)) }
     }
 
     func publicKey(at slot: UInt32) -> P256PublicKey? {
@@ -197,7 +198,7 @@ extension KeyLedger {
                 risk: entry.risk
             )
         }
-        record.unseen = table.with(slot) { $0.unseen }
+        (record.unseen, record.lastUse) = table.with(slot) { ($0.unseen, $0.lastUse) }
         if !skipped.isEmpty { record.skipped = skipped[slot] ?? 0 }
         return record
     }
@@ -235,6 +236,7 @@ extension KeyLedger {
                 issued: record.issued,
                 risk: record.risk,
                 counters: record.counters,
+                lastUse: record.lastUse,
                 profile: profile
             )
         else { return .init(entry: LedgerEntry(odd: fingerprint), odd: record.withoutUnusableKey) }

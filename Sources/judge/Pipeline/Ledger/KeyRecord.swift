@@ -26,6 +26,8 @@ package struct KeyRecord: Hashable, Sendable {
     /// The time at which the leaf of the last accepted attestation was issued; nil = not known.
     package var issued: IssueTime?
     package var lastRequest: LastRequest?
+    /// When the last attestation or assertion was accepted, in seconds since 1970; 0 = not noted. See ``KeySettings``.
+    package var lastUse: UInt32 = 0
     /// The metric of the key's last receipt that Apple has exchanged; nil = not known.
     package var risk: RiskMetric? {
         get { riskCreatedAt == 0 ? nil : RiskMetric(riskValue, createdAt: riskCreatedAt) }

@@ -64,6 +64,7 @@ extension LedgerCodec {
 
     private static func mark(_ fields: Fields) throws(Fault) -> PartitionMark {
         var mark = PartitionMark(streamTime: try fields.optionalTime(1), appliedOffset: try fields.optionalNumber(2))
+        mark.usesSince = try fields.optionalTime(6)
         if let offset = mark.position.appliedOffset, offset < 0 { throw Fault(reason: "field 2 is not an offset") }
         if fields.has(3) { mark.position.group = try fields.bytes(3) }
         if fields.has(5) { mark.position.identity = try fields.bytes(5) }
@@ -128,6 +129,7 @@ extension LedgerCodec {
             risk: try fields.risk(11)
         )
         if record.publicKey == nil { record.unusableKey = point }
+        record.lastUse = UInt32(clamping: try fields.bits(13))
         let unseen = UInt8(clamping: try fields.bits(14))
         record.counters = KeyCounters(highest: counter, skipped: try fields.bits(12), unseen: unseen)
         return record

@@ -8,10 +8,10 @@ internal import Streams
 ///
 /// | record key | value |
 /// | --- | --- |
-/// | 01 ‖ key ID (32) | 1: X ‖ Y (64 bytes) or imported bytes that are not a key, 2: counter, 3: app (text, absent = unbound), 4: Apple App ID (text), 5: environment (0 development, 1 production), 6: validation category, 7: registered at, 8: nonce of the last attestation (32 bytes), 9: last accepted request = [request id (text), SHA-256 of the value, `iat`, `exp`] (seconds, 0 = no token), 10: when the leaf of the last attestation was issued = [notBefore, serial number], 11: risk metric = [metric, when its receipt was made (seconds)], 12: skipped counters that may still be used: bit i (1, 2, 4, …) stands for the counter less 1 + i, 14: how many counters above it may have been used unseen (255 = all; absent = none) |
+/// | 01 ‖ key ID (32) | 1: X ‖ Y (64 bytes) or imported bytes that are not a key, 2: counter, 3: app (text, absent = unbound), 4: Apple App ID (text), 5: environment (0 development, 1 production), 6: validation category, 7: registered at, 8: nonce of the last attestation (32 bytes), 9: last accepted request = [request id (text), SHA-256 of the value, `iat`, `exp`] (seconds, 0 = no token), 10: when the leaf of the last attestation was issued = [notBefore, serial number], 11: risk metric = [metric, when its receipt was made (seconds)], 12: skipped counters that may still be used: bit i (1, 2, 4, …) stands for the counter less 1 + i, 13: last use (seconds; written while `keys.expireAfter` is set), 14: how many counters above it may have been used unseen (255 = all; absent = none) |
 /// | 02 ‖ SHA-256(challenge ‖ key ID), or the code of an operator's command | 1: expires at, 2: SHA-256 that names the request |
 /// | 03 ‖ SHA-256(project ‖ `jti`) | 1: expires at, 2: SHA-256 that names the request |
-/// | 04 | 1: stream time, 2: the offset after the last applied request, 3: `group.id` (bytes), 4: delivery (0 transaction, 1 at least once, 2 at least once before the first committed offset), 5: identity of the ledger (16 random bytes, repeated in each mark), 7: transactional id of the writer (bytes), 8: number of partitions of the requests (0 = a move into the ledger has not ended, -N = its keys were moved away), 9: the move that wrote the mark (bytes); older versions wrote 1 only where ids were forgotten, 2 in at-least-once delivery only, and none of 3 to 5 and 7 to 9 |
+/// | 04 | 1: stream time, 2: the offset after the last applied request, 3: `group.id` (bytes), 4: delivery (0 transaction, 1 at least once, 2 at least once before the first committed offset), 5: identity of the ledger (16 random bytes, repeated in each mark), 6: stream time since which last uses are noted (while `keys.expireAfter` is set), 7: transactional id of the writer (bytes), 8: number of partitions of the requests (0 = a move into the ledger has not ended, -N = its keys were moved away), 9: the move that wrote the mark (bytes); older versions wrote 1 only where ids were forgotten, 2 in at-least-once delivery only, and none of 3 to 9 |
 /// | 05 ‖ app (UTF-8) | 1: start, 2: attestations admitted since |
 /// | 06 ‖ sealing key id (4) | 1: in use since |
 /// | 07 ‖ SHA-256(01 ‖ key ID, or 02 ‖ installation id) | 1: banned since, 2: kind (1 key, 2 installation), 3: until (absent = until it is lifted), 4: offset of the command's record; older versions know neither 3 nor 4, and keep the ban until it is lifted |
@@ -61,7 +61,8 @@ package enum LedgerCodec {
         let position = mark.position
         let optional = [
             mark.streamTime != nil, position.appliedOffset != nil, position.group != nil, position.delivery != nil,
-            position.identity != nil, position.writer != nil, position.partitions != nil, position.move != nil,
+            position.identity != nil, mark.usesSince != nil, position.writer != nil, position.partitions != nil,
+            position.move != nil,
         ]
         cbor.map(1 + optional.count { $0 })
         version(&cbor)
@@ -70,6 +71,7 @@ package enum LedgerCodec {
         if let group = position.group { bytes(3, group, &cbor) }
         if let delivery = position.delivery { number(4, Int64(delivery.rawValue), &cbor) }
         if let identity = position.identity { bytes(5, identity, &cbor) }
+        if let time = mark.usesSince { number(6, time.milliseconds, &cbor) }
         if let writer = position.writer { bytes(7, writer, &cbor) }
         if let partitions = position.partitions { number(8, Int64(partitions), &cbor) }
         if let move = position.move { bytes(9, move, &cbor) }
@@ -144,6 +146,7 @@ package enum LedgerCodec {
             cbor.unsigned(12)
             cbor.unsigned(record.skipped)
         }
+        if record.lastUse != 0 { number(13, Int64(record.lastUse), &cbor) }
         if record.unseen != 0 { number(14, Int64(record.unseen), &cbor) }
         return cbor.bytes
     }
@@ -151,7 +154,7 @@ package enum LedgerCodec {
     private static func optionalMembers(_ record: KeyRecord) -> Int {
         (record.app == nil ? 0 : 1) + (record.validationCategory == nil ? 0 : 1) + (record.nonce == nil ? 0 : 1)
             + (record.lastRequest == nil ? 0 : 1) + (record.issued == nil ? 0 : 1) + (record.risk == nil ? 0 : 1)
-            + (record.skipped == 0 ? 0 : 1) + (record.unseen == 0 ? 0 : 1)
+            + (record.skipped == 0 ? 0 : 1) + (record.lastUse == 0 ? 0 : 1) + (record.unseen == 0 ? 0 : 1)
     }
 
     private static func write(_ last: LastRequest, _ cbor: inout CBORWriter) {

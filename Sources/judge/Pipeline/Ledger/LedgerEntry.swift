@@ -46,6 +46,8 @@ struct LedgerEntry {
     /// When the metric's receipt was made; 0 = there is no metric.
     private var riskCreatedAt: UInt32 = 0
     private(set) var counter: UInt32
+    /// ``KeyRecord/lastUse``.
+    private(set) var lastUse: UInt32
 
     static func flags(_ head: UInt64) -> Flags { Flags(rawValue: UInt8(truncatingIfNeeded: head >> 8) & 0x1F) }
     static func tag(_ head: UInt64) -> UInt64 { head >> 16 }
@@ -67,6 +69,7 @@ struct LedgerEntry {
         issued: IssueTime?,
         risk: RiskMetric?,
         counters: KeyCounters,
+        lastUse: UInt32,
         profile: UInt16
     ) {
         guard let registration = Self.time(registeredAt.milliseconds) else { return nil }
@@ -89,7 +92,7 @@ struct LedgerEntry {
         if let risk { (riskCreatedAt, issue) = (risk.createdAt, issue | UInt64(risk.value)) }
         let form = UInt64(last?.id.form.rawValue ?? 0) << Self.formBit
         head = key.tag << 16 | form | UInt64(flags.rawValue) << 8 | UInt64(counters.unseen)
-        counter = counters.highest
+        (counter, self.lastUse) = (counters.highest, lastUse)
     }
 
     private static func time(_ number: Int64) -> UInt64? {
@@ -100,7 +103,7 @@ struct LedgerEntry {
     init(odd key: KeyFingerprint) {
         let none = Digest(words: (0, 0, 0, 0))
         (x, y, nonce, valueDigest) = (none, none, none, none)
-        (registration, counter) = (0, 0)
+        (registration, counter, lastUse) = (0, 0, 0)
         head = key.tag << 16 | UInt64(Flags.odd.rawValue) << 8
     }
 
@@ -122,6 +125,9 @@ struct LedgerEntry {
         guard flags.contains(.issued) else { return nil }
         return IssueTime(notBefore: EvaluationTime(milliseconds: Int64(notBefore) * 1000), serial: Int64(issue >> 16))
     }
+
+    /// `iat` of the last request's token; 0 = there is none.
+    var issuedAt: UInt32 { tokenTimes.0 }
 
     var last: Last? {
         guard flags.contains(.lastRequest),

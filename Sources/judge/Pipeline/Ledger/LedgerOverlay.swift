@@ -11,6 +11,8 @@ package struct LedgerOverlay: Sendable {
     private var parts: [PartitionOverlay] = []
     /// The commands of operators that take effect with the batch, in its order.
     package internal(set) var acts: [OperatorAct] = []
+    /// How many keys have ended, by the app that they were bound to; empty = to none.
+    package private(set) var ended: [String: Int] = [:]
 
     package init() {}
 
@@ -58,6 +60,8 @@ package struct LedgerOverlay: Sendable {
         parts[place(of: partition)].keys.forget(key)
     }
 
+    mutating func noteEnded(_ app: String?) { ended[app ?? "", default: 0] += 1 }
+
     package var partitions: [Int32] { numbers.sorted() }
 
     private mutating func place(of partition: Int32) -> Int {
@@ -83,10 +87,14 @@ package struct PartitionOverlay: Sendable {
     package var sealingKeys: [UInt32: EvaluationTime] = [:]
     /// nil in it = lifted.
     package var bans: [Digest: Ban?] = [:]
-    /// Expired ids, to be forgotten here and on the topic.
+    /// Expired ids and keys that have ended, to be forgotten here and on the topic.
     package var expired: [LedgerChange] = []
     /// The highest evaluation time that this batch has seen; nil = nothing higher than before.
     package var streamTime: EvaluationTime?
+    /// ``PartitionMark/usesSince``, with a stream time.
+    var usesSince: EvaluationTime?
+    /// nil = nothing was looked through.
+    var endedPass: EndedKeys.Pass?
     /// How far the partition is when the batch is committed; nil = the source has no group, and is atomic.
     package var mark: PartitionMark?
     /// Written before everything else; nil = not needed.
@@ -109,7 +117,8 @@ package struct PartitionOverlay: Sendable {
         for (id, since) in sealingKeys { changes.append(.sealingKey(id, since: since)) }
         // Written where an id is forgotten because it expired, so that a restored ledger never accepts the id again.
         guard let mark else {
-            return expired.isEmpty ? changes : changes + expired + [.mark(PartitionMark(streamTime: streamTime))]
+            let mark = PartitionMark(streamTime: streamTime, usesSince: usesSince)
+            return expired.isEmpty ? changes : changes + expired + [.mark(mark)]
         }
         // Without a transaction the topic may end at any record, so the mark stands after all that was applied and
         // before all that is forgotten. Ids that were not forgotten then are forgotten with the next batch.

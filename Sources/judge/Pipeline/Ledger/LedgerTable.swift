@@ -19,7 +19,7 @@ struct LedgerTable {
 
     private static let blockCount = 1024
     private var blocks: [[LedgerEntry]] = []
-    private var index = SlotIndex()
+    private(set) var index = SlotIndex()
     private var free: [UInt32] = []
     private var odd: [UInt32: (key: KeyID, record: KeyRecord)] = [:]
     private var requestIDs: [UInt32: ExactText] = [:]
@@ -117,15 +117,18 @@ struct LedgerTable {
         return slot
     }
 
-    /// Every key with its slot.
-    func forEach(_ body: (KeyID, UInt32) throws -> Void) rethrows {
-        for slot in 0..<UInt32(slots) {
+    /// The slot after the last one.
+    var end: UInt32 { UInt32(slots) }
+
+    /// Every key of some slots, and its slot. A key that is asked for is hashed.
+    func forEach(in range: Range<UInt32>, _ body: (() -> KeyID, UInt32) throws -> Void) rethrows {
+        for slot in range {
             let flags = LedgerEntry.flags(head(slot))
             if flags.contains(.free) { continue }
             if flags.contains(.odd) {
-                if let key = odd[slot]?.key { try body(key, slot) }
+                if let key = odd[slot]?.key { try body({ key }, slot) }
             } else {
-                try body(KeyID(of: publicKey(slot)), slot)
+                try body({ KeyID(of: publicKey(slot)) }, slot)
             }
         }
     }

@@ -18,6 +18,10 @@ package struct PartitionLedger: Sendable {
     package private(set) var bans: [Digest: Ban] = [:]
     /// The bans that end.
     private var endingBans = ConsumedIDs()
+    /// The stream time since which uses of keys are noted; nil = they are not.
+    package private(set) var usesSince: EvaluationTime?
+    /// How far the ledger is looked through for keys that have ended.
+    private(set) var endedPass = EndedKeys.Pass()
     /// The last record 04; nil = there is none.
     package private(set) var mark: PartitionMark?
 
@@ -33,6 +37,9 @@ package struct PartitionLedger: Sendable {
         keys.count == 0 && consumedCount == 0 && rates.isEmpty && sealingKeys.isEmpty && bans.isEmpty
     }
 
+    /// Keys that had ended and were left in memory when the ledger was last looked through.
+    package var endedKeys: Int { endedPass.leftBefore }
+
     /// Used ids that are remembered.
     package var consumedCount: Int { challenges.count + tokens.count }
 
@@ -47,8 +54,8 @@ package struct PartitionLedger: Sendable {
         case .tokenForgotten(let id): tokens.remove(id)
         case .mark(let mark):
             if let time = mark.streamTime { raise(to: time) }
-            self.mark = mark
-        case .markForgotten: mark = nil
+            (self.mark, usesSince) = (mark, mark.usesSince)
+        case .markForgotten: (mark, usesSince) = (nil, nil)
         case .rate(let app, let rate): rates[app] = rate
         case .sealingKey(let id, let since): sealingKeys[id] = since
         case .sealingKeyForgotten(let id): sealingKeys[id] = nil
@@ -69,7 +76,11 @@ package struct PartitionLedger: Sendable {
         for (app, rate) in overlay.rates { rates[app] = rate }
         for (id, since) in overlay.sealingKeys { sealingKeys[id] = since }
         for change in overlay.expired { apply(change) }
-        if let time = overlay.streamTime { raise(to: time) }
+        if let time = overlay.streamTime {
+            raise(to: time)
+            usesSince = overlay.usesSince
+        }
+        if let pass = overlay.endedPass { endedPass = pass }
         if let mark = overlay.mark { self.mark = mark }
         if !overlay.expired.isEmpty { sweep() }
     }
@@ -104,11 +115,14 @@ package struct PartitionLedger: Sendable {
 package struct PartitionMark: Hashable, Sendable {
     /// The highest evaluation time so far; nil = none was noted.
     package var streamTime: EvaluationTime?
+    /// The stream time since which each use of a key is noted in its record; nil = uses are not noted.
+    package var usesSince: EvaluationTime?
     /// The position by which a take-over decides.
     package var position: PositionMark
 
     package init(
         streamTime: EvaluationTime? = nil,
+        usesSince: EvaluationTime? = nil,
         appliedOffset: Int64? = nil,
         group: [UInt8]? = nil,
         delivery: PositionMark.Delivery? = nil,
@@ -117,7 +131,7 @@ package struct PartitionMark: Hashable, Sendable {
         partitions: Int32? = nil,
         move: [UInt8]? = nil
     ) {
-        self.streamTime = streamTime
+        (self.streamTime, self.usesSince) = (streamTime, usesSince)
         position = PositionMark(
             appliedOffset: appliedOffset,
             group: group,

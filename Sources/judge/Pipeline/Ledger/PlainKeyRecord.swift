@@ -21,6 +21,7 @@ struct PlainKeyRecord {
     private(set) var risk: RiskMetric?
     private(set) var skipped: UInt64 = 0
     private(set) var unseen: UInt8 = 0
+    private(set) var lastUse: UInt32 = 0
 
     /// - Parameter range: where the record's value lies in `bytes`.
     init?(_ bytes: Span<UInt8>, in range: Range<Int>) {
@@ -31,7 +32,7 @@ struct PlainKeyRecord {
         let optional = (app == nil ? 0 : 1) + (category == nil ? 0 : 1) + (nonce == nil ? 0 : 1)
         let rest =
             (last == nil ? 0 : 1) + (issued == nil ? 0 : 1) + (risk == nil ? 0 : 1)
-            + (skipped == 0 ? 0 : 1) + (unseen == 0 ? 0 : 1)
+            + (skipped == 0 ? 0 : 1) + (lastUse == 0 ? 0 : 1) + (unseen == 0 ? 0 : 1)
         guard pairs == UInt64(6 + optional + rest) else { return nil }
     }
 
@@ -97,6 +98,10 @@ struct PlainKeyRecord {
                 bits == KeyCounters(highest: counter, skipped: bits).skipped
             else { return false }
             skipped = bits
+        }
+        if reader.skip(13, bytes) {
+            guard let seconds = reader.word(bytes), seconds != 0 else { return false }
+            lastUse = seconds
         }
         if reader.skip(14, bytes) {
             guard let number = reader.head(.unsigned, bytes).flatMap({ UInt8(exactly: $0) }), number != 0,

@@ -33,7 +33,8 @@ struct KeyFingerprint {
 struct SlotIndex {
     /// The hash in the upper half, slot + 1 in the lower one; 0 = free.
     private var shards = [[UInt64]](repeating: Array(repeating: 0, count: 8), count: 256)
-    private var used = [Int](repeating: 0, count: 256)
+    /// Keys of each shard.
+    private(set) var used = [Int](repeating: 0, count: 256)
 
     /// The place where a hash's search begins: places are in the order of their hashes, so any count of them will do.
     static func first(_ hash: UInt64, of count: Int) -> Int { Int((hash * UInt64(count)) >> 32) }

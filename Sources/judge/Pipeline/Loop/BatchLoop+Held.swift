@@ -41,6 +41,8 @@ extension BatchLoop {
             let applied = isAtomic ? position.offset : max(position.offset, known?.appliedOffset ?? 0)
             mark.position.appliedOffset = applied
             mark.streamTime = overlay[position.partition].streamTime ?? known?.streamTime
+            let isTouched = overlay[position.partition].streamTime != nil
+            mark.usesSince = isTouched ? overlay[position.partition].usesSince : known?.usesSince
             if let time = mark.streamTime, time.milliseconds < 0 { mark.streamTime = nil }
             overlay[position.partition].mark = mark
             overlay[position.partition].firstMark = firstMark(of: position.partition, known, before: records)
@@ -60,6 +62,7 @@ extension BatchLoop {
         else { return nil }
         return PartitionMark(
             streamTime: known?.mark?.streamTime,
+            usesSince: known?.mark?.usesSince,
             appliedOffset: max(first, known?.appliedOffset ?? 0),
             group: group,
             delivery: .atLeastOnceUncommitted,

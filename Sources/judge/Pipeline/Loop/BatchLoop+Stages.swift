@@ -65,6 +65,7 @@ extension BatchLoop {
         }
         assert(verdicts.count == records.count, "each record has its verdict")
         batch.tally.add(verdicts)
+        batch.tally.endedKeys = batch.overlay.ended
         batch.positions = PartitionPosition.after(records)
         mark(batch.positions, after: records, in: &batch.overlay)
         let changes = streams.hasLedgers ? batch.overlay.changes() : []

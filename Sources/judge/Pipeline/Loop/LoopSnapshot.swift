@@ -18,6 +18,10 @@ package struct LoopSnapshot: Sendable {
     package struct Partition: Sendable {
         package var number: Int32
         package var keys = 0
+        /// ``PartitionLedger/endedKeys``.
+        package var endedKeys = 0
+        /// ``KeyLedger/oddCount``.
+        package var oddKeys = 0
         package var challenges = 0
         package var tokens = 0
         /// Milliseconds since 1970; nil = none yet.
@@ -69,6 +73,7 @@ extension BatchLoop {
         partition.hold = hold
         guard let ledger = ledgers[settings.ledgerPartition(number)] else { return partition }
         partition.keys = ledger.keys.count
+        (partition.endedKeys, partition.oddKeys) = (ledger.endedKeys, ledger.keys.oddCount)
         partition.challenges = ledger.challenges.count
         partition.tokens = ledger.tokens.count
         partition.streamTime = ledger.streamTime.milliseconds >= 0 ? ledger.streamTime.milliseconds : nil

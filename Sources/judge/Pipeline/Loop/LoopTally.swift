@@ -14,6 +14,8 @@ package struct LoopTally: Sendable, Equatable {
     package var sessionTokensUsed = 0
     package var sessionTokensOverLimit = 0
     package var deadLetters: [String: Int] = [:]
+    /// ``LedgerOverlay/ended``.
+    package var endedKeys: [String: Int] = [:]
     /// Lines of a capture that are not records and were left out, as asked.
     package var skippedLines = 0
     /// Records that were read before and were left out.
@@ -47,6 +49,7 @@ package struct LoopTally: Sendable, Equatable {
         refusals.add(other.refusals)
         sessionTokensUsed += other.sessionTokensUsed
         sessionTokensOverLimit += other.sessionTokensOverLimit
+        endedKeys.merge(other.endedKeys, uniquingKeysWith: +)
         deadLetters.merge(other.deadLetters, uniquingKeysWith: +)
         skippedLines += other.skippedLines
         repeatedRecords += other.repeatedRecords

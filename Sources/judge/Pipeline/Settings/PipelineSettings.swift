@@ -8,6 +8,7 @@ package struct PipelineSettings: Sendable {
     package var limits: RequestLimits
     /// The partition on which a record with this key must be; nil = not checked (replay, `unchecked`).
     package var partitionOfKey: (@Sendable (_ key: [UInt8]) -> Int32)?
+    package var keys = KeySettings()
     /// Applied in live mode only.
     package var clock = ClockSettings()
     /// The App Check exchange; without keys its verbs are deferred.

@@ -36,6 +36,7 @@ package struct KeyExport {
             default: break
             }
         }
+        for (partition, mark) in marks { keys[Int(partition)].removeEnded(access.keys, by: mark) }
         (self.keys, hasWindows) = (keys, access.hasWindows)
         misplacement = KeyPlacement.contradiction(marks.values.otherPartitions(than: partitions), partitions)
     }

@@ -32,6 +32,8 @@ package struct KeyImport {
     private var present = StoredKeys()
     /// Partitions of the ledger that have records.
     private var written: Set<Int32> = []
+    /// The stream times of partitions whose mark says since when uses are noted.
+    private var notedTimes: [Int32: EvaluationTime] = [:]
     /// The ledger's ends.
     private var ends: [Int64] = []
     /// The records to be written, in the file's order.
@@ -87,7 +89,7 @@ package struct KeyImport {
             if let ban = ban(of: id) { return .ban(BanID.key(id), ban) }
         case .key:
             if let record = wanted[id], case .write(let merged) = KeyMerge(record, into: present[id]) {
-                return .key(id, merged)
+                return .key(id, present[id] == nil ? merged.used(at: notedTimes[home(of: id)]) : merged)
             }
         }
         preconditionFailure("judged a moment ago, and nothing has changed")
@@ -138,6 +140,7 @@ package struct KeyImport {
             default: break
             }
         }
+        notedTimes = marks.compactMapValues { $0.usesSince == nil ? nil : $0.streamTime }
         try access.require(marks.values, toName: partitions)
         if let (id, partition) = strays.first {
             throw CommandFault(

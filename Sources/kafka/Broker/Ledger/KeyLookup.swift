@@ -39,13 +39,16 @@ package struct KeyLookup {
         package let partition: Int32
         package let record: KeyRecord?
         package let ban: Ban?
-        package let streamTime: EvaluationTime?
+        /// The partition's last mark.
+        package let mark: PartitionMark?
+
+        package var streamTime: EvaluationTime? { mark?.streamTime }
     }
 
     private let subject: Subject
     private var records: [Int32: [KeyID: KeyRecord]] = [:]
     private var bans: [Int32: [Digest: Ban]] = [:]
-    private var times: [Int32: EvaluationTime] = [:]
+    private var marks: [Int32: PartitionMark] = [:]
 
     package init(_ subject: Subject) { self.subject = subject }
 
@@ -79,7 +82,7 @@ package struct KeyLookup {
         case .keyForgotten(let key): records[partition]?[key] = nil
         case .ban(let id, let ban): bans[partition, default: [:]][id] = ban
         case .banLifted(let id): bans[partition]?[id] = nil
-        case .mark(let mark): times[partition] = mark.streamTime
+        case .mark(let mark): marks[partition] = mark
         default: break
         }
     }
@@ -96,7 +99,7 @@ package struct KeyLookup {
     }
 
     private func finding(of key: KeyID, _ record: KeyRecord?, _ partition: Int32) -> Finding {
-        let (ban, time) = (bans[partition]?[BanID.key(key)], times[partition])
-        return Finding(key: key, partition: partition, record: record, ban: ban, streamTime: time)
+        let (ban, mark) = (bans[partition]?[BanID.key(key)], marks[partition])
+        return Finding(key: key, partition: partition, record: record, ban: ban, mark: mark)
     }
 }

@@ -47,3 +47,15 @@ enum KeyMerge: Equatable {
         return imported.counter > stored.counter ? merged.withoutHistory : merged
     }
 }
+
+extension KeyRecord {
+    /// A new key of which no use is known is used by its import: its partition may note uses for longer than keys live.
+    ///
+    /// - Parameter time: of a partition that notes uses; nil = it does not.
+    func used(at time: EvaluationTime?) -> KeyRecord {
+        guard use(by: nil) == nil, let time else { return self }
+        var record = self
+        record.lastUse = UInt32(clamping: time.milliseconds / 1000)
+        return record
+    }
+}

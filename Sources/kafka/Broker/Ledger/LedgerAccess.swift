@@ -14,6 +14,7 @@ package final class LedgerAccess {
     package let topic: String
     /// Whether an app has a window of counters.
     let hasWindows: Bool
+    let keys: KeySettings
     /// The partitioner of the requests' producers; nil where worker.json says `unchecked`.
     package let partitioner: Partitioner?
     let cluster: any LedgerCluster
@@ -37,7 +38,7 @@ package final class LedgerAccess {
     package init(_ configuration: Configuration, _ properties: KafkaProperties, _ cluster: any LedgerCluster) {
         topics = configuration.topics
         hasWindows = configuration.registry.apps.contains { $0.counterWindow > 0 }
-        partitioner = configuration.partitioner.partitioner
+        (keys, partitioner) = (configuration.keys, configuration.partitioner.partitioner)
         guard let topic = topics.outputs[.ledger] else { preconditionFailure("every output has its topic") }
         (self.topic, self.properties, self.cluster) = (topic, properties, cluster)
         group = properties["group.id"].flatMap { $0.isEmpty ? nil : $0 }

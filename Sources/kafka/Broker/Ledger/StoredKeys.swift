@@ -32,12 +32,31 @@ struct StoredKeys {
         unusable[key] = nil
     }
 
+    /// Takes a record of the topic; those of a partition in their order.
+    mutating func apply(_ change: LedgerChange) {
+        switch change {
+        case .key(let id, let stored): set(id, stored)
+        case .keyForgotten(let id): remove(id)
+        case .ban(let id, let ban): set(ban, id)
+        case .banLifted(let id): set(nil, id)
+        default: break
+        }
+    }
+
+    /// Leaves out the keys that have ended, by their partition's mark.
+    mutating func removeEnded(_ settings: KeySettings, by mark: PartitionMark) {
+        guard settings.expire, let time = mark.streamTime else { return }
+        var ended: [KeyID] = []
+        ledger.forEach { id, record in if settings.hasEnded(record.use(by: mark), at: time) { ended.append(id) } }
+        for id in ended { remove(id) }
+    }
+
     func ban(of key: KeyID) -> Ban? { bans.isEmpty ? nil : bans[BanID.key(key)] }
 
     /// - Parameter ban: nil = lifted.
     mutating func set(_ ban: Ban?, _ id: Digest) { bans[id] = ban }
 
-    /// Every key, in order of first insertion.
+    /// Every key, in any order.
     var ids: [KeyID] {
         var ids: [KeyID] = []
         ids.reserveCapacity(count)

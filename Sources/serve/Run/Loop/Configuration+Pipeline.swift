@@ -26,7 +26,7 @@ extension Configuration {
     /// The settings that every mode shares; live mode adds the partition check.
     package func pipelineSettings(_ keys: KeyRings) -> PipelineSettings {
         var settings = PipelineSettings(registry: registry, limits: limits)
-        settings.clock = clock
+        (settings.keys, settings.clock) = (self.keys, clock)
         settings.exchange = ExchangeSettings(keys: keys)
         settings.exchange.challenges = challenges
         settings.hasReceipts = topics.receipts != nil

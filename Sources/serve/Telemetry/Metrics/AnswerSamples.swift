@@ -29,6 +29,11 @@ struct AnswerSamples {
         for (key, count) in tally.counts { add(key, count) }
     }
 
+    /// The app's id in a ledger's name of it; empty = none.
+    static func label(ofAppNamed name: String) -> String {
+        name.isEmpty ? unknown : String(name.split(separator: "/").last ?? "")
+    }
+
     /// The families in their order.
     var all: [(family: MetricFamily, samples: [MetricSample])] {
         MetricFamily.ofRequests.map { family in

@@ -53,6 +53,11 @@ struct MetricsPage {
         let tally = snapshot.tally
         let answers = AnswerSamples(tally.answers, apps: snapshot.apps)
         for (family, samples) in answers.all { text.write(family, samples) }
+        text.counter(
+            "attest_keys_expired{app}",
+            "Keys that were forgotten because they were not used for keys.expireAfter.",
+            tally.endedKeys.sorted { $0.key < $1.key }
+        ) { MetricSample([AnswerSamples.label(ofAppNamed: $0.key)], whole: $0.value) }
         let risk = "Apple's risk metrics of accepted verifyReceipt requests, those of duplicates left out."
         text.write(.histogram("attest_risk_metric{app}", risk), answers.riskMetrics)
         text.histogram(
@@ -146,6 +151,13 @@ struct MetricsPage {
             "The latest timestamp of the partition's requests."
         ) { $0.streamTime.map { .seconds($0) } }
         gauge("attest_ledger_keys{partition}", "Keys in the ledger.") { .count($0.keys) }
+        gauge(
+            "attest_ledger_expired_keys{partition}",
+            "Keys that had ended (keys.expireAfter) and were left in memory when the ledger was last looked through."
+        ) { .count($0.endedKeys) }
+        gauge("attest_ledger_odd_keys{partition}", "Keys whose record takes four times the usual memory.") {
+            .count($0.oddKeys)
+        }
         let used = partitions.flatMap { part -> [(Int32, String, Int)] in
             [(part.number, "challenge", part.challenges), (part.number, "token", part.tokens)]
         }

@@ -16,6 +16,7 @@ package struct Configuration: Sendable {
     package var challenges = ChallengeSettings()
     package var challengeKeys: [KeyEntry] = []
     package var anchors = AnchorSettings()
+    package var keys = KeySettings()
     package var clock = ClockSettings()
     package var limits = RequestLimits()
     package var batch = BatchLimits()

@@ -29,7 +29,15 @@ enum SettingDoubts {
     /// A device asks Apple between its challenge and its exchange.
     private static let leastChallengeLife: Int64 = 30_000
 
+    /// Leaves of App Attest of 2023 to 2025 are valid for up to 353 days.
+    private static let leastKeyLife: Int64 = 366 * 86_400_000
+
     private static let worker: [Row<Configuration>] = [
+        (
+            "keys.expireAfter is below 366d: an attestation whose challenge no worker judges (challenges.mode external, "
+                + "verifyAttestation) may pass again after its key has ended, while its leaf is valid",
+            { $0.keys.expire && $0.keys.expireAfterMilliseconds < leastKeyLife }
+        ),
         (
             "gateway.trustedProxies has a network of every address: any client names requests, addresses and verifiers; "
                 + "list the proxies alone", { $0.gateway.trustedProxies.contains(where: \.isEverything) }

@@ -116,6 +116,14 @@ enum WorkerFile {
     ]
 
     private static let limits: [Setting<Configuration>] = [
+        Setting(
+            "keys.expireAfter",
+            \.keys.expireAfterMilliseconds,
+            .duration(2_592_000_000...315_360_000_000, orNever: true),
+            reloads: true
+        ).means(
+            "How long after its last use the ledger forgets a key: see [Keys that end](KeysThatEnd.md). `0s` is never."
+        ),
         Setting("clock.maxAge", \.clock.maxAgeMilliseconds, .duration(1...315_360_000_000))
             .means("Older records are `too-old`."),
         Setting("clock.maxAhead", \.clock.maxAheadMilliseconds, .duration(0...86_400_000))

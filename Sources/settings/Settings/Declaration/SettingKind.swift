@@ -109,15 +109,23 @@ extension SettingKind where Value: FixedWidthInteger & SendableMetatype {
 
 extension SettingKind<Int64> {
     /// Milliseconds, written as an integer and one of ms, s, m, h, d.
-    static func duration(_ range: ClosedRange<Int64>) -> Self {
+    ///
+    /// - Parameter orNever: whether 0 is one, too.
+    static func duration(_ range: ClosedRange<Int64>, orNever: Bool = false) -> Self {
         let (least, most) = (DurationText.text(range.lowerBound), DurationText.text(range.upperBound))
+        let never = orNever ? DurationText.text(0) : nil
         return SettingKind(
             "duration",
-            range: "`\(least)` to `\(most)`",
+            range: (never.map { "`\($0)`, or " } ?? "") + "`\(least)` to `\(most)`",
             schema: JSONSchema.string(pattern: "^[0-9]{1,19}(ms|s|m|h|d)$"),
-            problem: "must be a duration such as \"300s\", \"5m\" or \"96h\", from \(least) to \(most)",
+            problem: "must be a duration such as \"300s\", \"5m\" or \"96h\", "
+                + (never.map { "\($0) or " } ?? "") + "from \(least) to \(most)",
             text: { "`\(DurationText.text($0))`" }
-        ) { node in node.string.flatMap { DurationText.milliseconds($0) }.flatMap { range.contains($0) ? $0 : nil } }
+        ) { node in
+            node.string.flatMap { DurationText.milliseconds($0) }.flatMap {
+                range.contains($0) || (orNever && $0 == 0) ? $0 : nil
+            }
+        }
     }
 }
 

@@ -43,6 +43,8 @@ package struct ImportedKey: Sendable, Equatable {
     package var skippedCounters: [UInt32] = []
     /// ``KeyCounters/unseen``.
     package var unseenCounters: UInt8 = 0
+    /// ``KeyRecord/lastUse``.
+    package var lastUse: UInt32 = 0
 
     package init(
         keyID: KeyID,
@@ -95,6 +97,7 @@ package struct ImportedKey: Sendable, Equatable {
         bannedUntil = ban?.untilSecond
         risk = record.risk
         (skippedCounters, unseenCounters) = (record.counters.skippedCounters, record.unseen)
+        lastUse = record.lastUse
     }
 }
 

@@ -9,7 +9,7 @@ enum KeyLine {
 
     private static let members: Set<String> = [
         "keyId", "publicKey", "appleAppId", "environment", "counter", "app", "nonce", "issued", "lastRequest",
-        "banned", "risk", "skippedCounters", "unseenCounters",
+        "banned", "risk", "skippedCounters", "unseenCounters", "lastUse",
     ]
     private static let requestMembers: Set<String> = ["id", "valueSha256", "verdict", "iat", "exp"]
     /// The times of issue, from 1950, where X.509's two-digit years begin, to the end of 9999.
@@ -47,6 +47,9 @@ enum KeyLine {
                 number == KeyCounters(highest: counter, unseen: number).unseen
             else { throw Fault(reason: "unseenCounters is not an integer from 1 to 64, or 255") }
             imported.unseenCounters = number
+        }
+        if let node = optional(root, "lastUse") {
+            imported.lastUse = UInt32(try time(node, "lastUse", in: 1...Int64(UInt32.max)))
         }
         return imported
     }
@@ -134,6 +137,7 @@ enum KeyLine {
             writer.endArray()
         }
         if key.unseenCounters != 0 { writer.member("unseenCounters", UInt32(key.unseenCounters)) }
+        if key.lastUse != 0 { writer.member("lastUse", key.lastUse) }
         writer.endObject()
         writer.newline()
     }

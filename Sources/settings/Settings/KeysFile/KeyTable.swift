@@ -46,6 +46,7 @@ package enum KeyTable {
             lastRequest: key.lastRequest.flatMap { LastRequest($0) },
             risk: key.risk
         )
+        record.lastUse = key.lastUse
         let unseen = key.unseenCounters
         record.counters =
             KeyCounters(highest: key.counter, skipped: key.skippedCounters, unseen: unseen) ?? record.counters
@@ -59,7 +60,7 @@ package enum KeyTable {
 extension KeyRecord {
     /// Takes what another record of the same key knows. The record with the higher counter is the newer, this one where
     /// they are equal: its last request counts where both have one. What is bound stays bound, what is used stays used,
-    /// a point stays a point; the later attestation counts, and the later metric.
+    /// a point stays a point; the later attestation counts, the later metric and the later use.
     package mutating func join(_ other: KeyRecord) {
         let (newer, older) = other.counter > counter ? (other, self) : (self, other)
         publicKey = publicKey ?? other.publicKey
@@ -73,6 +74,7 @@ extension KeyRecord {
         (nonce, issued) = (first.nonce ?? second.nonce, first.issued ?? second.issued)
         lastRequest = newer.lastRequest ?? older.lastRequest
         risk = RiskMetric.later(risk, other.risk)
+        lastUse = max(lastUse, other.lastUse)
     }
 }
 

@@ -70,9 +70,14 @@ struct KeyCommandTests {
             partition: 3,
             record: record,
             ban: Ban(.key, since: EvaluationTime(milliseconds: 0), until: EvaluationTime(milliseconds: 1_000)),
-            streamTime: EvaluationTime(milliseconds: 2_000)
+            mark: PartitionMark(streamTime: EvaluationTime(milliseconds: 2_000))
         )
-        let text = KeyView(registry: try KeyDirectory().load().configuration.registry).text(finding)
+        var view = KeyView(registry: try KeyDirectory().load().configuration.registry)
+        let text = view.text(finding)
+        #expect(!text.contains("last use"))
+        view.keys.expireAfterMilliseconds = 60_000
+        let use = "last use               1970-01-01T00:00:10.000Z, ends 1970-01-01T00:01:10"
+        #expect(view.text(finding).contains(use))
         for line in [
             "partition              3", "app                    projects/1/apps/a",
             "counter                7, skipped: 6",

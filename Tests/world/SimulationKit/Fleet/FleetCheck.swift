@@ -11,6 +11,8 @@ package struct FleetReading: Sendable {
     package private(set) var outputs: [Int32: [OutboundRecord]] = [:]
     /// The ledger topic of each partition, compacted: what each key's last value is.
     package private(set) var ledgers: [Int32: [[UInt8]: [UInt8]]] = [:]
+    /// Keys that have a tombstone, by their text.
+    private(set) var tombstoned: Set<String> = []
     /// The same as a fresh reader restores it.
     package private(set) var restored: [Int32: PartitionLedger] = [:]
     /// The topic of receipts, compacted; nil = a tombstone.
@@ -25,7 +27,9 @@ package struct FleetReading: Sendable {
             var ledger = PartitionLedger()
             for record in records {
                 ledgers[partition, default: [:]][record.key ?? []] = record.value
-                ledger.apply(try LedgerCodec.decode(key: record.key ?? [], value: record.value))
+                let change = try LedgerCodec.decode(key: record.key ?? [], value: record.value)
+                if case .keyForgotten(let id) = change { tombstoned.insert(FleetCheck.text(id)) }
+                ledger.apply(change)
             }
             restored[partition] = ledger
         }
@@ -94,12 +98,15 @@ package struct FleetCheck {
     private var late: Set<String> = []
     /// Keys that an operator's command has forgotten: their counters begin again.
     private var forgotten: Set<String> = []
+    /// Keys that have ended, likewise.
+    private let ended: Set<String>
 
     /// - Parameter calm: what one worker without any trouble made of the same requests.
     package init(_ fleet: SimulatedFleet, calm: FleetReading) throws {
         self.fleet = fleet
         self.calm = calm
         reading = try FleetReading(fleet.broker)
+        ended = fleet.settings.keys.expire ? reading.tombstoned.union(calm.tombstoned) : []
         complaints = fleet.breakdowns + fleet.broker.violations
         // No operator has touched the positions, so no partition may be held.
         for (partition, sentence) in fleet.holds.sorted(by: { $0.key < $1.key }) where !mayBeHeld(partition) {
@@ -107,7 +114,7 @@ package struct FleetCheck {
         }
         if fleet.plan.delivery == .atLeastOnce {
             late = keysThatCameLate()
-            let forgotten = try Self.forgotten(in: calm)
+            let forgotten = try Self.forgotten(in: calm).union(ended)
             early = try keysAcceptedEarly().union(forgotten).union(keysOfRefused()).union(late)
                 .union(keysWhoseBanCameLate())
             uncertain = early
@@ -117,6 +124,7 @@ package struct FleetCheck {
         checkOutputs()
         try checkCounters()
         checkLedgers()
+        checkEnded()
         checkMemories()
         checkCutLedgers()
         checkPartitionCounts()
@@ -215,7 +223,7 @@ package struct FleetCheck {
         return Set(commands.map(\.keyText))
     }
 
-    private static func text(_ id: KeyID) -> String { String(decoding: id.recordKey, as: UTF8.self) }
+    static func text(_ id: KeyID) -> String { String(decoding: id.recordKey, as: UTF8.self) }
 
     private mutating func checkOutputs() {
         let expected = calm.firstOutputs()
@@ -245,6 +253,7 @@ package struct FleetCheck {
 
     /// No counter is accepted at two offsets, and the ledger has the highest accepted one.
     private mutating func checkCounters() throws {
+        forgotten.formUnion(ended)
         var accepted: [String: [Int64: Set<Int64>]] = [:]
         var counters: [String: UInt32] = [:]
         for output in reading.results {
@@ -280,7 +289,7 @@ package struct FleetCheck {
 
     private mutating func checkLedgers() {
         if fleet.plan.delivery == .exactlyOnce {
-            if checked(reading.keyRecords) != checked(calm.keyRecords) {
+            if checked(living(reading)) != checked(living(calm)) {
                 complaints.append("the ledger is not that of a calm run")
             }
             if checked(reading.bans) != checked(calm.bans) { complaints.append("the bans are not those of a calm run") }

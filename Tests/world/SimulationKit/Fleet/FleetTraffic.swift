@@ -24,6 +24,8 @@ package final class FleetTraffic: Sendable {
     package static let replyPartitions: Int32 = 3
     /// The time between two offsets of a partition with commands: a command's code expires while others are applied.
     private static let commandStep = OperatorCommand.lifeMilliseconds / 6
+    /// A key that is not used for so many offsets ends, where keys end.
+    private static let offsetsToEnd: Int64 = 4
 
     package let ca: LabCA
     package let settings: PipelineSettings
@@ -38,7 +40,14 @@ package final class FleetTraffic: Sendable {
     ///     commands forget a key.
     ///   - window: the app's window of counters.
     ///   - tokens: the share of requests that exchange a debug token, whose signature is a real one.
-    package init(_ signatures: Signatures, keepsReceipts: Bool = false, window: Int = 0, tokens: Double = 0) throws {
+    ///   - ends: whether keys end that are not used for a while.
+    package init(
+        _ signatures: Signatures,
+        keepsReceipts: Bool = false,
+        window: Int = 0,
+        tokens: Double = 0,
+        ends: Bool = false
+    ) throws {
         (self.signatures, self.tokens) = (signatures, tokens)
         verbs = keepsReceipts ? [.forget, .forget, .ban, .unban] : OperatorCommand.Action.allCases
         let signer: any LabSigner = signatures == .real ? ECDSASigner() : OracleSigner()
@@ -49,6 +58,7 @@ package final class FleetTraffic: Sendable {
         settings.exchange.keys = KeyRings(sealing: try ExchangeKit.ring([1]))
         if tokens > 0 { settings.exchange.keys = try ExchangeKit.keys(tokens: [ExchangeKit.es256()]) }
         settings.replyPartitions = Self.replyPartitions
+        if ends { settings.keys.expireAfterMilliseconds = Self.offsetsToEnd * Self.commandStep }
         self.settings = settings
         devices = (0..<5 as Range<UInt64>).map { number in
             let device = FakeDevice(ca: ca, appID: "ABCDE12345.com.example.app", seed: 700 + number)
@@ -101,6 +111,7 @@ package final class FleetTraffic: Sendable {
         var random = SeededRandom(seed: seed)
         var offsets: [Int32: Int64] = [:]
         var sent: [InboundRecord] = []
+        let step = commands > 0 || settings.keys.expire ? Self.commandStep : 0
         for index in 0..<count {
             let number = index < devices.count ? index : Int.random(in: 0..<devices.count, using: &random)
             let partition = Int32(number % partitions)
@@ -111,12 +122,12 @@ package final class FleetTraffic: Sendable {
                 var again = sent.filter({ $0.partition == partition }).randomElement(using: &random)
             {
                 again.offset = offset
-                if commands > 0 { again.timestamp = RequestRecords.time + offset * Self.commandStep }
+                again.timestamp = RequestRecords.time + offset * step
                 if Bool.random(using: &random) { again.headers = [RecordHeader("request-id", "again-\(index)")] }
                 sent.append(again)
                 continue
             }
-            let time = RequestRecords.time + (commands > 0 ? offset * Self.commandStep : 0)
+            let time = RequestRecords.time + offset * step
             let isCommand =
                 commands > 0 && index >= devices.count && Double.random(in: 0..<1, using: &random) < commands
             let value =
