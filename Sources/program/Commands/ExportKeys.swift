@@ -19,8 +19,11 @@ extension Command {
     ) { arguments, console in
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let chosen = try arguments.partitions()
+        let path = arguments.string("--output").flatMap { $0 == "-" ? nil : $0 }
+        // Next to the output there is room for as much again.
+        let folder = path.map(Folder.around) ?? Folder.temporary
         let keys = try ProgressMeter.during("export-keys", unit: "ledger record", console: console) { done in
-            try KeyExport(try LedgerAccess(configuration), only: chosen, progress: done)
+            try KeyExport(try LedgerAccess(configuration), only: chosen, folder: folder, progress: done)
         }
         if let misplacement = keys.misplacement { console.printError("warning: \(misplacement)") }
         let (keysLeft, installationsLeft) = keys.bansLeftOut
@@ -30,7 +33,7 @@ extension Command {
                     + "\(installationsLeft.counted("installation")); where they are needed ban them again"
             )
         }
-        guard let path = arguments.string("--output"), path != "-" else {
+        guard let path else {
             _ = try keys.write { try console.deliver(VisibleJSON.of($0)) }
             return ExitCode.done
         }

@@ -132,7 +132,7 @@ extension ServiceWorld {
     /// The lines of `export-keys`.
     fileprivate func exported(_ access: LedgerAccess) throws -> [UInt8] {
         var lines: [UInt8] = []
-        _ = try KeyExport(access, only: nil) { _ in }.write { lines += $0 }
+        _ = try KeyExport(access, only: nil, folder: Folder.temporary) { _ in }.write { lines += $0 }
         return lines
     }
 }

@@ -48,11 +48,19 @@ package enum Folder {
         _ = unsafe rmdir(path)
     }
 
+    /// The folder for files that do not outlive their process.
+    package static var temporary: String { Variables.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp" }
+
+    /// The folder that a file is in.
+    package static func around(_ path: String) -> String {
+        parent(of: LinkTarget.of(path)) ?? (path.hasPrefix("/") ? "/" : ".")
+    }
+
     /// A new folder with a name of its own, for this user alone.
     ///
     /// - Parameter name: the beginning of its name.
     package static func makeTemporary(_ name: String) throws(CommandFault) -> String {
-        let place = Variables.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        let place = temporary
         var path = Array(("\(place)/\(name)-" + String(repeating: "X", count: 6)).utf8CString)
         // The call writes six letters into the array.
         guard unsafe mkdtemp(&path) != nil else {
