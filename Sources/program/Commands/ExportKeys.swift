@@ -20,8 +20,7 @@ extension Command {
         let configuration = try Configuration.load(directory: try arguments.required("--config"))
         let chosen = try arguments.partitions()
         let path = arguments.string("--output").flatMap { $0 == "-" ? nil : $0 }
-        // Next to the output there is room for as much again.
-        let folder = path.map(Folder.around) ?? Folder.temporary
+        let folder = path.map(Folder.scratch) ?? Folder.temporary
         let keys = try ProgressMeter.during("export-keys", unit: "ledger record", console: console) { done in
             try KeyExport(try LedgerAccess(configuration), only: chosen, folder: folder, progress: done)
         }

@@ -91,7 +91,7 @@ struct PlainRecordTests {
             late.lastRequest = LastRequest(id: samples.id(other), valueDigest: samples.digest())
             var ledger = KeyLedger()
             ledger.set(key, present)
-            ledger.set(key, late, isReadBack: true)
+            ledger.set(key, late, mayBeLate: true)
             #expect(ledger[key]?.lastRequest == present.lastRequest)
         }
     }

@@ -39,13 +39,13 @@ struct RiskVersionTests {
         var ledger = KeyLedger()
         let isSet = ledger.setPlain(Self.id, later.span, in: later.indices)
         #expect(!isSet)
-        ledger.set(Self.id, record, isReadBack: true)
+        ledger.set(Self.id, record, mayBeLate: true)
         #expect(ledger[Self.id] == Self.rated)
     }
 
     @Test func `what a version without metrics writes over a metric takes it away`() throws {
         var ledger = KeyLedger()
-        ledger.set(Self.id, Self.rated, isReadBack: true)
+        ledger.set(Self.id, Self.rated, mayBeLate: true)
         let before = try Self.value(Self.plain)
         let isSet = ledger.setPlain(Self.id, before.span, in: before.indices)
         #expect(isSet)

@@ -33,15 +33,59 @@ struct KeyMergeTests {
         #expect(KeyMerge(open, into: Self.imported(Self.record(7))) == .unchanged)
     }
 
-    @Test func `a new key without a use is used by its import where uses are noted, and no other is`() {
-        let time = EvaluationTime(seconds: 1_790_000_000)
-        #expect(Self.record(7).used(at: nil).lastUse == 0 && Self.record(7).used(at: time).lastUse == 1_790_000_000)
-        let noted = Self.record(7) { $0.lastUse = 5 }
-        #expect(noted.used(at: time).lastUse == 5)
-        let exchanged = Self.record(7) {
-            $0.lastRequest = LastRequest(id: "r", valueDigest: SHA256.hash([]), issuedAt: 9, expiresAt: 10)
+    @Test func `a key without a use is used by its import where something older would end it`() {
+        let now: UInt32 = 1_790_000_000
+        let noting = PartitionMark(
+            streamTime: EvaluationTime(seconds: Int64(now)),
+            usesSince: EvaluationTime(seconds: 5)
+        )
+        let silent = PartitionMark(streamTime: EvaluationTime(seconds: Int64(now)))
+        var settings = KeySettings()
+        settings.expireAfterMilliseconds = 1_000_000
+        func used(_ counter: UInt32, _ mark: PartitionMark?, over stored: KeyRecord?) -> UInt32 {
+            Self.record(counter).used(by: mark, over: stored, settings).lastUse
         }
-        #expect(exchanged.used(at: time).lastUse == 0, "its token says when")
+        #expect(used(7, nil, over: nil) == 0 && used(7, silent, over: nil) == 0 && used(7, noting, over: nil) == now)
+        // Of a key that is known the note stays, but for one that has ended, or that another ledger has moved on.
+        let alive = Self.record(7) { $0.lastUse = now - 10 }
+        let ended = Self.record(7) { $0.lastUse = 10 }
+        #expect(used(7, noting, over: alive) == 0 && used(8, noting, over: alive) == now)
+        #expect(used(7, noting, over: ended) == now && used(8, silent, over: ended) == now)
+        #expect(used(8, silent, over: Self.record(7)) == 0, "nothing is noted at all")
+        let noted = Self.record(7) { $0.lastUse = 5 }
+        #expect(noted.used(by: noting, over: nil, settings).lastUse == 5)
+        let exchanged = Self.record(7) { $0.lastRequest = Self.request(at: 9) }
+        #expect(exchanged.used(by: noting, over: nil, settings).lastUse == 0, "its token says when")
+    }
+
+    private static func request(at seconds: UInt32) -> LastRequest {
+        LastRequest(id: "r", valueDigest: SHA256.hash([]), issuedAt: seconds, expiresAt: seconds + 1)
+    }
+
+    /// Counter, note and token's time of two records; the note of both together.
+    @Test(
+        arguments: [
+            (5, 100, 0, 4, 90, 0, 100), (5, 100, 0, 4, 110, 0, 110), (5, 0, 0, 4, 110, 0, 0),
+            (5, 0, 120, 4, 110, 0, 120),
+            (5, 0, 100, 4, 110, 0, 110), (5, 0, 120, 4, 0, 110, 0), (5, 0, 0, 5, 110, 0, 0),
+        ] as [(UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)]
+    )
+    func `a use of the newer record that is not noted is older than no note`(
+        _ row: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+    ) {
+        func record(_ counter: UInt32, _ lastUse: UInt32, _ issuedAt: UInt32) -> KeyRecord {
+            Self.record(counter) {
+                ($0.lastUse, $0.lastRequest) = (lastUse, issuedAt == 0 ? nil : Self.request(at: issuedAt))
+            }
+        }
+        let (newer, older) = (record(row.0, row.1, row.2), record(row.3, row.4, row.5))
+        var joined = newer
+        joined.join(older)
+        #expect(joined.lastUse == row.6)
+        guard row.0 != row.3 else { return }
+        joined = older
+        joined.join(newer)
+        #expect(joined.lastUse == row.6)
     }
 
     @Test func `an export leaves out what has ended by its partition's mark`() {

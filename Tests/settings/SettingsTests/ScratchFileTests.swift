@@ -33,7 +33,10 @@ struct ScratchFileTests {
                     == Array(all[start..<min(all.count, start + 40)])
             )
         }
-        #expect(!Folder.names(in: scratch.directory.path).contains { $0.hasPrefix(".attest-worker") }, "the file has no name")
+        #expect(
+            !Folder.names(in: scratch.directory.path).contains { $0.hasPrefix(".attest-worker") },
+            "the file has no name"
+        )
     }
 
     @Test func `a folder that is missing matters only where they are too many for memory`() throws {

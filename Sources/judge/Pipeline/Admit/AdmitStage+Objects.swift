@@ -37,7 +37,7 @@ extension AdmitStage {
             try checkRisk(of: known.risk, item)
         }
         // A key that attests again keeps its counters: a lower one would let old assertions back in.
-        let (counters, lastUse) = (key?.counters ?? KeyCounters(highest: 0), key?.lastUse ?? 0)
+        let counters = key?.counters ?? KeyCounters(highest: 0)
         key = KeyRecord(
             publicKey: evidence.publicKey,
             counter: counters.highest,
@@ -52,7 +52,6 @@ extension AdmitStage {
             risk: key?.risk
         )
         key?.counters = counters
-        key?.lastUse = use(by: item, after: lastUse)
     }
 
     /// - Parameter isRestored: the key's record is made of its artifact.
@@ -110,14 +109,7 @@ extension AdmitStage {
         key?.lastRequest = item.lastRequest(times)
         key?.counters.use(counter, window: window)
         key?.app = names[item.app]
-        let lastUse = use(by: item, after: key?.lastUse ?? 0)
-        key?.lastUse = lastUse
         if let category = evidence.validationCategory { key?.validationCategory = category }
-    }
-
-    /// A key's last use once a request is accepted; 0 while keys do not end: what was noted before would be too old.
-    private func use(by item: Admission<some CheckTracer>, after known: UInt32) -> UInt32 {
-        settings.keys.expire ? max(known, UInt32(clamping: item.time.milliseconds / 1000)) : 0
     }
 
     private static func shapeRefusal(_ finding: Finding) -> Refusal? {

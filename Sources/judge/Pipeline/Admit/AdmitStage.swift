@@ -139,7 +139,10 @@ package struct AdmitStage: Sendable {
             verdict.environment = key?.environment
             verdict.risk = risk(of: key, item)
             // Taken out, so that the record moves.
-            if let changed = key.take() { state.set(changed, of: keyID, on: item.partition) }
+            if var changed = key.take() {
+                changed.lastUse = state.use(on: item.partition)
+                state.set(changed, of: keyID, on: item.partition)
+            }
             return verdict
         } catch {
             verdict.environment = environment

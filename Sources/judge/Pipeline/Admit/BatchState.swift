@@ -70,6 +70,11 @@ struct BatchState {
         return nil
     }
 
+    /// The time of a key's use, by the clock by which keys end; 0 while they do not: a note would soon be too old.
+    mutating func use(on partition: Int32) -> UInt32 {
+        settings.keys.expire ? UInt32(clamping: streamTime(of: partition).milliseconds / 1000) : 0
+    }
+
     mutating func set(_ key: consuming KeyRecord, of id: KeyID, on partition: Int32) {
         overlay.set(id, key, on: settings.ledgerPartition(partition))
     }

@@ -68,8 +68,8 @@ struct StreamClock {
         _ overlay: inout LedgerOverlay
     ) {
         let (partition, since) = (entry.partition, overlay[entry.partition].usesSince)
-        let limit = max(leastEnded, entry.records / 4)
-        let found = known.keys.ended(after: known.endedPass, limit: limit) { lastUse, issuedAt in
+        let (pass, records) = (known.endedPass, entry.records)
+        let found = known.keys.ended(after: pass, records: records, least: leastEnded) { lastUse, issuedAt in
             settings.hasEnded(KeySettings.use(lastUse, issuedAt: issuedAt, usesSince: since), at: now)
         } isChanged: {
             overlay[partition, $0] != nil

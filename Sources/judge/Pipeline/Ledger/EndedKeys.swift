@@ -22,8 +22,8 @@ package struct EndedKeys: Sendable, Equatable {
 }
 
 extension KeyLedger {
-    /// Slots that are looked at after a batch.
-    private static let passSlots = 1024
+    /// Slots that are looked at for each record of a batch, and at most for all of them.
+    private static let (slotsOfRecord, mostSlots) = (64, 1024)
 
     /// `iat` of the key's last token; 0 = there is none.
     func lastIssue(of key: KeyID) -> UInt32 { find(key).map { uses(at: $0).issuedAt } ?? 0 }
@@ -36,23 +36,27 @@ extension KeyLedger {
     /// Looks at the next slots for keys that have ended.
     ///
     /// - Parameters:
-    ///   - limit: keys to be forgotten at most.
+    ///   - records: of the batch.
+    ///   - least: so many keys may be forgotten, or a quarter of the records.
     ///   - hasEnded: by a key's uses.
     ///   - isChanged: whether the batch has changed the key's record: it is no longer the ledger's.
     func ended(
         after pass: EndedKeys.Pass,
-        limit: Int,
+        records: Int,
+        least: Int,
         _ hasEnded: (_ lastUse: UInt32, _ issuedAt: UInt32) -> Bool,
         isChanged: (KeyID) -> Bool
     ) -> EndedKeys {
         var found = EndedKeys(pass: pass)
-        let last = min(pass.cursor + UInt32(Self.passSlots), table.end)
+        let limit = max(least, records / 4)
+        let last = min(pass.cursor + UInt32(min(Self.mostSlots, Self.slotsOfRecord * records)), table.end)
         table.forEach(in: pass.cursor..<max(pass.cursor, last)) { key, slot in
             let uses = uses(at: slot)
             guard hasEnded(uses.lastUse, uses.issuedAt) else { return }
             guard found.keys.count < limit else { return found.pass.left += 1 }
             let id = key()
-            if !isChanged(id) { found.keys.append((id, app(at: slot))) }
+            // A record with the point of another key must not take that one away.
+            if find(id) == slot, !isChanged(id) { found.keys.append((id, app(at: slot))) }
         }
         found.pass.cursor = last
         guard last >= table.end else { return found }

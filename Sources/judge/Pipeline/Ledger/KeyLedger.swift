@@ -42,14 +42,13 @@ package struct KeyLedger: Sendable {
         table.find(key).map { record(at: $0, forRequestOf: digest) }
     }
 
-    /// - Parameter isReadBack: a present record with a higher counter stays, and counters that either record has used are
-    ///   used: no writer lowers a counter, but a record may be delivered late. Of a later registration the new record
-    ///   counts, and the higher counter stays: a key that was forgotten may attest again while compaction takes the
-    ///   tombstone.
-    package mutating func set(_ key: KeyID, _ record: KeyRecord, isReadBack: Bool = false) {
+    /// - Parameter mayBeLate: the record was read back, and may have been delivered late: a present one with a higher
+    ///   counter stays, and counters that either has used are used, as no writer lowers a counter.
+    package mutating func set(_ key: KeyID, _ record: KeyRecord, mayBeLate: Bool = false) {
         let fingerprint = KeyFingerprint(key)
-        let content = content(key, fingerprint, record)
-        put(key, fingerprint, content, registeredAt: record.registeredAt, record.counters, isReadBack: isReadBack)
+        let slot = table.find(key, fingerprint)
+        let content = content(key, fingerprint, slot, record)
+        put(key, fingerprint, slot, content, record.counters, mayBeLate: mayBeLate)
     }
 
     /// Sets a record that is read back from the bytes that ``LedgerCodec`` writes. On the topic 64 bytes are a point that
@@ -57,7 +56,12 @@ package struct KeyLedger: Sendable {
     ///
     /// - Parameter value: where the record's value lies in `bytes`.
     /// - Returns: false, and nothing is set, for bytes of any other form: the general decoder reads those.
-    mutating func setPlain(_ key: KeyID, _ bytes: Span<UInt8>, in value: Range<Int>) -> Bool {
+    mutating func setPlain(
+        _ key: KeyID,
+        _ bytes: Span<UInt8>,
+        in value: Range<Int>,
+        mayBeLate: Bool = true
+    ) -> Bool {
         guard let record = PlainKeyRecord(bytes, in: value), let profile = profile(of: record, bytes) else {
             return false
         }
@@ -87,7 +91,7 @@ package struct KeyLedger: Sendable {
             )
         else { return false }
         let content = LedgerTable.Content(entry: entry, requestID: requestID)
-        put(key, fingerprint, content, registeredAt: registeredAt, counters, isReadBack: true)
+        put(key, fingerprint, table.find(key, fingerprint), content, counters, mayBeLate: mayBeLate)
         return true
     }
 
@@ -109,27 +113,19 @@ package struct KeyLedger: Sendable {
     private mutating func put(
         _ key: KeyID,
         _ fingerprint: KeyFingerprint,
+        _ slot: UInt32?,
         _ content: consuming LedgerTable.Content,
-        registeredAt: EvaluationTime,
         _ counters: KeyCounters,
-        isReadBack: Bool
+        mayBeLate: Bool
     ) {
-        guard let slot = table.find(key, fingerprint) else {
+        guard let slot else {
             return setSkipped(table.insert(key, fingerprint, content), counters.skipped)
         }
         var counters = counters
-        if isReadBack {
-            let present = history(at: slot)
-            let isLower = counters.highest < present.counters.highest
-            // Of two registrations neither knows what the other has not seen.
-            let unseen = max(present.counters.unseen, counters.unseen)
-            counters = present.counters.joined(counters)
-            if isLower {
-                guard present.registeredAt < registeredAt.milliseconds else {
-                    return setSkipped(slot, counters.skipped)
-                }
-                counters = KeyCounters(highest: counters.highest, skipped: counters.skipped, unseen: unseen)
-            }
+        if mayBeLate {
+            let (present, own) = (history(at: slot), counters.highest)
+            counters = present.joined(counters)
+            guard own >= present.highest else { return setSkipped(slot, counters.skipped) }
             content.entry.set(counters)
             content.odd?.counters = counters
         }
@@ -139,15 +135,12 @@ package struct KeyLedger: Sendable {
         if !secondPoints.isEmpty, publicKey(at: slot) != point { secondPoints.remove(slot) }
     }
 
-    private func history(at slot: UInt32) -> (registeredAt: Int64, counters: KeyCounters) {
+    private func history(at slot: UInt32) -> KeyCounters {
         let bits = skipped.isEmpty ? 0 : skipped[slot] ?? 0
         if let odd = table.oddRecord(slot) {
-            let counters = KeyCounters(highest: odd.counter, skipped: bits, unseen: odd.unseen)
-            return (odd.registeredAt.milliseconds, counters)
+            return KeyCounters(highest: odd.counter, skipped: bits, unseen: odd.unseen)
         }
-        return table.with(slot) { entry in
-            (entry.registeredAt, KeyCounters(highest: entry.counter, skipped: bits, unseen: entry.unseen))
-        }
+        return table.with(slot) { KeyCounters(highest: $0.counter, skipped: bits, unseen: $0.unseen) }
     }
 
     private mutating func setSkipped(_ slot: UInt32, _ bits: UInt64) {
@@ -215,6 +208,7 @@ extension KeyLedger {
     private mutating func content(
         _ key: KeyID,
         _ fingerprint: KeyFingerprint,
+        _ slot: UInt32?,
         _ record: KeyRecord
     ) -> LedgerTable.Content {
         let id = record.lastRequest.map { PackedID($0.id.utf8.span, &profiles.topics) ?? .other }
@@ -226,7 +220,10 @@ extension KeyLedger {
                 expiresAt: request.expiresAt
             )
         }
-        guard let point = record.publicKey, KeyID(of: point) == key, let profile = profile(of: record),
+        // The point of a slot that is not odd is the key's own: it is not hashed once more.
+        let known = slot.flatMap { table.oddRecord($0) == nil ? table.publicKey($0) : nil }
+        guard let point = record.publicKey, point == known || KeyID(of: point) == key,
+            let profile = profile(of: record),
             let entry = LedgerEntry(
                 fingerprint,
                 point,

@@ -11,6 +11,7 @@ struct KeyProfiles {
     }
 
     private static let recentCount = 64
+    private static let mostCategory: UInt32 = 255
 
     private var apps = Interner(mostTexts: Int(UInt16.max))
     private var appleAppIDs = Interner(mostTexts: Int(UInt16.max))
@@ -28,7 +29,8 @@ struct KeyProfiles {
         _ environment: Environment,
         category: UInt32?
     ) -> UInt16? {
-        guard let apple = appleAppIDs.number(of: appleAppID) else { return nil }
+        // Devices name their category, where an app allows any: few of them get numbers.
+        guard category ?? 0 <= Self.mostCategory, let apple = appleAppIDs.number(of: appleAppID) else { return nil }
         var number: UInt32 = 0
         if let app {
             guard let found = apps.number(of: app) else { return nil }

@@ -18,6 +18,8 @@ package struct KeyRecord: Hashable, Sendable {
     package var app: String?
     package var appleAppID: String
     package var counter: UInt32
+    /// When the last attestation or assertion was accepted, in seconds since 1970; 0 = not noted. See ``KeySettings``.
+    package var lastUse: UInt32 = 0
     package var validationCategory: UInt32?
     /// ``KeyCounters/unseen``.
     package var unseen: UInt8 = 0
@@ -26,8 +28,6 @@ package struct KeyRecord: Hashable, Sendable {
     /// The time at which the leaf of the last accepted attestation was issued; nil = not known.
     package var issued: IssueTime?
     package var lastRequest: LastRequest?
-    /// When the last attestation or assertion was accepted, in seconds since 1970; 0 = not noted. See ``KeySettings``.
-    package var lastUse: UInt32 = 0
     /// The metric of the key's last receipt that Apple has exchanged; nil = not known.
     package var risk: RiskMetric? {
         get { riskCreatedAt == 0 ? nil : RiskMetric(riskValue, createdAt: riskCreatedAt) }

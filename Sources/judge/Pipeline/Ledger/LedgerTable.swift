@@ -22,7 +22,9 @@ struct LedgerTable {
     private(set) var index = SlotIndex()
     private var free: [UInt32] = []
     private var odd: [UInt32: (key: KeyID, record: KeyRecord)] = [:]
-    private var requestIDs: [UInt32: ExactText] = [:]
+    /// The IDs that lie beside the entries, in 256 parts, so that no change copies all of them.
+    private var requestIDs = [[UInt32: ExactText]](repeating: [:], count: 256)
+    private var requestIDCount = 0
     /// Slots in use, free ones included.
     private var slots = 0
 
@@ -70,7 +72,7 @@ struct LedgerTable {
     }
 
     /// The ID of a slot's last request, if it lies beside the table.
-    func requestID(_ slot: UInt32) -> ExactText? { requestIDs[slot] }
+    func requestID(_ slot: UInt32) -> ExactText? { requestIDs[Int(slot & 255)][slot] }
 
     /// - Parameter key: is not in the table.
     mutating func insert(_ key: KeyID, _ fingerprint: KeyFingerprint, _ content: Content) -> UInt32 {
@@ -102,7 +104,10 @@ struct LedgerTable {
 
     private mutating func setBeside(_ slot: UInt32, _ record: (KeyID, KeyRecord)?, _ requestID: ExactText?) {
         if record != nil || !odd.isEmpty { odd[slot] = record }
-        if requestID != nil || !requestIDs.isEmpty { requestIDs[slot] = requestID }
+        guard requestID != nil || requestIDCount > 0 else { return }
+        let before = requestIDs[Int(slot & 255)].removeValue(forKey: slot)
+        requestIDs[Int(slot & 255)][slot] = requestID
+        requestIDCount += (requestID == nil ? 0 : 1) - (before == nil ? 0 : 1)
     }
 
     /// - Returns: the slot that is free now; nil = there was no such key.

@@ -9,6 +9,8 @@ struct PackedID {
     typealias Words = (UInt64, UInt64, UInt64)
 
     private static let mostTextBytes = 23
+    /// Kafka's own limit.
+    private static let mostTopicBytes = 249
 
     let form: Form
     let words: Words
@@ -34,7 +36,7 @@ struct PackedID {
             self.init(.text, words)
         } else {
             guard let offset = Self.number(before: utf8.count, utf8),
-                let partition = Self.number(before: offset.slash, utf8),
+                let partition = Self.number(before: offset.slash, utf8), partition.slash <= Self.mostTopicBytes,
                 let topic = topics.number(of: utf8.extracting(0..<partition.slash))
             else { return nil }
             self.init(.place, (UInt64(topic), partition.value, offset.value))

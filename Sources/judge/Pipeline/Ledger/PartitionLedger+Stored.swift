@@ -19,7 +19,7 @@ extension PartitionLedger {
             let digest = Digest(bytes.extracting(key.dropFirst()))
         else { return false }
         switch kind {
-        case .key: return keys.setPlain(KeyID(digest), bytes, in: value)
+        case .key: return keys.setPlain(KeyID(digest), bytes, in: value, mayBeLate: !readsInOrder)
         case .challenge, .token:
             guard let consumed = ConsumedID(plain: bytes, in: value) else { return false }
             apply(kind == .challenge ? .challenge(digest, consumed) : .token(digest, consumed))

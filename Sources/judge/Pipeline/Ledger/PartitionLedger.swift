@@ -5,6 +5,9 @@ package import Streams
 /// The state of one partition: the contents of the ledger topic's partition with the same number.
 package struct PartitionLedger: Sendable {
     package var keys = KeyLedger()
+    /// Whether records that are read follow what is known, in the order of transactions: the last one of a key counts, also
+    /// where it was forgotten in between and compaction took the tombstone. Else one may have been delivered late.
+    var readsInOrder = false
     /// The used challenges by SHA-256 over challenge and key ID.
     package private(set) var challenges = ConsumedIDs()
     /// The used tokens by SHA-256 over project and `jti`.
@@ -46,7 +49,7 @@ package struct PartitionLedger: Sendable {
     /// Applies one record of the ledger topic.
     package mutating func apply(_ change: LedgerChange) {
         switch change {
-        case .key(let id, let record): keys.set(id, record, isReadBack: true)
+        case .key(let id, let record): keys.set(id, record, mayBeLate: !readsInOrder)
         case .keyForgotten(let id): keys.remove(id)
         case .challenge(let id, let consumed): challenges.insert(id, consumed)
         case .challengeForgotten(let id): challenges.remove(id)
@@ -79,6 +82,7 @@ package struct PartitionLedger: Sendable {
         if let time = overlay.streamTime {
             raise(to: time)
             usesSince = overlay.usesSince
+            if usesSince == nil { endedPass = EndedKeys.Pass() }
         }
         if let pass = overlay.endedPass { endedPass = pass }
         if let mark = overlay.mark { self.mark = mark }

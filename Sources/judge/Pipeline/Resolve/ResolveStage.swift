@@ -9,6 +9,7 @@ package enum ResolveStage {
     ///   - ledger: the committed keys of a partition.
     ///   - candidates: claimed keys of this batch; those that its artifacts may restore are added.
     ///   - earlier: the same of the batches before it that have not committed.
+    ///   - keysEnd: whether keys of the ledger may be unknown to Admit.
     ///   - work: notes each record before it is looked at.
     ///   - sealed: the key in a genuine artifact, where the ledger may restore it.
     package static func resolve(
@@ -16,6 +17,7 @@ package enum ResolveStage {
         ledger: (Int32) -> PartitionLedger?,
         candidates: inout CandidateKeys,
         earlier: [CandidateKeys],
+        keysEnd: Bool = false,
         work: WorkSlot? = nil,
         sealed: (_ artifact: [UInt8]) -> P256PublicKey?
     ) -> [KeyResolution] {
@@ -24,10 +26,14 @@ package enum ResolveStage {
             work?.note(record)
             guard record.bringsAssertion, let keyID = record.keyID else { return .notNeeded }
             let lookup = views.lookup(keyID, on: record.record.partition, ledger)
-            if case .key(let key, let second) = lookup { return .key(key, second: second) }
+            if case .key(let key, let second) = lookup {
+                // One that has ended may be forgotten before the records after this one are resolved.
+                if keysEnd, record.request?.exchange?.artifact != nil { candidates.add(key, of: keyID) }
+                return .key(key, second: second)
+            }
             // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
             // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
-            if lookup == .unknown, candidates[keyID] == nil,
+            if lookup == .unknown || keysEnd, candidates[keyID] == nil,
                 let artifact = record.request?.exchange?.artifact, let key = sealed(artifact)
             {
                 candidates.add(key, of: keyID)

@@ -45,10 +45,12 @@ package final class TopicScan {
         )
     }
 
-    /// The present ends of all partitions, chosen or not.
-    package func ends() throws(KafkaFault) -> [Watermarks] {
-        var ends: [Watermarks] = []
-        for partition in partitions { ends.append(try end(partition)) }
+    /// The present ends of all partitions.
+    ///
+    /// - Parameter chosen: asks for those that are read alone; the others' are 0.
+    package func ends(ofChosen chosen: Bool = false) throws(KafkaFault) -> [Watermarks] {
+        var ends = [Watermarks](repeating: Watermarks(low: 0, high: 0), count: partitions.count)
+        for partition in chosen ? wanted : Array(partitions) { ends[Int(partition)] = try end(partition) }
         return ends
     }
 

@@ -32,8 +32,7 @@ package struct KeyImport {
     private var present = StoredKeys()
     /// Partitions of the ledger that have records.
     private var written: Set<Int32> = []
-    /// The stream times of partitions whose mark says since when uses are noted.
-    private var notedTimes: [Int32: EvaluationTime] = [:]
+    private var marks: [Int32: PartitionMark] = [:]
     /// The ledger's ends.
     private var ends: [Int64] = []
     /// The records to be written, in the file's order.
@@ -88,11 +87,15 @@ package struct KeyImport {
         case .ban:
             if let ban = ban(of: id) { return .ban(BanID.key(id), ban) }
         case .key:
-            if let record = wanted[id], case .write(let merged) = KeyMerge(record, into: present[id]) {
-                return .key(id, present[id] == nil ? merged.used(at: notedTimes[home(of: id)]) : merged)
+            if let record = imported(id), case .write(let merged) = KeyMerge(record, into: present[id]) {
+                return .key(id, merged)
             }
         }
         preconditionFailure("judged a moment ago, and nothing has changed")
+    }
+
+    private func imported(_ id: KeyID) -> KeyRecord? {
+        wanted[id]?.used(by: marks[home(of: id)], over: present[id], access.keys)
     }
 
     /// The ban to be written; nil = the ledger has one that lasts as long, and as early.
@@ -140,7 +143,7 @@ package struct KeyImport {
             default: break
             }
         }
-        notedTimes = marks.compactMapValues { $0.usesSince == nil ? nil : $0.streamTime }
+        self.marks = marks
         try access.require(marks.values, toName: partitions)
         if let (id, partition) = strays.first {
             throw CommandFault(
@@ -153,7 +156,7 @@ package struct KeyImport {
 
     private mutating func judge(_ kept: (KeyID, String) -> Void) {
         for id in wanted.ids {
-            guard let record = wanted[id] else { continue }
+            guard let record = imported(id) else { continue }
             let stored = present[id]
             let isBanned = ban(of: id) != nil
             if isBanned { due.append((id, .ban)) }

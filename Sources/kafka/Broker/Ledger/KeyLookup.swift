@@ -83,6 +83,7 @@ package struct KeyLookup {
         case .ban(let id, let ban): bans[partition, default: [:]][id] = ban
         case .banLifted(let id): bans[partition]?[id] = nil
         case .mark(let mark): marks[partition] = mark
+        case .markForgotten: marks[partition] = nil
         default: break
         }
     }

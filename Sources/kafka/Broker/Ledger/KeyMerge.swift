@@ -49,11 +49,17 @@ enum KeyMerge: Equatable {
 }
 
 extension KeyRecord {
-    /// A new key of which no use is known is used by its import: its partition may note uses for longer than keys live.
+    /// An imported key of which no use is known is used by its import, where something older would end it: the time since
+    /// which its partition notes uses, or the ledger's own record.
     ///
-    /// - Parameter time: of a partition that notes uses; nil = it does not.
-    func used(at time: EvaluationTime?) -> KeyRecord {
-        guard use(by: nil) == nil, let time else { return self }
+    /// - Parameters:
+    ///   - mark: the newest one of its partition.
+    ///   - stored: the ledger's record; nil = it has none.
+    func used(by mark: PartitionMark?, over stored: KeyRecord?, _ settings: KeySettings) -> KeyRecord {
+        guard use(by: nil) == nil, let time = mark?.streamTime else { return self }
+        let hasEnded = stored.map { settings.hasEnded($0.use(by: mark), at: time) } ?? false
+        let isNewer = stored.map { $0.counter < counter && ($0.use(by: nil) != nil || mark?.usesSince != nil) }
+        guard hasEnded || isNewer ?? (mark?.usesSince != nil) else { return self }
         var record = self
         record.lastUse = UInt32(clamping: time.milliseconds / 1000)
         return record

@@ -41,14 +41,20 @@ package final class LedgerReader {
 
     /// Reads everything up to the partitions' present ends, and records that happen to come after them.
     ///
-    /// - Parameter progress: called with the number of records read.
+    /// - Parameters:
+    ///   - needsAll: whether the ends of partitions that are not read are needed, too.
+    ///   - progress: called with the number of records read.
     /// - Returns: the present ends of all partitions.
     /// - Throws: ``CommandFault`` where the broker does not deliver it, or the error of `body`.
     @discardableResult
-    package func read(progress: (Int) -> Void = { _ in }, _ body: (TopicRecord) throws -> Void) throws -> [Int64] {
+    package func read(
+        needsAll: Bool = true,
+        progress: (Int) -> Void = { _ in },
+        _ body: (TopicRecord) throws -> Void
+    ) throws -> [Int64] {
         do {
             return try CommandFault.explaining(Self.trouble, by: Self.cause) {
-                let ends = try scan.ends()
+                let ends = try scan.ends(ofChosen: !needsAll)
                 try scan.read(upTo: ends) { record in
                     count += 1
                     progress(count)
@@ -94,7 +100,9 @@ package final class LedgerReader {
     ) throws -> [Int64] {
         var decoder = LedgerDecoder()
         func decode(_ record: TopicRecord) throws { try body(decoder.change(of: record), record) }
-        let ends = try isSettled ? readSettled(progress: progress, decode) : read(progress: progress, decode)
+        let ends =
+            try isSettled
+            ? readSettled(progress: progress, decode) : read(needsAll: false, progress: progress, decode)
         try decoder.finish()
         return ends
     }

@@ -22,7 +22,7 @@ struct StoredKeys {
 
     /// The higher counter of two records of a key stays, as in every restore: a late one may lie behind it.
     mutating func set(_ key: KeyID, _ record: KeyRecord) {
-        ledger.set(key, record, isReadBack: true)
+        ledger.set(key, record, mayBeLate: true)
         guard ledger[key]?.counter == record.counter else { return }
         unusable[key] = record.publicKey == nil ? record.unusableKey : nil
     }

@@ -51,6 +51,14 @@ package enum Folder {
     /// The folder for files that do not outlive their process.
     package static var temporary: String { Variables.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp" }
 
+    /// The folder for what is put aside while a file is made: its own, but for a device or a pipe.
+    package static func scratch(for path: String) -> String {
+        var status = stat()
+        // The path is copied for the call, which fills the status in.
+        let isOther = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+        return isOther ? temporary : around(path)
+    }
+
     /// The folder that a file is in.
     package static func around(_ path: String) -> String {
         parent(of: LinkTarget.of(path)) ?? (path.hasPrefix("/") ? "/" : ".")

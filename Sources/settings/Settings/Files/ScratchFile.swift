@@ -36,12 +36,14 @@ package final class ScratchFile {
     }
 
     private func open() throws(CommandFault) -> Int32 {
-        let path = "\(folder)/.attest-worker-\(getpid())"
-        // The path is copied for the calls. The name goes at once: no other process opens the file.
-        let file = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        var path = Array(("\(folder)/.attest-worker-" + String(repeating: "X", count: 6)).utf8CString)
+        // The call writes six letters into the array, and opens the file for this user alone.
+        let file = unsafe mkstemp(&path)
         guard file >= 0 else {
             throw CommandFault("cannot create a file in \(folder): \(POSIXText.describe(errno)).")
         }
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+        // The array is lent for the call. The name goes at once: no other process opens the file.
         _ = unsafe unlink(path)
         return file
     }

@@ -74,7 +74,9 @@ extension KeyRecord {
         (nonce, issued) = (first.nonce ?? second.nonce, first.issued ?? second.issued)
         lastRequest = newer.lastRequest ?? older.lastRequest
         risk = RiskMetric.later(risk, other.risk)
-        lastUse = max(lastUse, other.lastUse)
+        // Of a use that is not noted the token says when, and else no older note counts: the key is in use.
+        let noted = newer.lastUse != 0 ? newer.lastUse : newer.lastRequest?.issuedAt ?? 0
+        lastUse = noted == 0 || max(newer.lastUse, older.lastUse) == 0 ? 0 : max(noted, older.lastUse)
     }
 }
 

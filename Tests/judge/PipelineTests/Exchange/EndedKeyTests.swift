@@ -222,7 +222,7 @@ struct EndedKeyTests {
         }
         #expect(rig.loop.ledgers[0]?.keys.count == 1_000 && most == 16)
         #expect(rig.loop.tally.endedKeys == [app: 1_000, "": 1_000])
-        for _ in 0..<6 { _ = try rig.challenge() }
+        for _ in 0..<100 { _ = try rig.challenge() }
         #expect(rig.loop.ledgers[0]?.endedKeys == 0 && rig.loop.ledgers[0]?.keys.count == 1_000)
         #expect(rig.streams.ledger.count { $0.key.first == 1 && $0.value == nil } == 2_000)
     }

@@ -17,9 +17,10 @@ extension FleetCheck {
         return living
     }
 
-    /// No key that is in use is forgotten: at the mark of its tombstone's batch it had ended.
+    /// No key that is in use is forgotten: at the mark of its tombstone's batch it had ended. Without transactions a batch that
+    /// is judged twice may bring the tombstone once more, after the key's new record.
     mutating func checkEnded() {
-        guard fleet.settings.keys.expire else { return }
+        guard fleet.settings.keys.expire, fleet.plan.delivery == .exactlyOnce else { return }
         for (partition, records) in fleet.broker.visible(.ledger) where !isLoose(partition) {
             var (ledger, gone): (PartitionLedger, [(id: KeyID, record: KeyRecord)]) = (PartitionLedger(), [])
             for record in records {
