@@ -64,6 +64,8 @@ package struct MemberPorts {
     package var makeReader: () throws(KafkaFault) -> any TopicReading
     package var queries: any BrokerQueries
     package var writer: any WriterHost
+    /// nil = no copies of ledgers are kept.
+    package var files: (any LedgerFiles)?
 
     package init(
         makeConsumer: @escaping () throws(KafkaFault) -> any GroupConsumer,

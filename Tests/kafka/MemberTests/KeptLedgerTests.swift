@@ -87,16 +87,106 @@ struct KeptLedgerTests {
         }
     }
 
+    /// A restore with a copy in a file, whose tail begins at 5.
+    private static func copied(
+        _ parts: [LedgerFilePart],
+        to end: Int64 = 20,
+        _ marks: [(Int64, [UInt8]??)]
+    ) throws -> (bench: MemberBench, start: Int64?, events: [PartitionEvent]) {
+        let bench = try MemberBench()
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], parts)
+        let found = try restore(bench, kept: [], to: end, marks)
+        return (bench, found.start, found.events)
+    }
+
+    @Test func `a copy is read first, then the tail from its mark; it counts if the newest mark has its identity`()
+        throws
+    {
+        let part = LedgerFilePart.records(StoredRecords([Self.record([1])]))
+        let bench = try MemberBench()
+        bench.brokers.ledgerEnd = 20
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], [part, .reading, part])
+        try bench.steps(with: .assigned([0]))
+        bench.member.changes = []
+        bench.member.restore(kept: [], of: bench.member.announcement, at: bench.now)
+        try bench.steps(2)
+        var (records, starts): (Int, [Int64?]) = (0, [])
+        for _ in 0..<5 {
+            for case .ledger(let chunk, _) in try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now) {
+                records += chunk.count
+            }
+            starts.append(bench.ledger.positions[0])
+        }
+        #expect(records == 2 && starts == [nil, nil, nil, 5, 5], "\(starts)")
+        bench.ledger.chunks = [LedgerChunk(StoredRecords([Self.record([1])]), offsets: [19])]
+        bench.ledger.positions[0] = 20
+        let events = try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now)
+        #expect(events.contains(.ledgerGiven(0)) && bench.member.restores == [.snapshot: 1])
+    }
+
+    @Test(arguments: [[(19, [2])], [], [(19, .some(nil))]] as [[(Int64, [UInt8]??)]])
+    func `a copy of another line is read in vain, and the topic from its beginning`(marks: [(Int64, [UInt8]??)]) throws
+    {
+        let bench = try MemberBench()
+        bench.brokers.ledgerEnd = 20
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], [])
+        try bench.steps(with: .assigned([0]))
+        bench.member.changes = []
+        bench.member.restore(kept: [], of: bench.member.announcement, at: bench.now)
+        try bench.steps(2)
+        _ = try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now)
+        #expect(bench.ledger.positions[0] == 5)
+        bench.ledger.chunks = [LedgerChunk(StoredRecords(marks.map { Self.record($0.1) }), offsets: marks.map(\.0))]
+        bench.ledger.positions[0] = 20
+        let events = try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now)
+        #expect(!events.contains(.ledgerGiven(0)) && bench.files.discarded == [0])
+        #expect(events.first == .ledgerDropped(0) && bench.ledger.positions[0] == 0, "read from the beginning")
+        let isEmpty = events.allSatisfy { if case .ledger(let records, _) = $0 { records.isEmpty } else { true } }
+        #expect(isEmpty, "what was read of it comes again")
+    }
+
+    @Test func `a copy that is damaged is dropped, and the topic is read from its beginning`() throws {
+        let part = LedgerFilePart.records(StoredRecords([Self.record([1])]))
+        let bench = try MemberBench()
+        bench.brokers.ledgerEnd = 20
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], [part, .damaged("test")])
+        try bench.steps(with: .assigned([0]))
+        bench.member.changes = []
+        bench.member.restore(kept: [], of: bench.member.announcement, at: bench.now)
+        try bench.steps(2)
+        _ = try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now)
+        let events = try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now)
+        #expect(events.first == .ledgerDropped(0) && bench.ledger.positions[0] == 0 && bench.files.discarded == [0])
+        bench.ledger.chunks = [LedgerChunk(StoredRecords([Self.record([4])]), offsets: [19])]
+        bench.ledger.positions[0] = 20
+        #expect(try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now).contains(.ledgerGiven(0)))
+        #expect(bench.member.restores == [.topic: 1])
+    }
+
+    @Test func `a copy that begins where the topic has ended is not used`() throws {
+        let (bench, start, events) = try Self.copied([], to: 5, [(4, [1])])
+        #expect(start == 0 && events == [.ledgerGiven(0)] && bench.files.discarded == [0])
+    }
+
+    @Test(arguments: [0, 1, 15, 16, 17])
+    func `a ledger is copied with an identity of 16 bytes alone`(count: Int) throws {
+        let identity = [UInt8](repeating: 2, count: count)
+        let mark = try Self.known(identity).member.ledgerMark(of: 0)
+        #expect(mark?.identity == (count == 16 ? identity : nil) && mark?.offset ?? 5 == 5)
+    }
+
     @Test func `a worker that has seen records go missing starts a new identity`() throws {
         let bench = try Self.known([1])
         _ = try Self.restore(bench, kept: [0], to: 7, [(6, [1])])
-        #expect(bench.member.ledgerIdentity(of: 0) == [9])
+        #expect(bench.member.ledgerIdentity(of: 0) == [8])
     }
 
     @Test func `a ledger without an identity gets one, until its marks have one`() throws {
         let bench = try Self.known(nil)
-        #expect(bench.member.ledgerIdentity(of: 0) == [9])
+        #expect(bench.member.ledgerIdentity(of: 0) == [8])
         _ = try Self.restore(bench, kept: [], to: 30, [(29, [4])])
         #expect(bench.member.ledgerIdentity(of: 0) == [4])
+        _ = try Self.restore(bench, kept: [], to: 40, [(39, [5])])
+        #expect(bench.member.ledgerIdentity(of: 0) == [8], "marks of at-least-once delivery are another line")
     }
 }

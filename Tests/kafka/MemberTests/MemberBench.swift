@@ -46,6 +46,30 @@ final class ScriptedLedger: TopicReading {
     func discard() {}
 }
 
+/// Copies of ledgers whose parts a test has written down.
+final class ScriptedFiles: LedgerFiles {
+    final class File: LedgerFile {
+        let from: Int64
+        let identity: [UInt8]
+        var parts: [LedgerFilePart]
+
+        init(from: Int64, identity: [UInt8], _ parts: [LedgerFilePart]) {
+            (self.from, self.identity, self.parts) = (from, identity, parts)
+        }
+
+        func next(_ records: Int, mayWait: Bool) -> LedgerFilePart { parts.isEmpty ? .end : parts.removeFirst() }
+    }
+
+    var files: [Int32: File] = [:]
+    private(set) var discarded: [Int32] = []
+
+    func open(_ partition: Int32) -> (any LedgerFile)? { files[partition] }
+    func discard(_ partition: Int32, _ reason: String) {
+        discarded.append(partition)
+        files[partition] = nil
+    }
+}
+
 /// Answers every question at once, and writes down jobs.
 final class ScriptedBrokers: BrokerQueries, WriterHost {
     private(set) var questions: [BrokerQuery] = []
@@ -108,6 +132,7 @@ final class MemberBench {
     let consumer = ScriptedConsumer()
     let brokers = ScriptedBrokers()
     let ledger = ScriptedLedger()
+    let files = ScriptedFiles()
     var now = Moment(milliseconds: 1_000)
 
     /// - Parameter partitions: of the topics at the start; nil = any.
@@ -121,12 +146,13 @@ final class MemberBench {
             makeIdentity: { [9] }
         )
         settings.partitions = partitions
-        let ports = MemberPorts(
+        var ports = MemberPorts(
             makeConsumer: { [consumer] in consumer },
             makeReader: { [ledger] in ledger },
             queries: brokers,
             writer: brokers
         )
+        ports.files = files
         member = try KafkaMember(settings, ports, at: now)
     }
 

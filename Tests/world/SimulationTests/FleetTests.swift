@@ -32,6 +32,8 @@ struct FleetTests {
         .hiddenRepeat, .lateRefused, .polledInCommit, .revokedInCommit, .lostInCommit, .faultInCommit,
         .abortable, .fencedGeneration, .ackWithoutOffset, .offsetsUnanswered, .initUnanswered, .initArrivedLate,
         .lostBeforeEvent,
+        .snapshotWritten, .snapshotUsed, .snapshotRefused, .snapshotFlipped, .snapshotTorn, .snapshotOld,
+        .snapshotSwapped,
     ]
 
     static var oneSeed: UInt64? { number("SIM_SEED") }

@@ -17,6 +17,10 @@ package struct ConsumedIDs: Sendable {
 
     package subscript(id: Digest) -> ConsumedID? { shards[Int(id[0])][id] }
 
+    func forEach(_ body: (Digest, ConsumedID) throws -> Void) rethrows {
+        for shard in shards { for (id, consumed) in shard { try body(id, consumed) } }
+    }
+
     package mutating func insert(_ id: Digest, _ consumed: ConsumedID) {
         guard shards[Int(id[0])].updateValue(consumed, forKey: id) == nil else { return }
         count += 1

@@ -17,6 +17,8 @@ internal import Streams
 /// | 07 ‖ SHA-256(01 ‖ key ID, or 02 ‖ installation id) | 1: banned since, 2: kind (1 key, 2 installation), 3: until (absent = until it is lifted), 4: offset of the command's record; older versions know neither 3 nor 4, and keep the ban until it is lifted |
 package enum LedgerCodec {
     package static let schemaVersion: UInt64 = 1
+    /// Counts up with each field that is added to a record.
+    package static let revision: UInt64 = 1
 
     package enum Kind: UInt8 {
         case key = 1

@@ -39,6 +39,8 @@ final class Batch {
     /// The second points for the ledger's memory, once the batch is committed.
     var secondPoints: [ComputedSecondPoint] = []
     var overlay = LedgerOverlay()
+    /// Where copies are made: how many ledger records each partition gets.
+    var ledgerRecords: [Int32: Int] = [:]
     /// Keys that have failed to sign for it: they count as absent when it is admitted again.
     private(set) var unsigned: SigningKey.Kinds = []
     var outputs: [EncodedGrain] = []

@@ -25,7 +25,7 @@ extension BatchLoop {
                     EvaluationTime(milliseconds: $0.milliseconds + options.revokeMilliseconds)
                 }
                 assignment = .revoking(partitions, until: end)
-            case .ledger, .ledgerDropped, .ledgerGiven: hasChanged = takeLedger(event) || hasChanged
+            case .ledger, .ledgerCopied, .ledgerDropped, .ledgerGiven: hasChanged = takeLedger(event) || hasChanged
             case .started(let partition, let report): note(report, of: partition)
             case .held(let partition, let sentence, let isNew): noteHeld(partition, sentence, isNew: isNew)
             }
@@ -85,6 +85,7 @@ extension BatchLoop {
         // From here on the ledger's marks may be another owner's.
         doubted = []
         cut.bisection.forget(partitions)
+        schedule.forget(partitions)
         clocks.forget(partitions)
         try member?.release()
         assignment = .settled
@@ -99,8 +100,11 @@ extension BatchLoop {
 
     func openLedger(of partition: Int32) {
         let number = settings.ledgerPartition(partition)
-        guard ledgers[number] == nil else { return }
-        ledgers[number] = kept.take(number) ?? PartitionLedger()
+        // What is read from its beginning may be older than the present delivery: a late record of at-least-once delivery.
+        let known = ledgers[number] ?? kept.take(number)
+        var ledger = known ?? PartitionLedger()
+        ledger.readsInOrder = known != nil && streams.transaction.isAtomic
+        ledgers[number] = ledger
     }
 
     /// Records that the topic lost may have been replaced by another owner's: the two ledgers are not mixed.

@@ -56,16 +56,18 @@ extension BatchLoop {
         _ known: PartitionLedger?,
         before records: [DecodedRecord]
     ) -> PartitionMark? {
-        guard !streams.transaction.isAtomic, let group = member?.group,
-            known?.mark?.position.delivery != .atLeastOnceUncommitted, isFirstOffsetDue(partition),
+        let isFirst = known?.mark?.position.delivery != .atLeastOnceUncommitted && isFirstOffsetDue(partition)
+        // A key that is used while uses are not noted must not be judged by a mark that says they are.
+        let endsNotes = known?.usesSince != nil && !settings.keys.expire
+        guard !streams.transaction.isAtomic, let group = member?.group, isFirst || endsNotes,
             let first = records.first(where: { $0.record.partition == partition })?.record.offset
         else { return nil }
         return PartitionMark(
             streamTime: known?.mark?.streamTime,
-            usesSince: known?.mark?.usesSince,
+            usesSince: endsNotes ? nil : known?.mark?.usesSince,
             appliedOffset: max(first, known?.appliedOffset ?? 0),
             group: group,
-            delivery: .atLeastOnceUncommitted,
+            delivery: isFirst ? .atLeastOnceUncommitted : delivery(of: partition),
             identity: member?.ledgerIdentity(of: partition),
             partitions: member?.partitionCount
         )

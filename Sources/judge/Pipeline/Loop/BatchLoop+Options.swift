@@ -20,6 +20,8 @@ extension BatchLoop {
         package var suspects = CrashSuspects()
         /// This loop's slot among those of the process.
         package var slot = ExclusiveSection(loops: 1).slots[0]
+        /// Keeps copies of ledgers beyond the process; nil = none are made.
+        package var snapshots: (any LedgerSnapshots)?
         /// Called with the suspects that the committed positions have passed; on the loop's thread.
         package var passed: (@Sendable ([WorkItem]) -> Void)?
         /// Sees every record with its verdict, on the loop's thread; for explanations only, since it slows Admit down.

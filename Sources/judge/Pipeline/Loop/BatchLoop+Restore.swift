@@ -24,6 +24,8 @@ extension BatchLoop {
             restoration.drop(settings.ledgerPartition(partition))
             forget(partition)
             openLedger(of: partition)
+        case .ledgerCopied(let partition):
+            ledgers[settings.ledgerPartition(partition)]?.readsInOrder = streams.transaction.isAtomic
         case .ledgerGiven(let partition): restoration.noteGiven([partition])
         default: return false
         }

@@ -26,6 +26,7 @@ extension BatchLoop {
                 ledger: { [settings] in self.ledgers[settings.ledgerPartition($0)] },
                 candidates: &batch.candidates,
                 earlier: earlier,
+                keysEnd: settings.keys.expire,
                 work: work,
                 sealed: { [settings] in
                     settings.mayRestoreKeys ? try? settings.exchange.keys.sealing.open($0).get().publicKey : nil
@@ -69,6 +70,9 @@ extension BatchLoop {
         batch.positions = PartitionPosition.after(records)
         mark(batch.positions, after: records, in: &batch.overlay)
         let changes = streams.hasLedgers ? batch.overlay.changes() : []
+        if options.snapshots != nil {
+            batch.ledgerRecords = Dictionary(changes.map { ($0.partition, 1) }, uniquingKeysWith: +)
+        }
         let (stage, packer) = (stages.encode, streams.packer)
         batch.enter(.encoding)
         let count = records.count + changes.count
@@ -126,6 +130,7 @@ extension BatchLoop {
         noteAppended(batch)
         apply(batch.overlay)
         keep(batch.secondPoints)
+        copyLedger(after: batch)
         batch.overlay.acts.forEach(notice)
         // Applied once: what is left of the batch changes nothing any more.
         batch.overlay = LedgerOverlay()

@@ -32,6 +32,7 @@ package final class BatchLoop: @unchecked Sendable {
     var awaitsOthers = false
     /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
     var kept = KeptLedgers()
+    var schedule = SnapshotSchedule()
     var cut: BatchCut
     var clocks = ClockWatch()
     var breaker: Breaker

@@ -8,6 +8,8 @@ package enum PartitionEvent: Sendable, Equatable {
     /// Records of the ledgers, in offset order within each partition, and how many offsets of all are left to read. What
     /// comes of a partition that has started may be its own commits, read back after later ones.
     case ledger(StoredRecords, left: Int64)
+    /// The ledger begins with a copy of it as of a commit; the records that follow count in their order.
+    case ledgerCopied(Int32)
     /// The ledger was read to its end of the moment it was asked for. Answered with
     /// ``GroupMember/ledgerIsWhole(_:mark:isEmpty:of:)`` or ``GroupMember/ledgerIsUnusable(_:_:of:)``.
     case ledgerGiven(Int32)

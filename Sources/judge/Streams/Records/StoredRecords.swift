@@ -53,6 +53,12 @@ package struct StoredRecords: Sendable, Equatable {
         bytes += record.value ?? []
     }
 
+    /// The records of other partitions.
+    package func without(_ partitions: [Int32]) -> StoredRecords {
+        guard !partitions.isEmpty else { return self }
+        return StoredRecords(bytes: bytes, places: places.filter { !partitions.contains($0.partition) })
+    }
+
     /// Copies of the records, each on its own.
     package var records: [StoredRecord] {
         places.map { place in

@@ -9,6 +9,8 @@ package protocol GroupMember: AnyObject {
     var transactionalID: [UInt8]? { get }
     /// The identity of a partition's ledger, as repeated in marks; nil = none is written.
     func ledgerIdentity(of partition: Int32) -> [UInt8]?
+    /// The place of a partition's newest mark, as of the last commit (or restore) here, and its identity; nil = not known.
+    func ledgerMark(of partition: Int32) -> (offset: Int64, identity: [UInt8])?
     /// How many partitions the requests have, as written in marks; nil = not known.
     var partitionCount: Int32? { get }
     /// Whether an answer is awaited that wakes the loop's driver: polls do not wait then.
@@ -61,4 +63,5 @@ extension GroupMember {
     package var isAwaiting: Bool { false }
     package var transactionalID: [UInt8]? { nil }
     package func ledgerIdentity(of partition: Int32) -> [UInt8]? { nil }
+    package func ledgerMark(of partition: Int32) -> (offset: Int64, identity: [UInt8])? { nil }
 }

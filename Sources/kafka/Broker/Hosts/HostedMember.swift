@@ -13,12 +13,14 @@ package final class HostedMember {
     /// Joins the group. Connects in the background; nothing is waited for here.
     ///
     /// - Parameters:
+    ///   - files: copies of ledgers from which restores begin; nil = there are none.
     ///   - trouble: called with every fault that is ridden out.
     ///   - restored: called at the end of each restore with its number of records.
     ///   - wake: called where a completion has come, on any thread: the loop is to make a step.
     package init(
         _ delivery: OutputWriter.Settings.Delivery,
         _ settings: BrokerSettings,
+        files: (any LedgerFiles)? = nil,
         trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
         restored: @escaping @Sendable (Int) -> Void = { _ in },
         wake: @escaping @Sendable () -> Void = {}
@@ -27,7 +29,9 @@ package final class HostedMember {
         var rules = try assembly.memberSettings(delivery)
         (rules.trouble, rules.restored) = (trouble, restored)
         writer = try assembly.writer(delivery, clock: MemberClock.now)
-        let core = try KafkaMember(rules, assembly.ports(writer: writer), at: MemberClock.now())
+        var ports = try assembly.ports(writer: writer)
+        ports.files = files
+        let core = try KafkaMember(rules, ports, at: MemberClock.now())
         member = MemberStreams(core, clock: MemberClock.now, isStopping: settings.isStopping)
         owner.check()
     }

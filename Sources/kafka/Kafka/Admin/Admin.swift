@@ -44,6 +44,15 @@ package final class Admin {
         }
     }
 
+    /// The cluster's id; nil = no broker has told it yet, or none ever does.
+    package func clusterID(timeoutMilliseconds: Int = 10_000) -> String? {
+        owner.check()
+        // A text made for us, freed below.
+        guard let text = unsafe rd_kafka_clusterid(handle.pointer, Int32(timeoutMilliseconds)) else { return nil }
+        defer { unsafe rd_kafka_mem_free(handle.pointer, text) }
+        return unsafe String(cString: text)
+    }
+
     private static let refusalMilliseconds = 3_000
 }
 

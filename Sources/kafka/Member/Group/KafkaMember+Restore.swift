@@ -23,12 +23,17 @@ extension KafkaMember {
     package func readLedgers(most records: Int, waiting milliseconds: Int, at now: Moment) throws -> [PartitionEvent] {
         try step(at: now, servesGroup: true)
         guard changes.isEmpty, reader != nil else { return nextChange() }
-        let chunk = reading.isEmpty ? StoredRecords() : try readOn(records, isAwaiting ? 0 : milliseconds, at: now)
+        let copied = try readFiles(records, at: now)
+        let wait = isAwaiting || copied != nil ? 0 : milliseconds
+        let chunk = reading.isEmpty ? StoredRecords() : try readOn(records, wait, at: now)
         guard var reader else { return [] }
         let outcomes = reader.takeOutcomes()
         self.reader = reader
         let left = remaining.values.reduce(Int64(unasked.count), +)
-        var events = outcomes.dropped.map { PartitionEvent.ledgerDropped($0) } + [.ledger(chunk, left: left)]
+        var events = outcomes.copied.map { PartitionEvent.ledgerCopied($0) }
+        events += outcomes.dropped.map { .ledgerDropped($0) }
+        if let copied, !copied.isEmpty { events.append(.ledger(copied, left: left)) }
+        events.append(.ledger(chunk, left: left))
         for damage in outcomes.damaged { events += held(damage) }
         events += outcomes.given.map { .ledgerGiven($0) }
         if isRestored {
@@ -114,26 +119,35 @@ extension KafkaMember {
     }
 
     private func begin(_ number: Int32, _ ends: Watermarks, _ starts: inout [PartitionOffset]) {
-        var start = ends.low
+        var (start, source) = (ends.low, LedgerSource.topic)
         if let end = reader?.known.ends[number] {
             // The newest known mark is read again, or one that has superseded it.
-            if let mark = reader?.known.marks[number], mark.identity != nil, mark.offset >= ends.low, end <= ends.high {
-                start = mark.offset
-                reader?.unproven.insert(number)
+            if let mark = reader?.known.marks[number], let identity = mark.identity, mark.offset >= ends.low,
+                end <= ends.high
+            {
+                (start, source) = (mark.offset, .kept)
+                reader?.unproven[number] = identity
             } else {
                 // The topic ends before the known offset, as after an unclean election, or nothing proves that it is the
                 // one that is known. It is read from the beginning.
                 reader?.outcomes.dropped.append(number)
             }
+        } else if let file = openFile(of: number, ends) {
+            (start, source) = (file.from, .snapshot)
         }
+        reader?.sources[number] = source
         partitions.take(.ledgerProgress(.reading(next: start, target: ends.high)), number)
-        if start < ends.high { starts.append(PartitionOffset(partition: number, offset: start)) }
+        if start < ends.high, source != .snapshot { starts.append(PartitionOffset(partition: number, offset: start)) }
     }
 
     private func finish(_ number: Int32, at target: Int64) {
         precondition(reader?.isProven(number) == true, "a kept ledger is whole once a mark has proven it")
         partitions.take(.ledgerProgress(.given(target: target)), number)
         ledgers.note(target, reader?.marks[number], of: number)
+        if let source = reader?.sources[number] {
+            restores[source, default: 0] += 1
+            settings.restoredFrom(source)
+        }
         reader?.outcomes.given.append(number)
     }
 
@@ -159,7 +173,7 @@ extension KafkaMember {
 
     // MARK: Records
 
-    private func start(_ starts: [PartitionOffset]) throws {
+    func start(_ starts: [PartitionOffset]) throws {
         do throws(KafkaFault) {
             let port = if let port = reader?.port { port } else { try ports.makeReader() }
             reader?.port = port
@@ -168,11 +182,11 @@ extension KafkaMember {
     }
 
     private func readOn(_ records: Int, _ wait: Int, at now: Moment) throws -> StoredRecords {
-        var chunk = StoredRecords()
+        var (chunk, foreign): (StoredRecords, [Int32]) = (StoredRecords(), [])
         do throws(KafkaFault) {
             if let port = reader?.port { chunk = wanted(try port.poll(most: records, waiting: wait)) }
             reader?.records += chunk.count
-            try advance(at: now)
+            foreign = try advance(at: now)
         } catch {
             guard error.isDamage, let number = error.partition,
                 case .restoring(.reading(let next, _)) = partitions[number]?.state
@@ -182,14 +196,17 @@ extension KafkaMember {
             }
             try readAgain(number, error, at: next)
         }
-        return chunk
+        for number in foreign { try dropFile(of: number, "the topic is another one than when it was written", at: now) }
+        return chunk.without(foreign)
     }
 
     /// Moves the positions; partitions that have reached their targets are given.
-    private func advance(at now: Moment) throws(KafkaFault) {
+    ///
+    /// - Returns: those whose file is of another line than the topic.
+    private func advance(at now: Moment) throws(KafkaFault) -> [Int32] {
         let port = reader?.port
         var (given, lost): ([Int32], Set<Int32>) = ([], [])
-        for number in reading {
+        for number in reading where reader?.files[number] == nil {
             guard let partition = partitions[number], case .restoring(.reading(let next, let target)) = partition.state
             else { continue }
             // One with nothing to read is not begun.
@@ -206,8 +223,10 @@ extension KafkaMember {
             finish(number, at: target)
             given.append(number)
         }
-        if !given.isEmpty { try port?.stop(given) }
-        if !lost.isEmpty { readWhole(lost) }
+        let foreign = lost.filter { reader?.sources[$0] == .snapshot }.sorted()
+        if !given.isEmpty || !foreign.isEmpty { try port?.stop(given + foreign) }
+        if foreign.count < lost.count { readWhole(lost.subtracting(foreign)) }
+        return reader == nil ? [] : foreign
     }
 
     /// Records up to the ends that were asked for: this process may have written what follows them.
@@ -253,7 +272,8 @@ extension KafkaMember {
         reader?.close()
         reader?.port = nil
         let starts = partitions.all.compactMap { partition -> PartitionOffset? in
-            guard case .restoring(.reading(let next, _)) = partition.state else { return nil }
+            guard case .restoring(.reading(let next, _)) = partition.state, reader?.files[partition.number] == nil
+            else { return nil }
             return PartitionOffset(partition: partition.number, offset: next)
         }
         if !starts.isEmpty { try start(starts) }

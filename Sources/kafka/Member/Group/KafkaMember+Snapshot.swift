@@ -10,6 +10,8 @@ package struct MemberSnapshot: Sendable {
     package var positions: [Int32: Int64] = [:]
     /// Offsets of the ledger topic that a restore has left to read, by partition.
     package var restoring: [Int32: Int64] = [:]
+    /// How many ledgers were restored so far, by their source.
+    package var restores: [LedgerSource: Int] = [:]
     /// Partitions that were started and of which nothing has come yet: the connection to their leader may be missing.
     package var unread: [Int32] = []
     /// Whether each of the group's partitions is read or held, if there are any.
@@ -33,6 +35,7 @@ extension KafkaMember {
         snapshot.committed = partitions.committed
         snapshot.positions = partitions.positions
         snapshot.restoring = remaining
+        snapshot.restores = restores
         snapshot.unread = partitions.unread
         snapshot.isSettled = settled != nil
         snapshot.errors = groupReader.pastErrors.merging(observations.errors, uniquingKeysWith: +)

@@ -6,7 +6,7 @@ extension KafkaMember {
     package var group: [UInt8] { Array(settings.group.utf8) }
     /// The identity that the next mark of a partition has.
     package func ledgerIdentity(of partition: Int32) -> [UInt8] {
-        ledgers.identity(of: partition, settings.makeIdentity)
+        ledgers.identity(of: partition, isAtomic: isAtomic, settings.makeIdentity)
     }
     package var transactionalID: [UInt8]? { isAtomic ? Array(settings.stableID.utf8) : nil }
 

@@ -37,6 +37,8 @@ package final class KafkaMember {
     var marked: Set<Int32>?
     /// Partitions whose own marks named no number of partitions when they started.
     var unmarked: Set<Int32> = []
+    /// How many ledgers were restored, by what they came from.
+    package internal(set) var restores: [LedgerSource: Int] = [:]
     /// The look at the marks of others before a first output counts.
     var look = Look.none
     /// The last fault that was ridden out: explains why no records arrive.

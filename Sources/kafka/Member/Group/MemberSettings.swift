@@ -28,6 +28,8 @@ package struct MemberSettings: Sendable {
     package var trouble: @Sendable (KafkaFault) -> Void = { _ in }
     /// Makes the identity of a ledger whose marks have none: 16 random bytes.
     package var makeIdentity: @Sendable () -> [UInt8]
+    /// Called for each ledger that is whole.
+    package var restoredFrom: @Sendable (LedgerSource) -> Void = { _ in }
     /// Called at the end of each restore with its number of records.
     package var restored: @Sendable (Int) -> Void = { _ in }
 

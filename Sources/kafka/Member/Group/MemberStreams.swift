@@ -31,6 +31,9 @@ package final class MemberStreams: RequestSource, GroupMember, RecordTransaction
     package var group: [UInt8]? { core.group }
     package var transactionalID: [UInt8]? { core.transactionalID }
     package func ledgerIdentity(of partition: Int32) -> [UInt8]? { core.ledgerIdentity(of: partition) }
+    package func ledgerMark(of partition: Int32) -> (offset: Int64, identity: [UInt8])? {
+        core.ledgerMark(of: partition)
+    }
     package var partitionCount: Int32? { core.settings.partitions }
     package var isAwaiting: Bool { core.isAwaiting }
     package var assigned: [Int32]? { core.assigned }

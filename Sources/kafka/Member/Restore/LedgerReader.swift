@@ -31,9 +31,15 @@ struct KnownLedgers {
     }
 
     /// The identity of the next mark of a partition.
-    mutating func identity(of partition: Int32, _ make: () -> [UInt8]) -> [UInt8] {
-        if let identity = marks[partition]?.identity ?? fresh[partition] { return identity }
-        let made = make()
+    ///
+    /// - Parameter isAtomic: whether transactions write the marks. A line of marks is of one kind, by a bit of its
+    ///   identity: a ledger that is read on in the order of transactions must not meet a record that was delivered late.
+    mutating func identity(of partition: Int32, isAtomic: Bool, _ make: () -> [UInt8]) -> [UInt8] {
+        let kind: UInt8 = isAtomic ? 0 : 1
+        if let known = marks[partition]?.identity, known.first.map({ $0 & 1 }) == kind { return known }
+        if let made = fresh[partition] { return made }
+        var made = make()
+        if let first = made.first { made[0] = first & 0xFE | kind }
         fresh[partition] = made
         return made
     }
@@ -67,8 +73,16 @@ struct LedgerReader {
     let known: KnownLedgers
     /// The newest mark of each partition that was read.
     var marks: [Int32: LedgerMark] = [:]
-    /// Partitions whose kept ledger counts only if the newest mark that is read has its identity.
-    var unproven: Set<Int32> = []
+    /// Partitions of which more is known than is read, with the identity that the newest mark must have for that to count.
+    var unproven: [Int32: [UInt8]] = [:]
+    /// Files that are being read, and where the topic begins: its tail is read after them.
+    var files: [Int32: any LedgerFile] = [:]
+    /// Where the topic begins, of partitions that began with a file.
+    var lows: [Int32: Int64] = [:]
+    /// When a file last gave records.
+    var filesMoved: Moment
+    /// The source of each ledger.
+    var sources: [Int32: LedgerSource] = [:]
     /// The time from which each partition has stood where its committed records end.
     private var still: [Int32: Moment] = [:]
     /// nil = no partition is being read yet.
@@ -85,14 +99,13 @@ struct LedgerReader {
     /// Which partition is asked for first when the ends are asked for again.
     private var turn = 0
 
-    init(known: KnownLedgers, at now: Moment) { (self.known, moved) = (known, now) }
+    init(known: KnownLedgers, at now: Moment) { (self.known, moved, filesMoved) = (known, now, now) }
 
     /// Whether a partition that was read to its end is the one that is known: no single record survives compaction, and
     /// each mark repeats the identity of the one before it.
     func isProven(_ partition: Int32) -> Bool {
-        guard unproven.contains(partition) else { return true }
-        let identity = known.marks[partition]?.identity
-        return identity != nil && marks[partition]?.identity == identity
+        guard let identity = unproven[partition] else { return true }
+        return marks[partition]?.identity == identity
     }
 
     mutating func note(_ partition: Int32, moves: Bool, at now: Moment) {
@@ -121,10 +134,11 @@ struct LedgerReader {
     /// that was asked for.
     func isStill(at now: Moment) -> Bool { now - moved > Self.standstill }
 
-    private static let standstill: Int64 = 10_000
+    static let standstill: Int64 = 10_000
 
     /// Ledgers that are read from their beginnings, those that cannot be read, and those that were read to their ends.
     struct Outcomes {
+        var copied: [Int32] = []
         var dropped: [Int32] = []
         var damaged: [PartitionDamage] = []
         var given: [Int32] = []

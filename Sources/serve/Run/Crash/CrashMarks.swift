@@ -13,6 +13,8 @@ internal import Threads
     let suspects: CrashSuspects
     /// Records that earlier processes crashed at, a line for each.
     let reports: [String]
+    /// The instance's own folder.
+    let folder: String
     // Never unmapped: the handler may need them until the process ends.
     private let words: UnsafeMutablePointer<Int64>
     private let places: [WorkItem: Int]
@@ -24,6 +26,7 @@ internal import Threads
     /// - Parameter slots: how many threads may crash.
     /// - Throws: the system's error about the file.
     init(in folder: StateFolder, slots: Int) throws {
+        self.folder = folder.path
         let path = folder.path + "/crashes"
         let past = Self.words(of: path).flatMap(CrashFile.past) ?? CrashFile.Past()
         reports = past.crashes.map { Self.line($0.signal, $0.work) }

@@ -74,6 +74,7 @@ package struct LoopRig {
     /// Opens a member of the group for each driver, and a loop on it.
     ///
     /// - Parameters:
+    ///   - snapshots: where restores begin; nil = with the topic.
     ///   - restored: called at the end of each restore with its number of records.
     ///   - trouble: called with the faults that members ride out, on any thread.
     ///   - notice: called with those that loops ride out.
@@ -83,6 +84,7 @@ package struct LoopRig {
         _ delivery: OutputWriter.Settings.Delivery,
         _ settings: PipelineSettings,
         options: [BatchLoop.Options],
+        snapshots: SnapshotFolder? = nil,
         restored: @escaping @Sendable (Int) -> Void = { _ in },
         trouble: @escaping @Sendable (KafkaFault) -> Void = { _ in },
         notice: @escaping @Sendable (any SourceFault) -> Void
@@ -92,6 +94,7 @@ package struct LoopRig {
                 try HostedMember(
                     delivery,
                     settings,
+                    files: snapshots,
                     trouble: trouble,
                     restored: restored,
                     wake: driver.wake
@@ -100,7 +103,8 @@ package struct LoopRig {
         }
         return LoopSet(
             zip(drivers, zip(members, options)).map { driver, parts in
-                let (member, options) = parts
+                var (member, options) = parts
+                options.snapshots = snapshots
                 let loop = BatchLoop(
                     streams: member.roles,
                     settings: settings,

@@ -116,6 +116,28 @@ package final class BrokerAccess {
             .otherPartitions(than: partitions.requests)
     }
 
+    /// The rules for copies of the ledgers in a folder; nil where nothing tells whose copies they are.
+    func snapshotRules(
+        _ folder: String,
+        _ state: StateSettings,
+        tell: @escaping @Sendable (SnapshotNotice) -> Void
+    ) -> SnapshotFolder.Rules? {
+        guard !isEmbedded, let topic = topics.outputs[.ledger],
+            let admin = try? Admin(KafkaProperties(settings.properties)), let cluster = admin.clusterID()
+        else { return nil }
+        let found = try? admin.settings(of: [topic])[topic]?["delete.retention.ms"]
+        // A file must not be older than the tombstones that the topic keeps; without the right to ask, as a kept ledger.
+        let most = found.flatMap { Int64($0) }.map { $0 / 10 * 9 } ?? KeptLedgers.milliseconds
+        return SnapshotFolder.Rules(
+            folder: folder,
+            home: SnapshotFormat.home(cluster: cluster, topic: topic),
+            bytesPerSecond: state.bytesPerSecond,
+            mostMilliseconds: most,
+            wallClock: { WallClock.milliseconds() },
+            tell: tell
+        )
+    }
+
     package func partitions() throws -> TopicPartitions {
         let counts = try PartitionCounts(Admin(KafkaProperties(settings.properties)))
         return TopicPartitions(

@@ -181,10 +181,29 @@ package final class WorkerSession {
             configuration.delivery == .exactlyOnce ? .transaction : .atLeastOnce,
             settings,
             options: options,
+            snapshots: snapshots(in: marks?.folder),
             restored: restored.add,
             trouble: { [log] in log.log(LogEvent($0)) },
             notice: { [log] in log.log(LogEvent($0)) }
         )
+    }
+
+    /// The copies of the ledgers, where they are wanted and possible.
+    ///
+    /// - Parameter folder: the instance's own; nil = there is none.
+    private func snapshots(in folder: String?) -> SnapshotFolder? {
+        guard configuration.state.snapshots else { return nil }
+        let rules = folder.flatMap { folder in
+            access.snapshotRules(folder, configuration.state) { [log] notice in log.log(LogEvent(notice)) }
+        }
+        guard let rules else {
+            let cause = folder == nil ? "there is no folder for them" : "the cluster has no id"
+            log.log(.warning, .snapshotFailed, "no copies of the ledgers are kept: \(cause)")
+            return nil
+        }
+        let snapshots = SnapshotFolder(rules)
+        monitor.note(copies: { snapshots.reports })
+        return snapshots
     }
 
     /// Hands changed apps and keys to the loops between two batches.

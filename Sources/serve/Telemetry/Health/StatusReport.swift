@@ -1,4 +1,5 @@
 internal import JSON
+internal import KafkaPorts
 internal import Pipeline
 internal import Settings
 
@@ -54,6 +55,10 @@ enum StatusReport {
         if let ends = snapshot.brokers.ends[partition.number] { json.member("unstable", ends.unstable) }
         if let time = partition.streamTime { json.member("streamTime", TimeText.rfc3339(time)) }
         json.member("keys", partition.keys)
+        if let copy = snapshot.copies[partition.number] {
+            json.member("copyTakenAt", TimeText.rfc3339(copy.takenAt))
+            json.member("copyBytes", copy.bytes)
+        }
         if let hold = partition.hold { json.member("hold", hold) }
         json.endObject()
     }

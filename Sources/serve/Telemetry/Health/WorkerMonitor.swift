@@ -2,6 +2,7 @@ internal import AppCheck
 internal import Crypto
 package import HTTP
 internal import Kafka
+package import KafkaPorts
 internal import Member
 internal import Pipeline
 package import Settings
@@ -21,6 +22,7 @@ package final class WorkerMonitor: Sendable {
         var addLanes: (@Sendable (inout WorkerSnapshot) -> Void)?
         var fault: (sentence: String, at: Int64)?
         var brokers: [String] = []
+        var copies: (@Sendable () -> [Int32: SnapshotReport])?
     }
 
     private let known: Locked<Known>
@@ -77,6 +79,11 @@ package final class WorkerMonitor: Sendable {
         }
     }
 
+    /// - Parameter copies: asked with each scrape.
+    package func note(copies: @escaping @Sendable () -> [Int32: SnapshotReport]) {
+        known.withLock { $0.copies = copies }
+    }
+
     package func noteStopping() { known.withLock { $0.phase = .stopping } }
 
     /// A fault, ridden out or not.
@@ -126,6 +133,7 @@ package final class WorkerMonitor: Sendable {
         snapshot.members = states.compactMap(\.member)
         snapshot.brokers = BrokerFigures(snapshot.members.map(\.statistics), topic: topic)
         known.addLanes?(&snapshot)
+        snapshot.copies = known.copies?() ?? [:]
         snapshot.signingKeys = known.loaded.signingKeyFacts
         snapshot.process = ProcessFigures.now(start: processStart)
         (snapshot.state, snapshot.reason) = Self.state(known.phase, states, snapshot.brokers)

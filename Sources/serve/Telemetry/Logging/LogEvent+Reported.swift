@@ -1,5 +1,5 @@
 package import Kafka
-internal import KafkaPorts
+package import KafkaPorts
 internal import Pipeline
 internal import Settings
 package import Streams
@@ -50,6 +50,21 @@ extension LogEvent {
         let speaker = line.client.isEmpty ? "" : "librdkafka, \(line.client): "
         self.init(level, .clientLine, speaker + line.text)
         code = line.facility
+    }
+}
+
+extension LogEvent {
+    /// The event of what happened to a copy of a ledger.
+    package init(_ notice: SnapshotNotice) {
+        switch notice {
+        case .notWritten(let partition, let cause):
+            self.init(.warning, .snapshotFailed, "the copy of ledger \(partition) was not written: \(cause)")
+            self.partition = partition
+        case .notUsed(let partition, let cause):
+            let message = "ledger \(partition) is restored from the topic, not from its copy: \(cause)"
+            self.init(.warning, .snapshotIgnored, message)
+            self.partition = partition
+        }
     }
 }
 

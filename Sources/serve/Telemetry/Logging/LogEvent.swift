@@ -43,6 +43,8 @@ package struct LogEvent: Sendable, Equatable {
         case engineDisagrees = "engine.disagrees"
         case recordConvicted = "record.convicted"
         case crashFound = "crash.found"
+        case snapshotFailed = "snapshot.failed"
+        case snapshotIgnored = "snapshot.ignored"
         case laneHung = "lane.hung"
         case tokensFull = "tokens.full"
         case gatewayNotReady = "gateway.not-ready"

@@ -51,11 +51,20 @@ package struct TopFigures {
     // MARK: Tables
 
     package var workers: TopTable {
-        table(.worker, ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]) { one in
+        let keepsCopies = instances.contains { $0.sum(.copyBytes) != nil }
+        let header = ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]
+        return table(.worker, header + (keepsCopies ? ["copies MiB", "oldest copy"] : [])) { one in
             let refused = one.rate(.requests) { $0["verdict"] != "accepted" }
             return [Self.text(one.rate(.requests)), Self.text(refused)]
                 + [TopFamily.lag, .unstable, .assigned, .lanes].map { Self.whole(one.sum($0)) }
+                + (keepsCopies ? [Self.whole(one.sum(.copyBytes).map { $0 / 1_048_576 }), Self.oldestCopy(one)] : [])
         }
+    }
+
+    /// When the oldest copy of a worker's ledgers was made, to the minute.
+    private static func oldestCopy(_ one: TopInstance) -> String {
+        let oldest = one.now?.metrics.series(.copyTime).values.min()
+        return oldest.map { String(TimeText.rfc3339(Int64($0 * 1000)).prefix(16)) } ?? "-"
     }
 
     package var gateways: TopTable {

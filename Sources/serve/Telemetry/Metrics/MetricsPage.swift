@@ -1,3 +1,4 @@
+internal import KafkaPorts
 internal import Member
 internal import Pipeline
 internal import Streams
@@ -21,6 +22,7 @@ struct MetricsPage {
         writeLosses()
         writeLoops()
         writePartitions()
+        writeRestores()
         writeBrokers()
     }
 
@@ -171,6 +173,24 @@ struct MetricsPage {
             "attest_ledger_restore_remaining_records{partition}",
             "Offsets of the ledger topic that a restore has left to read."
         ) { .whole(remaining[$0.number] ?? 0) }
+    }
+
+    private mutating func writeRestores() {
+        let restores = snapshot.members.reduce(into: [:]) { $0.merge($1.restores, uniquingKeysWith: +) }
+        text.counter(
+            "attest_ledger_restores{source}",
+            "Ledgers that were restored, by where they came from.",
+            LedgerSource.allCases
+        ) { MetricSample([$0.rawValue], whole: restores[$0] ?? 0) }
+        let copies = snapshot.copies.sorted { $0.key < $1.key }
+        text.gauge(
+            "attest_ledger_snapshot_timestamp_seconds{partition}",
+            "When the partition's copy on the disk was made.",
+            copies
+        ) { MetricSample([String($0.key)], .seconds($0.value.takenAt)) }
+        text.gauge("attest_ledger_snapshot_bytes{partition}", "Size of the partition's copy on the disk.", copies) {
+            MetricSample([String($0.key)], whole: $0.value.bytes)
+        }
     }
 
     /// Writes a gauge with a series for each partition of which the value is known.

@@ -1,3 +1,4 @@
+internal import KafkaPorts
 internal import Member
 package import Pipeline
 internal import Settings
@@ -55,6 +56,8 @@ package struct WorkerSnapshot {
     var loops: [LoopSnapshot] = []
     var members: [MemberSnapshot] = []
     var brokers = BrokerFigures()
+    /// The copies of ledgers on the disk, by partition.
+    var copies: [Int32: SnapshotReport] = [:]
     package var stages = StageMeter()
     var signatures: [Signatures] = []
     package var disagreements = (p256: 0, p384: 0)

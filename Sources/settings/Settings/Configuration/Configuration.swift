@@ -17,6 +17,7 @@ package struct Configuration: Sendable {
     package var challengeKeys: [KeyEntry] = []
     package var anchors = AnchorSettings()
     package var keys = KeySettings()
+    package var state = StateSettings()
     package var clock = ClockSettings()
     package var limits = RequestLimits()
     package var batch = BatchLimits()
@@ -89,6 +90,12 @@ package struct Configuration: Sendable {
         try faults.check()
         return configuration
     }
+}
+
+/// The state that a worker keeps on its disk.
+package struct StateSettings: Sendable, Equatable {
+    package var snapshots = false
+    package var bytesPerSecond = 32 << 20
 }
 
 /// How the requests' producers map a record's key to its partition.

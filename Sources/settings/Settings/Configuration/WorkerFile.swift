@@ -90,6 +90,12 @@ enum WorkerFile {
             "Consumers, producers and loops in one process; all share the lanes. 0 is one per eight active cores, and at "
                 + "least one: see [Deployment, Loops](Deployment.md#loops)."
         ),
+        Setting("state.snapshots", \.state.snapshots, .boolean).means(
+            "Keep copies of the ledgers in the state folder, from which a restart goes on: see "
+                + "[Sizing, Restart](Sizing.md#restart)."
+        ),
+        Setting("state.bytesPerSecond", \.state.bytesPerSecond, .integer(1_048_576...4_294_967_296))
+            .means("Bytes a second that copies are written with."),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
             .means("Port of metrics and health: see [Metrics](Metrics.md). 0 serves nothing."),
         Setting("metrics.address", \.metricsAddress, .address).means(

@@ -142,7 +142,7 @@ package final class MemberDriver {
             completed += 1
             unread.remove(partition)
             try start(partition)
-        case .started: break
+        case .started, .ledgerCopied: break
         case .held(let partition, let sentence, _):
             held[partition] = sentence
             unread.remove(partition)

@@ -53,6 +53,21 @@ struct TopScreenTests {
         #expect(text == Self.text(200, nil))
     }
 
+    @Test func `copies of ledgers have columns where a worker keeps some`() {
+        #expect(!Self.text(200, nil).contains("copies MiB"))
+        let copies = """
+            attest_ledger_snapshot_bytes{partition="0"} 1048576
+            attest_ledger_snapshot_bytes{partition="3"} 3145728
+            attest_ledger_snapshot_timestamp_seconds{partition="0"} 1795751424.5
+            attest_ledger_snapshot_timestamp_seconds{partition="3"} 1795758624
+            """
+        var one = TopInstance("worker-9:9464")
+        one.note(TopSamples.answer(TopSamples.worker(0, more: copies), at: 10_000))
+        let text = Self.lines(TopSamples.all + [one], 200, nil).joined(separator: "\n")
+        let row = text.split(separator: "\n").first { $0.hasPrefix("worker-9:9464") }
+        #expect(text.contains("copies MiB  ") && row?.contains(" 4  2026-11-27T03:50") == true, "\(text)")
+    }
+
     @Test func `on a narrow screen names give way, and figures stay whole`() {
         let text = Self.text(80, nil)
         let accepted = text.split(separator: "\n").first { $0.contains("accepted") }

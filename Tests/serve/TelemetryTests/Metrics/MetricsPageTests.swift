@@ -26,6 +26,15 @@ struct MetricsPageTests {
         #expect(Set(series.map(Array.init)).count == series.count)
     }
 
+    @Test func `keys that have ended are counted by their app's id`() {
+        let text = Self.text(Self.full)
+        for line in [
+            #"attest_keys_expired_total{app="1:123456789012:ios:10000000000000"} 5"#,
+            #"attest_keys_expired_total{app="unknown"} 2"#,
+            #"attest_ledger_snapshot_timestamp_seconds{partition="3"} 1790000000.123"#,
+        ] { #expect(text.contains(line + "\n"), "\(line)") }
+    }
+
     @Test func `counters that alerts watch are 0 before their first event`() {
         var snapshot = WorkerSnapshot()
         snapshot.apps = ["one"]

@@ -1,5 +1,6 @@
 import AppAttest
 import AppCheck
+import KafkaPorts
 import Member
 import Pipeline
 import Streams
@@ -53,6 +54,7 @@ enum SnapshotSamples {
         tally.add(counts, places)
         snapshot.tally.answers = tally
         snapshot.tally.answerAge.add(40)
+        snapshot.tally.endedKeys = ["projects/1/apps/1:123456789012:ios:10000000000000": 5, "": 2]
         var (loop, member) = (LoopSnapshot(), MemberSnapshot())
         loop.condition = .running
         loop.clockOffset = -12
@@ -68,6 +70,7 @@ enum SnapshotSamples {
         member.statistics = statistics
         (snapshot.loops, snapshot.members) = ([loop], [member])
         snapshot.brokers = BrokerFigures([statistics], topic: "requests")
+        snapshot.copies = [3: SnapshotReport(takenAt: 1_790_000_000_123, bytes: 1 << 30)]
         snapshot.lanes = 8
         snapshot.signatures = [.init(curve: "P-256", engine: "ifma", count: 12)]
         snapshot.process = .now(start: 1_700_000_000.25)

@@ -28,6 +28,8 @@ package enum FaultKind: String, CaseIterable, Sendable {
     /// What operators, disks and machines do under running workers.
     case ledgerRecreated, ledgerTruncated, requestsRecreated, retentionOvertook
     case partitionsAdded, clockStep, machineSleep
+    /// Of disks with copies of ledgers.
+    case snapshotWritten, snapshotUsed, snapshotRefused, snapshotFlipped, snapshotTorn, snapshotOld, snapshotSwapped
     /// Certificates are renewed, and clients made anew.
     case renewed
 

@@ -28,6 +28,8 @@ package final class SimulatedProcess {
     package private(set) var isDead = false
     /// Whether a job of the writer is under way.
     package internal(set) var isWriting = false
+    /// Its copies of ledgers; nil = it keeps none.
+    package var disk: SimulatedDisk?
     /// Whether a batch's output is written in a transaction.
     private(set) var isAtomic = true
     /// The brokers answer no query of this process until the world is calm.
@@ -89,7 +91,7 @@ package final class SimulatedProcess {
     package func ports(_ settings: OutputWriter.Settings) -> MemberPorts {
         isAtomic = settings.delivery == .transaction
         let queries = SimulatedQueries(self)
-        return MemberPorts(
+        var ports = MemberPorts(
             makeConsumer: { [unowned self] () throws(KafkaFault) in try groupConsumer() },
             makeReader: { [unowned self] () throws(KafkaFault) in
                 try noteClient()
@@ -98,6 +100,8 @@ package final class SimulatedProcess {
             queries: queries,
             writer: SimulatedWriterHost(self, settings)
         )
+        ports.files = disk
+        return ports
     }
 
     /// A producer for the writer.

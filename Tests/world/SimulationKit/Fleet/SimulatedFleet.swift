@@ -40,6 +40,8 @@ package struct SimulationPlan: Sendable {
     package var hasReaders = false
     /// What happens to all of a fleet; nil = nothing does.
     package var world: FaultKind?
+    /// Whether workers keep copies of their ledgers.
+    package var keepsCopies = false
     /// Of the topics; nil = those of the requests that are given.
     package var partitions: Int32?
 
@@ -83,6 +85,7 @@ package struct SimulationPlan: Sendable {
             plan.call.slow = 0.02 * roughness
             plan.call.pause = 0.004 * roughness
         }
+        plan.keepsCopies = delivery == .exactlyOnce && seed % 3 != 0
         let world = random.below(16)
         if world < FaultKind.ofWorld.count { plan.world = FaultKind.ofWorld[world] }
         if random.chance(0.05) { plan.call.client.bytesPerSecond = Int64.random(in: 500...5_000, using: &random) }
@@ -104,6 +107,8 @@ package final class SimulatedFleet {
     private let scratch: LaneScratch
     var random: SeededRandom
     var workers: [SimulatedWorker] = []
+    /// The disks of the processes that have started, by their names.
+    private var disks: [String: SimulatedDisk] = [:]
     /// What processes that have ended had counted, and how many of those did not end in order.
     var pastTally = LoopTally()
     var deaths = 0
@@ -272,16 +277,29 @@ package final class SimulatedFleet {
             guard let own = company.settings(of: name) else { return restarts.append((name, broker.now + 1_000)) }
             settings = own
         }
+        process.disk = plan.keepsCopies ? disk(of: name) : nil
         guard let streams = member(of: process) else { return }
         let clock = company?.clock(of: name) ?? SimulatedClock()
         if plan.clocks > 0, isChaotic { setClock(clock) }
-        let loop = loop(streams, lanes, clock, settings, notice(of: name))
+        let loop = loop(streams, lanes, clock, settings, process.disk, notice(of: name))
         let worker = SimulatedWorker(process, streams, lanes, loop, clock)
         process.interlude = { [unowned self, weak worker] kind in
             if let worker { hold(worker, kind) }
         }
         workers.append(worker)
         counts.note("\(broker.now) \(name) starts")
+    }
+
+    /// A process of an old name finds its own disk, one of a new name another's or an empty one.
+    private func disk(of name: String) -> SimulatedDisk {
+        let seed = plan.seed &* 31 &+ UInt64(disks.count)
+        let others = disks.keys.sorted()
+        let moved = disks[name] == nil && seed % 3 == 0 ? others.first.flatMap { disks[$0]?.copied(seed: seed) } : nil
+        let disk = disks[name] ?? moved ?? SimulatedDisk(seed: seed, counts: counts) { [broker] in broker.now }
+        disk.isRough = isChaotic
+        disk.wait()
+        disks[name] = disk
+        return disk
     }
 
     private func member(of process: SimulatedProcess) -> MemberStreams? {
@@ -336,9 +354,11 @@ package final class SimulatedFleet {
         _ lanes: SimulatedLanes,
         _ clock: SimulatedClock,
         _ settings: PipelineSettings,
+        _ disk: SimulatedDisk?,
         _ notice: @escaping @Sendable (any SourceFault) -> Void
     ) -> BatchLoop {
         var options = BatchLoop.Options()
+        options.snapshots = disk
         options.batch.records = plan.batchRecords
         // Workers of one fleet differ; most begin batches behind any other.
         options.smallBatch = [0, 0, 4, .max][nextName % 4]

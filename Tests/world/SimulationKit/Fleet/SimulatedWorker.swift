@@ -92,6 +92,9 @@ extension SimulationPlan {
         settings.countsChanged = { counts, started in
             counts.values.contains { $0 != Int(started) } ? "the topics have other partitions" : nil
         }
+        settings.restoredFrom = { [counts = process.broker.counts] source in
+            if source == .snapshot { counts.add(.snapshotUsed) }
+        }
         settings.trouble = { [counts = process.broker.counts, name = process.name] fault in
             counts.note("\(name) rides out \(fault)")
         }
