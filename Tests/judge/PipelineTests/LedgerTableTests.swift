@@ -63,7 +63,7 @@ struct LedgerTableTests {
 
     @Test(
         arguments: [
-            ("", .text), ("a", .text), ("twenty-three-bytes-xxxx", .text), ("éééééé", .text),
+            ("", .text), ("a", .text), ("twenty-three-bytes-text", .text), ("éééééé", .text),
             ("0f8fad5b-d9cb-469f-a165-708673504112", .uuid), ("ffffffff-ffff-ffff-ffff-ffffffffffff", .uuid),
             ("0F8FAD5B-D9CB-469F-A165-708673504112", .upperUUID), ("00000000-0000-0000-0000-000000000000", .uuid),
             ("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345", .base64), ("--__abcdefghijklmnopqrstuvwxyz67", .base64),
