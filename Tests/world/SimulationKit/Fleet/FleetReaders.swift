@@ -181,6 +181,8 @@ private final class Follower {
 
     func move() {
         guard process.broker.now >= restsUntil else { return }
+        // The feed forgets the position of a partition whose record is damaged for the second time.
+        let positions = feed.positions
         do throws(KafkaFault) {
             guard starts != nil else {
                 try feed.open()
@@ -189,7 +191,7 @@ private final class Follower {
             for record in try feed.poll(waiting: 0) { given[record.partition, default: []].append(record.offset) }
         } catch {
             if error.isDamage, let partition = error.partition {
-                damages[partition, default: []].append(feed.positions[partition] ?? -1)
+                damages[partition, default: []].append(positions[partition] ?? -1)
             }
             restsUntil = process.broker.now + Self.rest
         }
