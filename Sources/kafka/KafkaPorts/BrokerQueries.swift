@@ -18,6 +18,8 @@ package enum BrokerQuery: Sendable, Equatable {
     ///
     /// - Parameter again: asked with the others; if that fails, only the first of these is asked alone.
     case ends([Int32], again: [Int32])
+    /// The same of the ledger alone, for what nothing waits for: for a second at most.
+    case ledgerEnds([Int32])
     case members
     /// Aborts the transaction that is open under a transactional id, and fences its producer.
     case abortTransaction(of: [UInt8])

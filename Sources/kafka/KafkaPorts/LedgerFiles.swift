@@ -33,7 +33,7 @@ package enum LedgerFilePart: Sendable, Equatable {
 
 /// The source of a restored ledger.
 package enum LedgerSource: String, Sendable, CaseIterable {
-    case topic, snapshot, kept
+    case topic, snapshot, kept, standby
 }
 
 /// A partition's copy on the disk.

@@ -62,6 +62,8 @@ package protocol WriterHost: AnyObject {
 package struct MemberPorts {
     package var makeConsumer: () throws(KafkaFault) -> any GroupConsumer
     package var makeReader: () throws(KafkaFault) -> any TopicReading
+    /// The same for ledgers that a standby follows.
+    package var makeStandbyReader: () throws(KafkaFault) -> any TopicReading
     package var queries: any BrokerQueries
     package var writer: any WriterHost
     /// nil = no copies of ledgers are kept.
@@ -74,6 +76,7 @@ package struct MemberPorts {
         writer: any WriterHost
     ) {
         (self.makeConsumer, self.makeReader) = (makeConsumer, makeReader)
+        makeStandbyReader = makeReader
         (self.queries, self.writer) = (queries, writer)
     }
 }

@@ -57,21 +57,21 @@ struct KeptLedgerTests {
     func `it counts if the newest mark has its identity, whether compaction has taken the known one or not`(
         offset: Int64
     ) throws {
-        let bench = try Self.known([1])
-        let marks: [(Int64, [UInt8]??)] = offset == 5 ? [(5, [1])] : offset == 6 ? [(5, [1]), (6, [1])] : [(19, [1])]
+        let bench = try Self.known([2])
+        let marks: [(Int64, [UInt8]??)] = offset == 5 ? [(5, [2])] : offset == 6 ? [(5, [2]), (6, [2])] : [(19, [2])]
         let again = try Self.restore(bench, kept: [0], to: 20, marks)
         #expect(again.start == 5 && again.events == [.ledgerGiven(0)])
     }
 
     @Test(
         arguments: [
-            [(19, [2])], [(5, [1]), (19, nil)], [(5, [1]), (19, .some(nil))], [], [(5, [1]), (12, [2])],
+            [(19, [6])], [(5, [2]), (19, nil)], [(5, [2]), (19, .some(nil))], [], [(5, [2]), (12, [6])],
         ] as [[(Int64, [UInt8]??)]]
     )
     func `the ledger is read whole if the newest mark has another identity or none, or if no mark is left`(
         marks: [(Int64, [UInt8]??)]
     ) throws {
-        let bench = try Self.known([1])
+        let bench = try Self.known([2])
         let again = try Self.restore(bench, kept: [0], to: 20, marks)
         #expect(again.start == 5 && !again.events.contains(.ledgerGiven(0)))
         #expect(bench.member.ledgers.ends[0] == .max)
@@ -80,7 +80,7 @@ struct KeptLedgerTests {
     @Test func `the ledger is read whole after an older version's mark, and if the topic ends before the known end`()
         throws
     {
-        for (identity, end) in [(nil, 20), ([1], 7)] as [([UInt8]?, Int64)] {
+        for (identity, end) in [(nil, 20), ([2], 7)] as [([UInt8]?, Int64)] {
             let bench = try Self.known(identity)
             let again = try Self.restore(bench, kept: [0], to: end, [(6, [3])])
             #expect(again.start == 0 && again.events == [.ledgerDropped(0), .ledgerGiven(0)])
@@ -94,7 +94,7 @@ struct KeptLedgerTests {
         _ marks: [(Int64, [UInt8]??)]
     ) throws -> (bench: MemberBench, start: Int64?, events: [PartitionEvent]) {
         let bench = try MemberBench()
-        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], parts)
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [2], parts)
         let found = try restore(bench, kept: [], to: end, marks)
         return (bench, found.start, found.events)
     }
@@ -102,10 +102,10 @@ struct KeptLedgerTests {
     @Test func `a copy is read first, then the tail from its mark; it counts if the newest mark has its identity`()
         throws
     {
-        let part = LedgerFilePart.records(StoredRecords([Self.record([1])]))
+        let part = LedgerFilePart.records(StoredRecords([Self.record([2])]))
         let bench = try MemberBench()
         bench.brokers.ledgerEnd = 20
-        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], [part, .reading, part])
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [2], [part, .reading, part])
         try bench.steps(with: .assigned([0]))
         bench.member.changes = []
         bench.member.restore(kept: [], of: bench.member.announcement, at: bench.now)
@@ -118,18 +118,18 @@ struct KeptLedgerTests {
             starts.append(bench.ledger.positions[0])
         }
         #expect(records == 2 && starts == [nil, nil, nil, 5, 5], "\(starts)")
-        bench.ledger.chunks = [LedgerChunk(StoredRecords([Self.record([1])]), offsets: [19])]
+        bench.ledger.chunks = [LedgerChunk(StoredRecords([Self.record([2])]), offsets: [19])]
         bench.ledger.positions[0] = 20
         let events = try bench.member.readLedgers(most: 100, waiting: 0, at: bench.now)
         #expect(events.contains(.ledgerGiven(0)) && bench.member.restores == [.snapshot: 1])
     }
 
-    @Test(arguments: [[(19, [2])], [], [(19, .some(nil))]] as [[(Int64, [UInt8]??)]])
+    @Test(arguments: [[(19, [6])], [], [(19, .some(nil))]] as [[(Int64, [UInt8]??)]])
     func `a copy of another line is read in vain, and the topic from its beginning`(marks: [(Int64, [UInt8]??)]) throws
     {
         let bench = try MemberBench()
         bench.brokers.ledgerEnd = 20
-        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], [])
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [2], [])
         try bench.steps(with: .assigned([0]))
         bench.member.changes = []
         bench.member.restore(kept: [], of: bench.member.announcement, at: bench.now)
@@ -146,10 +146,10 @@ struct KeptLedgerTests {
     }
 
     @Test func `a copy that is damaged is dropped, and the topic is read from its beginning`() throws {
-        let part = LedgerFilePart.records(StoredRecords([Self.record([1])]))
+        let part = LedgerFilePart.records(StoredRecords([Self.record([2])]))
         let bench = try MemberBench()
         bench.brokers.ledgerEnd = 20
-        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [1], [part, .damaged("test")])
+        bench.files.files[0] = ScriptedFiles.File(from: 5, identity: [2], [part, .damaged("test")])
         try bench.steps(with: .assigned([0]))
         bench.member.changes = []
         bench.member.restore(kept: [], of: bench.member.announcement, at: bench.now)
@@ -164,7 +164,7 @@ struct KeptLedgerTests {
     }
 
     @Test func `a copy that begins where the topic has ended is not used`() throws {
-        let (bench, start, events) = try Self.copied([], to: 5, [(4, [1])])
+        let (bench, start, events) = try Self.copied([], to: 5, [(4, [2])])
         #expect(start == 0 && events == [.ledgerGiven(0)] && bench.files.discarded == [0])
     }
 
@@ -176,8 +176,8 @@ struct KeptLedgerTests {
     }
 
     @Test func `a worker that has seen records go missing starts a new identity`() throws {
-        let bench = try Self.known([1])
-        _ = try Self.restore(bench, kept: [0], to: 7, [(6, [1])])
+        let bench = try Self.known([2])
+        _ = try Self.restore(bench, kept: [0], to: 7, [(6, [2])])
         #expect(bench.member.ledgerIdentity(of: 0) == [8])
     }
 

@@ -35,11 +35,14 @@ final class ScriptedConsumer: GroupConsumer {
 final class ScriptedLedger: TopicReading {
     var chunks: [LedgerChunk] = []
     var positions: [Int32: Int64] = [:]
+    /// What the next poll throws.
+    var fault: KafkaFault?
 
     func start(_ starts: [PartitionOffset]) { for start in starts { positions[start.partition] = start.offset } }
     func stop(_ partitions: [Int32]) { for partition in partitions { positions[partition] = nil } }
-    func poll(most records: Int, waiting milliseconds: Int) -> LedgerChunk {
-        chunks.isEmpty ? LedgerChunk() : chunks.removeFirst()
+    func poll(most records: Int, waiting milliseconds: Int) throws(KafkaFault) -> LedgerChunk {
+        if let fault = fault.take() { throw fault }
+        return chunks.isEmpty ? LedgerChunk() : chunks.removeFirst()
     }
     func position(of partition: Int32) -> Int64? { positions[partition] }
     func isAtEnd(of partition: Int32) -> Bool { true }
@@ -101,7 +104,7 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
         case .offsets(let partitions, _):
             let offsets = partitions.map { CommittedOffset(partition: $0, offset: nil) }
             answers.append((id, .success(.offsets(offsets, hasAny: true))))
-        case .ends(let partitions, _):
+        case .ledgerEnds(let partitions), .ends(let partitions, _):
             guard let ledgerEnd else {
                 answers.append((id, .failure(.timedOut("the ledger's leader is absent"))))
                 break
@@ -132,11 +135,17 @@ final class MemberBench {
     let consumer = ScriptedConsumer()
     let brokers = ScriptedBrokers()
     let ledger = ScriptedLedger()
+    /// The ledgers that a standby follows.
+    let followed = ScriptedLedger()
     let files = ScriptedFiles()
     var now = Moment(milliseconds: 1_000)
+    /// The ledgers of others that the loop was told of, and those of them that it keeps.
+    var (told, whole): (Set<Int32>, Set<Int32>) = ([], [])
 
-    /// - Parameter partitions: of the topics at the start; nil = any.
-    init(_ delivery: Delivery = .transaction, partitions: Int32? = nil) throws {
+    /// - Parameters:
+    ///   - partitions: of the topics at the start; nil = any.
+    ///   - standbyLoops: see ``MemberSettings``.
+    init(_ delivery: Delivery = .transaction, partitions: Int32? = nil, standbyLoops: Int? = nil) throws {
         var settings = MemberSettings(
             delivery: delivery,
             group: "group",
@@ -145,13 +154,14 @@ final class MemberBench {
             ledger: "ledger",
             makeIdentity: { [9] }
         )
-        settings.partitions = partitions
+        (settings.partitions, settings.standbyLoops) = (partitions, standbyLoops)
         var ports = MemberPorts(
             makeConsumer: { [consumer] in consumer },
             makeReader: { [ledger] in ledger },
             queries: brokers,
             writer: brokers
         )
+        ports.makeStandbyReader = { [followed] in followed }
         ports.files = files
         member = try KafkaMember(settings, ports, at: now)
     }

@@ -112,6 +112,19 @@ import Testing
         )
     }
 
+    @Test func `a standby is a static member`() throws {
+        func fault(_ members: String) throws -> String? {
+            try ConfigurationDirectory(worker: ConfigurationDirectory.worker(members)).fault()
+        }
+        #expect(try fault(#""state":{"standby":true}"#) == nil)
+        #expect(try fault(#""membership":"dynamic","state":{"standby":false}"#) == nil)
+        #expect(
+            try fault(#""membership":"dynamic","state":{"standby":true}"#)
+                == "worker.json: state.standby is true and membership is dynamic: only static members have a lasting place in "
+                + "the group; set membership to static, or state.standby to false."
+        )
+    }
+
     @Test func `an app keeps receipts only where a topic takes them`() throws {
         func fault(_ members: String, topics: String = #""receipts":"r""#) throws -> String? {
             try ConfigurationDirectory(

@@ -22,6 +22,8 @@ package final class MemoryMember: GroupMember {
     package var restoring: ((_ partitions: [Int32], _ kept: Set<Int32>) throws -> Void)?
     /// Gives the ledgers; nil = no ledger has a record.
     package var reading: ((_ most: Int) throws -> [PartitionEvent])?
+    /// Gives what a standby reads, by the partitions that the loop keeps and reads; nil = nothing is followed.
+    package var following: ((_ kept: Set<Int32>, _ reading: Set<Int32>) -> [StandbyEvent])?
     /// Called before partitions are given back.
     package var releasing: (() throws -> Void)?
     package let group: [UInt8]? = nil
@@ -67,6 +69,16 @@ package final class MemoryMember: GroupMember {
 
     package func readLedgers(_ records: Int, waitMilliseconds: Int) throws -> [PartitionEvent] {
         try reading?(records) ?? allGiven
+    }
+
+    package var standbyLag: Int64? { following.map { _ in 0 } }
+    package func readStandby(
+        _ records: Int,
+        mayWait: Bool,
+        kept: Set<Int32>,
+        reading: Set<Int32>
+    ) -> [StandbyEvent] {
+        following?(kept, reading) ?? []
     }
 
     package func ledgerIsWhole(

@@ -12,6 +12,7 @@ enum SchemaAgreement {
         "must be a time", "has debugTokens and accepts production", "debug tokens; remove some",
         "exchange them", "and ignores receipts", "and no risk.above", "names no topic for receipts",
         "out of one of them", "must name where the key is", "names its project by its ID", "twice; keep one",
+        "only static members",
     ]
 
     /// - Parameter fault: of the directory's configuration; nil where it loads.

@@ -102,6 +102,7 @@ extension BatchLoop {
         let number = settings.ledgerPartition(partition)
         // What is read from its beginning may be older than the present delivery: a late record of at-least-once delivery.
         let known = ledgers[number] ?? kept.take(number)
+        standby.drop(number)
         var ledger = known ?? PartitionLedger()
         ledger.readsInOrder = known != nil && streams.transaction.isAtomic
         ledgers[number] = ledger

@@ -32,6 +32,7 @@ package final class BatchLoop: @unchecked Sendable {
     var awaitsOthers = false
     /// Ledgers of partitions that were revoked, not lost: when these return, only the records of others since are read.
     var kept = KeptLedgers()
+    var standby = StandbyLedgers()
     var schedule = SnapshotSchedule()
     var cut: BatchCut
     var clocks = ClockWatch()
@@ -160,6 +161,8 @@ package final class BatchLoop: @unchecked Sendable {
         moved = try reload() || moved
         if inFlight.isEmpty { moved = try finishChange() || moved }
         if isDone { return .finished }
+        moved = readStandby() || moved
+        let waitMilliseconds = min(waitMilliseconds, standbyRest ?? .max)
         let wait = inFlight.isEmpty && !moved ? waitMilliseconds : 0
         if let restoration = assignment.restoration {
             moved = try restore(restoration, waitMilliseconds: wait) || moved

@@ -1,4 +1,4 @@
-/// Ledgers of partitions that were given away, kept for a while.
+/// Ledgers of partitions that were given away, kept for a while, and of those that a standby follows.
 ///
 /// Their age is elapsed time, sleep included: neither a wall clock that was set nor a machine that slept makes an old
 /// ledger young.
@@ -11,6 +11,7 @@ package struct KeptLedgers {
     package init() {}
 
     package var count: Int { ledgers.count }
+    package var partitions: Set<Int32> { Set(ledgers.keys) }
 
     /// - Parameter now: milliseconds of a clock that never goes back; nil = ledgers do not age.
     package mutating func keep(_ partition: Int32, _ ledger: PartitionLedger, at now: Int64?) {
@@ -26,6 +27,17 @@ package struct KeptLedgers {
     package mutating func take(_ partition: Int32) -> PartitionLedger? {
         ledgers.removeValue(forKey: partition)?.ledger
     }
+
+    /// Reads on in a ledger, which does not make it younger.
+    ///
+    /// - Parameter body: says whether it is kept.
+    package mutating func with(_ partition: Int32, _ body: (inout PartitionLedger) -> Bool) {
+        guard var kept = ledgers.removeValue(forKey: partition) else { return }
+        if body(&kept.ledger) { ledgers[partition] = kept }
+    }
+
+    /// Notes that a ledger is as the topic is.
+    package mutating func renew(_ partition: Int32, at now: Int64?) { ledgers[partition]?.since = now }
 
     package mutating func drop(_ partition: Int32) { ledgers[partition] = nil }
 

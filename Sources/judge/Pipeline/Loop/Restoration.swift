@@ -86,19 +86,13 @@ final class Restoration {
     /// - Returns: ledger partitions that have got records.
     func add(_ records: StoredRecords, open: (Int32) -> PartitionLedger) -> [Int32] {
         var ranges: [Int32: [Range<Int>]] = [:]
-        let places = records.places
-        var start = 0
-        // Records come in runs of one partition.
-        while start < places.count {
-            let partition = places[start].partition
-            let end = places[start...].firstIndex { $0.partition != partition } ?? places.count
+        for (partition, range) in records.runs {
             if waiting.contains(partition), given[partition] == nil {
-                ranges[ledgerPartition(partition), default: []].append(start..<end)
-                inFlight += end - start
+                ranges[ledgerPartition(partition), default: []].append(range)
+                inFlight += range.count
             } else {
-                applied += end - start
+                applied += range.count
             }
-            start = end
         }
         for (number, ranges) in ranges {
             parts[number, default: Part(work: RestoringLedger(open(number)))].pieces

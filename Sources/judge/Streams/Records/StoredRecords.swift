@@ -53,6 +53,18 @@ package struct StoredRecords: Sendable, Equatable {
         bytes += record.value ?? []
     }
 
+    /// The ranges of records of one partition: they come in runs.
+    package var runs: [(partition: Int32, range: Range<Int>)] {
+        var (runs, start) = ([(partition: Int32, range: Range<Int>)](), 0)
+        while start < places.count {
+            let partition = places[start].partition
+            let end = places[start...].firstIndex { $0.partition != partition } ?? places.count
+            runs.append((partition, start..<end))
+            start = end
+        }
+        return runs
+    }
+
     /// The records of other partitions.
     package func without(_ partitions: [Int32]) -> StoredRecords {
         guard !partitions.isEmpty else { return self }

@@ -30,6 +30,15 @@ package protocol GroupMember: AnyObject {
     /// - Parameter kept: partitions whose ledger the caller still has as of its last commit (or restore) here: only
     ///   records written after that are read.
     func restore(kept: Set<Int32>, of announcement: Generation) throws
+    /// Offsets that are left to read of the ledgers of others, as far as it is known; nil = none are followed.
+    var standbyLag: Int64? { get }
+    /// Reads on in the ledgers of partitions of others, at most `records`.
+    ///
+    /// - Parameters:
+    ///   - mayWait: some milliseconds, where more is known to be there.
+    ///   - kept: those that the caller keeps whole.
+    ///   - reading: those that it has as far as they came.
+    func readStandby(_ records: Int, mayWait: Bool, kept: Set<Int32>, reading: Set<Int32>) -> [StandbyEvent]
     /// Decides where reading of a partition starts; asked once for each, when its ledger is restored.
     ///
     /// - Parameters:
@@ -62,6 +71,13 @@ extension GroupMember {
     package var partitionCount: Int32? { nil }
     package var isAwaiting: Bool { false }
     package var transactionalID: [UInt8]? { nil }
+    package var standbyLag: Int64? { nil }
+    package func readStandby(
+        _ records: Int,
+        mayWait: Bool,
+        kept: Set<Int32>,
+        reading: Set<Int32>
+    ) -> [StandbyEvent] { [] }
     package func ledgerIdentity(of partition: Int32) -> [UInt8]? { nil }
     package func ledgerMark(of partition: Int32) -> (offset: Int64, identity: [UInt8])? { nil }
 }

@@ -23,6 +23,8 @@ package struct BrokerSettings: Sendable {
     package var commitsOffsetsAside = false
     /// Whether contradicting positions hold their partition; false for the embedded broker, which forgets.
     package var guardsPositions = true
+    /// How many members each machine has, where a standby follows ledgers of others; nil = none are followed.
+    package var standbyLoops: Int?
     /// Whether the worker was asked to stop: calls that wait for the broker then give up soon.
     package var isStopping: @Sendable () -> Bool = { false }
     /// How often the consumer tells what it knows of brokers and partitions, in milliseconds; 0 = never.

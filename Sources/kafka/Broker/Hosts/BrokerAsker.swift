@@ -32,6 +32,7 @@ final class BrokerAsker: @unchecked Sendable {
         case .topicsAndMarks: try topicsAndMarks(consumer())
         case .offsets(let partitions, let limit): try offsets(partitions, limit, consumer())
         case .ends(let partitions, let again): try ends(partitions, again)
+        case .ledgerEnds(let partitions): try ledgerEnds(partitions)
         case .members: .members(try Admin(properties).group(group, timeoutMilliseconds: Self.limit).ids)
         case .abortTransaction(let id): try abortTransaction(of: id)
         }
@@ -117,6 +118,19 @@ final class BrokerAsker: @unchecked Sendable {
         // A client that was refused may have been made with an old password.
         ends = fault?.isRetriable == true ? asker : nil
         return .ends(ledger: ledger, requests: requests, fault)
+    }
+
+    /// Each question of our own that comes meanwhile waits for this one.
+    private func ledgerEnds(_ partitions: [Int32]) throws(KafkaFault) -> BrokerAnswer {
+        let asker = if let ends, !ends.isOutdated { ends } else { try PartitionEnds(properties) }
+        ends = nil
+        let found = try asker.watermarks(
+            of: topics.ledger,
+            partitions,
+            timeoutMilliseconds: Self.aloneMilliseconds
+        )
+        ends = asker
+        return .ends(ledger: found, requests: [:], nil)
     }
 
     private static let aloneMilliseconds = 1_000

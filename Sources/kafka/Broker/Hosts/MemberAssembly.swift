@@ -34,7 +34,7 @@ package struct MemberAssembly {
             ledger: ledger,
             makeIdentity: { SecureRandom.bytes(16) }
         )
-        member.partitions = settings.partitions
+        (member.partitions, member.standbyLoops) = (settings.partitions, settings.standbyLoops)
         member.countsChanged = { TopicCheck.changed($0, topics, from: $1) }
         member.outputMilliseconds = Int64(try settings.outputMilliseconds())
         member.guardsPositions = settings.guardsPositions

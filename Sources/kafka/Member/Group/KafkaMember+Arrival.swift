@@ -78,13 +78,16 @@ extension KafkaMember {
     /// Partitions whose ledger is known here were ours, and nobody else's transaction holds them back: they come first.
     private var withoutOffset: [Int32] {
         let missing = partitions.all.filter(\.awaitsOffset).map(\.number)
-        return missing.filter { ledgers.ends[$0] != nil } + missing.filter { ledgers.ends[$0] == nil }
+        let wereOurs = missing.filter { ledgers.ends[$0] != nil && !standby.handedOver.contains($0) }
+        return wereOurs + missing.filter { !wereOurs.contains($0) }
     }
 
     func takeAnswers(at now: Moment) throws {
         while let (id, answer) = ports.queries.nextAnswer() {
             if id == reader?.query {
                 try takeEnds(answer, at: now)
+            } else if id == standby.query {
+                takeStandbyEnds(answer, at: now)
             } else if id == orphans.query {
                 takeOrphan(answer, at: now)
             } else if look == .asked(id) {

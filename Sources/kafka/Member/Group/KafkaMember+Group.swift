@@ -45,6 +45,7 @@ extension KafkaMember {
         membership.take(.assigned)
         pending.drop()
         partitions.replace(assigned)
+        endStandby(of: assigned)
         answer(at: now)
     }
 
@@ -67,9 +68,10 @@ extension KafkaMember {
     /// Late answers to these, and damage that was found, belong to an assignment that is over.
     func forgetQueries() {
         damaged.removeAll()
-        for query in [membership.query, orphans.query] { if let query { ports.queries.forget(query) } }
+        for query in [membership.query, orphans.query, standby.query] { if let query { ports.queries.forget(query) } }
         if case .asked(let query) = look { ports.queries.forget(query) }
-        (membership.query, orphans.query, look) = (nil, nil, .none)
+        (membership.query, orphans.query, standby.query, look) = (nil, nil, nil, .none)
+        standby.ends = [:]
         closeReader()
     }
 
@@ -77,6 +79,7 @@ extension KafkaMember {
     /// same ones back. The producer follows when they are taken over.
     package func renew(at now: Moment) {
         guard consumer.isOutdated, membership.state != .expelled, (try? groupReader.replace()) != nil else { return }
+        standby.close()
         noteReplaced(at: now)
     }
 

@@ -122,10 +122,10 @@ extension KafkaMember {
         var (start, source) = (ends.low, LedgerSource.topic)
         if let end = reader?.known.ends[number] {
             // The newest known mark is read again, or one that has superseded it.
-            if let mark = reader?.known.marks[number], let identity = mark.identity, mark.offset >= ends.low,
-                end <= ends.high
+            if let mark = reader?.known.marks[number], let identity = mark.identity, proves(mark),
+                mark.offset >= ends.low, end <= ends.high
             {
-                (start, source) = (mark.offset, .kept)
+                (start, source) = (mark.offset, standby.handedOver.contains(number) ? .standby : .kept)
                 reader?.unproven[number] = identity
             } else {
                 // The topic ends before the known offset, as after an unclean election, or nothing proves that it is the
@@ -144,6 +144,7 @@ extension KafkaMember {
         precondition(reader?.isProven(number) == true, "a kept ledger is whole once a mark has proven it")
         partitions.take(.ledgerProgress(.given(target: target)), number)
         ledgers.note(target, reader?.marks[number], of: number)
+        standby.handedOver.remove(number)
         if let source = reader?.sources[number] {
             restores[source, default: 0] += 1
             settings.restoredFrom(source)
@@ -246,16 +247,23 @@ extension KafkaMember {
 
     /// Whose transaction may be open behind it, the newest mark tells; one of another group says nothing.
     private func noteMark(_ place: StoredRecords.Place, at offset: Int64, _ bytes: [UInt8]) {
+        guard let (known, position) = mark(place, at: offset, bytes) else { return }
+        reader?.marks[place.partition] = known
+        guard let position else { return }
+        ledgers.writers[place.partition] = position.group == group ? position.writer : nil
+    }
+
+    /// - Returns: nil where the record is not a mark; no position for one that cannot be read, or that was forgotten.
+    func mark(
+        _ place: StoredRecords.Place,
+        at offset: Int64,
+        _ bytes: [UInt8]
+    ) -> (mark: LedgerMark, position: PositionMark?)? {
         let key = Array(bytes[place.key])
-        guard LedgerCodec.kind(of: key) == .mark else { return }
+        guard LedgerCodec.kind(of: key) == .mark else { return nil }
         let change = try? LedgerCodec.decode(key: key, value: place.value.map { Array(bytes[$0]) })
-        guard case .mark(let mark) = change else {
-            // A mark that cannot be read, or that was forgotten.
-            reader?.marks[place.partition] = LedgerMark(offset: offset, identity: nil)
-            return
-        }
-        reader?.marks[place.partition] = LedgerMark(offset: offset, identity: mark.position.identity)
-        ledgers.writers[place.partition] = mark.position.group == group ? mark.position.writer : nil
+        guard case .mark(let mark) = change else { return (LedgerMark(offset: offset, identity: nil), nil) }
+        return (LedgerMark(offset: offset, identity: mark.position.identity), mark.position)
     }
 
     private func target(of number: Int32) -> Int64 {

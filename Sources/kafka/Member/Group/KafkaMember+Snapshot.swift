@@ -12,6 +12,8 @@ package struct MemberSnapshot: Sendable {
     package var restoring: [Int32: Int64] = [:]
     /// How many ledgers were restored so far, by their source.
     package var restores: [LedgerSource: Int] = [:]
+    /// Offsets that are left to read of each ledger that is followed for others, as of the last answer about its end.
+    package var standby: [Int32: Int64] = [:]
     /// Partitions that were started and of which nothing has come yet: the connection to their leader may be missing.
     package var unread: [Int32] = []
     /// Whether each of the group's partitions is read or held, if there are any.
@@ -36,6 +38,7 @@ extension KafkaMember {
         snapshot.positions = partitions.positions
         snapshot.restoring = remaining
         snapshot.restores = restores
+        snapshot.standby = standbyLag
         snapshot.unread = partitions.unread
         snapshot.isSettled = settled != nil
         snapshot.errors = groupReader.pastErrors.merging(observations.errors, uniquingKeysWith: +)
@@ -87,6 +90,7 @@ extension KafkaMember {
     package func close(at now: Moment) {
         giveUp(at: now)
         forgetQueries()
+        standby.close()
         ports.queries.close()
         // Everything is committed by now; a member that cannot leave in order times out in the group.
         do throws(KafkaFault) { try consumer.close(limit: Self.closeMilliseconds) } catch { settings.trouble(error) }

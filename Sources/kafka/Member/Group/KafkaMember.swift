@@ -21,6 +21,7 @@ package final class KafkaMember {
     var pending: PendingEvents
     var ledgers = KnownLedgers()
     var reader: LedgerReader?
+    var standby = StandbyReader()
     var orphans = Orphans()
     var seeks = SeekBackoff()
     /// The times at which the group was last served, and partitions were last sought.
@@ -103,11 +104,13 @@ package final class KafkaMember {
 
     /// Whether an answer or an outcome is awaited: the driver then sleeps on its queue instead of waiting in a poll.
     package var isAwaiting: Bool {
-        output.isAwaited || isQuerying || membership.isArriving || awaitsCommit || pausesRestore
+        output.isAwaited || asksForItself || membership.isArriving || awaitsCommit || pausesRestore
     }
 
     /// Whether the brokers are being asked something: one question at a time.
-    var isQuerying: Bool {
+    var isQuerying: Bool { asksForItself || standby.query != nil }
+
+    private var asksForItself: Bool {
         if case .asked = look { return true }
         return membership.query != nil || reader?.query != nil || orphans.query != nil
     }

@@ -26,6 +26,8 @@ package struct MemberSettings: Sendable {
     package var explain: @Sendable (_ fault: KafkaFault, _ reading: String?) -> KafkaFault = { fault, _ in fault }
     /// Called with every fault that is ridden out.
     package var trouble: @Sendable (KafkaFault) -> Void = { _ in }
+    /// How many members each machine has, where ledgers are followed that would be ours if one were gone; nil = none are.
+    package var standbyLoops: Int?
     /// Makes the identity of a ledger whose marks have none: 16 random bytes.
     package var makeIdentity: @Sendable () -> [UInt8]
     /// Called for each ledger that is whole.

@@ -52,6 +52,17 @@ package final class MemberStreams: RequestSource, GroupMember, RecordTransaction
         try now { try core.readLedgers(most: records, waiting: waitMilliseconds, at: $0) }
     }
 
+    package var standbyLag: Int64? { core.follows ? core.standbyLag.values.reduce(0, +) : nil }
+
+    package func readStandby(
+        _ records: Int,
+        mayWait: Bool,
+        kept: Set<Int32>,
+        reading: Set<Int32>
+    ) -> [StandbyEvent] {
+        now { core.readStandby(most: records, mayWait: mayWait, kept: kept, reading: reading, at: $0) }
+    }
+
     package func ledgerIsWhole(
         _ partition: Int32,
         mark: PositionMark?,

@@ -35,13 +35,17 @@ struct KnownLedgers {
     /// - Parameter isAtomic: whether transactions write the marks. A line of marks is of one kind, by a bit of its
     ///   identity: a ledger that is read on in the order of transactions must not meet a record that was delivered late.
     mutating func identity(of partition: Int32, isAtomic: Bool, _ make: () -> [UInt8]) -> [UInt8] {
-        let kind: UInt8 = isAtomic ? 0 : 1
-        if let known = marks[partition]?.identity, known.first.map({ $0 & 1 }) == kind { return known }
+        if let known = marks[partition]?.identity, Self.isOfKind(known, isAtomic: isAtomic) { return known }
         if let made = fresh[partition] { return made }
         var made = make()
-        if let first = made.first { made[0] = first & 0xFE | kind }
+        if let first = made.first { made[0] = first & 0xFE | (isAtomic ? 0 : 1) }
         fresh[partition] = made
         return made
+    }
+
+    /// Whether an identity is of the marks that transactions write, or of the others.
+    static func isOfKind(_ identity: [UInt8], isAtomic: Bool) -> Bool {
+        identity.first.map { $0 & 1 } == (isAtomic ? 0 : 1)
     }
 
     /// Notes that the topic has lost what was known: whatever the loop keeps, the partition is read from its beginning.

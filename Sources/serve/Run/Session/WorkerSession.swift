@@ -159,6 +159,7 @@ package final class WorkerSession {
         access.settings.isStopping = { [stopped = shell.stopped] in stopped.isSet }
         access.settings.statisticsMilliseconds = monitor.statisticsMilliseconds(configuration)
         access.settings.partitions = partitions
+        access.settings.standbyLoops = configuration.state.standby ? drivers.count : nil
         var options = rig.options(loops: drivers.count, batch: configuration.batch)
         // The crash marks are the instance's, however many loops it has.
         let marks = CrashMarks.begin(

@@ -41,6 +41,14 @@ enum StatusReport {
             json.endObject()
         }
         json.list("held", of: snapshot.partitions.filter { $0.hold != nil }) { $0.value($1.number) }
+        if !snapshot.standby.isEmpty {
+            json.list("standby", of: snapshot.standby.sorted { $0.key < $1.key }) { json, part in
+                json.beginObject()
+                json.member("partition", part.key)
+                json.member("lag", part.value)
+                json.endObject()
+            }
+        }
         json.list("partitions", of: snapshot.partitions) { write($1, snapshot, &$0) }
         json.endObject()
         return json.takeBytes()

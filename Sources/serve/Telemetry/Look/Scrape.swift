@@ -72,6 +72,7 @@ package enum TopFamily: String, CaseIterable, Sendable {
     case unstable = "attest_partition_unstable_records"
     case assigned = "attest_assigned_partitions"
     case lanes = "attest_lanes"
+    case standbyLag = "attest_standby_lag_records"
     case copyBytes = "attest_ledger_snapshot_bytes"
     case copyTime = "attest_ledger_snapshot_timestamp_seconds"
     case calls = "attest_gateway_requests_total"

@@ -52,13 +52,21 @@ package struct TopFigures {
 
     package var workers: TopTable {
         let keepsCopies = instances.contains { $0.sum(.copyBytes) != nil }
+        let follows = instances.contains { $0.sum(.standbyLag) != nil }
         let header = ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]
-        return table(.worker, header + (keepsCopies ? ["copies MiB", "oldest copy"] : [])) { one in
+        let more = (follows ? ["standby", "behind"] : []) + (keepsCopies ? ["copies MiB", "oldest copy"] : [])
+        return table(.worker, header + more) { one in
             let refused = one.rate(.requests) { $0["verdict"] != "accepted" }
             return [Self.text(one.rate(.requests)), Self.text(refused)]
                 + [TopFamily.lag, .unstable, .assigned, .lanes].map { Self.whole(one.sum($0)) }
+                + (follows ? Self.standby(one) : [])
                 + (keepsCopies ? [Self.whole(one.sum(.copyBytes).map { $0 / 1_048_576 }), Self.oldestCopy(one)] : [])
         }
+    }
+
+    /// How many ledgers a worker follows, and how far it is behind.
+    private static func standby(_ one: TopInstance) -> [String] {
+        [String(one.now?.metrics.series(.standbyLag).count ?? 0), whole(one.sum(.standbyLag))]
     }
 
     /// When the oldest copy of a worker's ledgers was made, to the minute.

@@ -182,6 +182,12 @@ struct MetricsPage {
             "Ledgers that were restored, by where they came from.",
             LedgerSource.allCases
         ) { MetricSample([$0.rawValue], whole: restores[$0] ?? 0) }
+        let standby = snapshot.standby.sorted { $0.key < $1.key }
+        text.gauge(
+            "attest_standby_lag_records{partition}",
+            "Offsets left to read of a ledger that is followed for another worker.",
+            standby
+        ) { MetricSample([String($0.key)], whole: $0.value) }
         let copies = snapshot.copies.sorted { $0.key < $1.key }
         text.gauge(
             "attest_ledger_snapshot_timestamp_seconds{partition}",

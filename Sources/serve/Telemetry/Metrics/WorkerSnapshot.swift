@@ -56,6 +56,8 @@ package struct WorkerSnapshot {
     var loops: [LoopSnapshot] = []
     var members: [MemberSnapshot] = []
     var brokers = BrokerFigures()
+    /// The ledgers that are followed for others, with the offsets left to read of each.
+    var standby: [Int32: Int64] { members.reduce(into: [:]) { $0.merge($1.standby) { min($0, $1) } } }
     /// The copies of ledgers on the disk, by partition.
     var copies: [Int32: SnapshotReport] = [:]
     package var stages = StageMeter()

@@ -80,6 +80,7 @@ package struct Configuration: Sendable {
             configuration.registry = try AppsFile.read(files, unknownKeys: mode == .sealed ? .restore : .refuse)
             configuration.emptyLists = try EmptyLists.places(in: files)
             if let worker {
+                try worker.checkStandby()
                 try configuration.registry.checkHashLengths(upTo: worker.limits.clientDataHashBytes)
                 try configuration.registry.checkReceipts(topic: worker.topics.receipts)
             }
@@ -92,10 +93,23 @@ package struct Configuration: Sendable {
     }
 }
 
-/// The state that a worker keeps on its disk.
+extension Configuration {
+    /// - Throws: where the worker has no lasting place among the members, which says what it would follow.
+    fileprivate func checkStandby() throws(ConfigurationFault) {
+        guard state.standby, membership == .dynamic else { return }
+        throw ConfigurationFault(
+            "worker.json: state.standby is true and membership is dynamic: only static members have a lasting place in the "
+                + "group; set membership to static, or state.standby to false."
+        )
+    }
+}
+
+/// The state that a worker keeps, besides what it serves.
 package struct StateSettings: Sendable, Equatable {
     package var snapshots = false
     package var bytesPerSecond = 32 << 20
+    /// Whether the ledgers are followed that would be this worker's if another one were gone.
+    package var standby = false
 }
 
 /// How the requests' producers map a record's key to its partition.

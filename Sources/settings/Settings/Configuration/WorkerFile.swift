@@ -96,6 +96,10 @@ enum WorkerFile {
         ),
         Setting("state.bytesPerSecond", \.state.bytesPerSecond, .integer(1_048_576...4_294_967_296))
             .means("Bytes a second that copies are written with."),
+        Setting("state.standby", \.state.standby, .boolean).means(
+            "Follow the ledgers of the partitions that become this worker's if another one is gone; needs static membership: "
+                + "see [Sizing, Standby](Sizing.md#standby)."
+        ),
         Setting("metrics.port", \.metricsPort, .integer(0...65_535))
             .means("Port of metrics and health: see [Metrics](Metrics.md). 0 serves nothing."),
         Setting("metrics.address", \.metricsAddress, .address).means(

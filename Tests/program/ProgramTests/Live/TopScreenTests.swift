@@ -68,6 +68,16 @@ struct TopScreenTests {
         #expect(text.contains("copies MiB  ") && row?.contains(" 4  2026-11-27T03:50") == true, "\(text)")
     }
 
+    @Test func `a standby has columns where a worker follows ledgers`() {
+        #expect(!Self.text(200, nil).contains("standby"))
+        let lag = "attest_standby_lag_records{partition=\"1\"} 5\nattest_standby_lag_records{partition=\"2\"} 1200"
+        var one = TopInstance("worker-9:9464")
+        one.note(TopSamples.answer(TopSamples.worker(0, more: lag), at: 10_000))
+        let text = Self.lines(TopSamples.all + [one], 200, nil).joined(separator: "\n")
+        let row = text.split(separator: "\n").first { $0.hasPrefix("worker-9:9464") }
+        #expect(text.contains("standby  behind") && row?.contains(" 2   1,205") == true, "\(text)")
+    }
+
     @Test func `on a narrow screen names give way, and figures stay whole`() {
         let text = Self.text(80, nil)
         let accepted = text.split(separator: "\n").first { $0.contains("accepted") }

@@ -65,7 +65,7 @@ enum SnapshotSamples {
             return partition
         }
         member.committed = Dictionary(uniqueKeysWithValues: (0..<partitions).map { ($0, Int64(10_000_000 + Int($0))) })
-        member.positions = member.committed
+        (member.positions, member.standby) = (member.committed, [12: 40])
         member.errors = ["_TRANSPORT": 3]
         member.statistics = statistics
         (snapshot.loops, snapshot.members) = ([loop], [member])

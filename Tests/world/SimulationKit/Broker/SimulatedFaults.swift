@@ -30,6 +30,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
     case partitionsAdded, clockStep, machineSleep
     /// Of disks with copies of ledgers.
     case snapshotWritten, snapshotUsed, snapshotRefused, snapshotFlipped, snapshotTorn, snapshotOld, snapshotSwapped
+    case standbyUsed
     /// Certificates are renewed, and clients made anew.
     case renewed
 

@@ -100,6 +100,10 @@ package final class SimulatedProcess {
             queries: queries,
             writer: SimulatedWriterHost(self, settings)
         )
+        ports.makeStandbyReader = { [unowned self] () throws(KafkaFault) in
+            try noteClient()
+            return SimulatedReader(self, isStandby: true)
+        }
         ports.files = disk
         return ports
     }

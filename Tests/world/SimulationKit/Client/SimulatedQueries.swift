@@ -103,6 +103,7 @@ final class SimulatedQueries: BrokerQueries {
 
     private func note(_ answer: Result<BrokerAnswer, KafkaFault>, to query: BrokerQuery) {
         guard case .failure = answer else { return failed = nil }
+        if case .ends = query { process.reader?.noteUnanswered() }
         failed = (query, broker.now, failed?.query == query ? failed?.hasty ?? 0 : 0)
     }
 
@@ -116,7 +117,12 @@ final class SimulatedQueries: BrokerQueries {
 
     /// nil = not yet.
     private func tried(_ asked: inout Asked) -> Result<BrokerAnswer, KafkaFault>? {
-        let limit = if case .offsets(_, let limit) = asked.query { Int64(limit) } else { Self.waits }
+        let limit: Int64 =
+            switch asked.query {
+            case .offsets(_, let limit): Int64(limit)
+            case .ledgerEnds: 1_000
+            default: Self.waits
+            }
         let isOver = broker.now - (asked.since ?? broker.now) >= limit
         let timeout = KafkaFault.timedOut("no broker has answered in \(limit) ms")
         if asked.isUnanswered { return isOver ? .failure(timeout) : nil }
@@ -139,6 +145,10 @@ final class SimulatedQueries: BrokerQueries {
                 return nil
             }
             return .success(ends(all, ledger))
+        case .ledgerEnds(let partitions):
+            guard case .ends(let ledger, _, let fault) = ends(partitions.sorted(), ledgerEnds(partitions.sorted()))
+            else { return nil }
+            return fault.map { .failure($0) } ?? .success(.ends(ledger: ledger, requests: [:], nil))
         case .members: return .success(.members(Set(broker.group.names.map { Array($0.utf8) })))
         case .abortTransaction(let id): return abort(String(decoding: id, as: UTF8.self), timeout)
         }

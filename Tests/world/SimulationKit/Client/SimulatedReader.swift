@@ -23,14 +23,16 @@ final class SimulatedReader: RecordReading {
 
     private unowned let process: SimulatedProcess
     private let stream: OutputTopic
+    /// Whether it follows ledgers of others, which nothing waits for.
+    private let isStandby: Bool
     private let renewals: Int
     private var partitions: [Int32: Partition] = [:]
     private var pending: KafkaFault?
     private var isDiscarded = false
 
-    init(_ process: SimulatedProcess, of stream: OutputTopic = .ledger) {
-        (self.process, self.stream, renewals) = (process, stream, process.renewals)
-        if stream == .ledger { process.reader = self }
+    init(_ process: SimulatedProcess, of stream: OutputTopic = .ledger, isStandby: Bool = false) {
+        (self.process, self.stream, self.isStandby, renewals) = (process, stream, isStandby, process.renewals)
+        if stream == .ledger, !isStandby { process.reader = self }
     }
 
     private var broker: SimulatedBroker { process.broker }
@@ -50,7 +52,7 @@ final class SimulatedReader: RecordReading {
         // Some callers keep their partitions in a dictionary.
         for start in starts.sorted(by: { $0.partition < $1.partition }) {
             if partitions[start.partition] != nil { process.violate("starts a partition that is read") }
-            if start.offset > 0 { broker.counts.add(.restoredTail) }
+            if start.offset > 0, !isStandby { broker.counts.add(.restoredTail) }
             let pace = process.strikes(.slowLedger, 0.25) ? process.slowPaces[process.random.below(3)] : 1
             let next = start.offset == PartitionOffset.beginning ? 0 : start.offset
             let known = Int64(broker.log(stream, start.partition).highWatermark)
@@ -138,17 +140,22 @@ final class SimulatedReader: RecordReading {
                 pending = KafkaFault(.badMsg, "a record of \(stream.rawValue) is damaged").reading(number)
                 return partition.position = Int64(offset)
             }
-            if partition.next > partition.known { broker.counts.add(.restoredFurther) }
+            if partition.next > partition.known, !isStandby { broker.counts.add(.restoredFurther) }
             take(record, number, Int64(offset))
             left -= 1
         }
         partition.position = partition.next
-        if partition.next < partition.known, left > 0 { broker.counts.add(.restoreWaited) }
+        if partition.next < partition.known, left > 0, !isStandby { broker.counts.add(.restoreWaited) }
+    }
+
+    /// A question for the ends has failed: the next one, ten seconds later, may tell that the topic was cut.
+    func noteUnanswered() {
+        for number in partitions.keys { partitions[number]?.cut?.since = broker.now }
     }
 
     /// The end that the topic had is never reached again.
     private func noteCut(_ number: Int32) {
-        guard process.wait == nil, var partition = partitions[number] else { return }
+        guard process.wait == nil, !isStandby, var partition = partitions[number] else { return }
         defer { partitions[number] = partition }
         let end = Int64(broker.log(stream, number).highWatermark)
         guard partition.next < partition.known, end < partition.known, !process.isBrokerSilent else {

@@ -42,6 +42,8 @@ package struct SimulationPlan: Sendable {
     package var world: FaultKind?
     /// Whether workers keep copies of their ledgers.
     package var keepsCopies = false
+    /// Whether workers follow the ledgers that would be theirs if another one were gone.
+    package var follows = false
     /// Of the topics; nil = those of the requests that are given.
     package var partitions: Int32?
 
@@ -85,6 +87,7 @@ package struct SimulationPlan: Sendable {
             plan.call.slow = 0.02 * roughness
             plan.call.pause = 0.004 * roughness
         }
+        plan.follows = seed % 4 > 1
         plan.keepsCopies = delivery == .exactlyOnce && seed % 3 != 0
         let world = random.below(16)
         if world < FaultKind.ofWorld.count { plan.world = FaultKind.ofWorld[world] }

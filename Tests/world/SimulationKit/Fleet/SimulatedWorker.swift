@@ -86,6 +86,7 @@ extension SimulationPlan {
             makeIdentity: process.makeIdentity
         )
         settings.partitions = Int32(partitions)
+        settings.standbyLoops = follows ? 1 : nil
         settings.outputMilliseconds = limits.transactionTimeout
         // So few that streams of a few requests fill the room.
         settings.mostPending = 3
@@ -94,6 +95,7 @@ extension SimulationPlan {
         }
         settings.restoredFrom = { [counts = process.broker.counts] source in
             if source == .snapshot { counts.add(.snapshotUsed) }
+            if source == .standby { counts.add(.standbyUsed) }
         }
         settings.trouble = { [counts = process.broker.counts, name = process.name] fault in
             counts.note("\(name) rides out \(fault)")
