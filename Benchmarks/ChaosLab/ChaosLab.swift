@@ -28,7 +28,7 @@ struct ChaosLab {
         Usage: ChaosLab [--seed S] [--faults N] [--requests N] [--brokers 1|3] [--workers N] [--seconds S] [--devices N]
                         [--delivery exactly-once|at-least-once] [--membership static|dynamic] [--drain S] [--unpaced]
                         [--kinds A,B] [--batch N] [--hostile SHARE] [--exchange SHARE] [--keep DIR] [--session S] [--transaction S]
-                        [--challenge S] [--network] [--operator] [--recreated] [--clocks]
+                        [--challenge S] [--network] [--operator] [--recreated] [--clocks] [--copies]
                         [--gateways N] [--clients N] [--wishes N] [--replies]
           --session, --transaction   the workers' time-outs, in seconds (6, 10)
           --seconds   between two faults (4)
@@ -40,6 +40,7 @@ struct ChaosLab {
           --network   a network between workers and brokers holds, cuts, delays and swallows what they say
           --operator  an operator sets quotas, and deletes and moves the group's offsets
           --clocks    each worker and each broker has a wall clock of its own, which jumps; needs clang
+          --copies    workers keep copies of their ledgers, which faults change, and follow those of others
           --recreated at first an operator deletes requests and ledger, creates them again, and repairs it by the runbook
           --gateways  gateways before the topics, killed, paused and cut off like workers, with stock clients (0)
           --clients   stock clients of each gateway, and of nginx before all of them where it is installed (15)
@@ -66,6 +67,10 @@ struct ChaosLab {
             }
             if option == "--clocks" {
                 settings.hasClocks = true
+                continue
+            }
+            if option == "--copies" {
+                settings.hasCopies = true
                 continue
             }
             if option == "--recreated" {

@@ -40,7 +40,12 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     case jumpWorkerClock = "a worker's clock jumps"
     case jumpBrokerClock = "a broker's clock jumps"
 
-    enum Side { case workers, brokers, network, gateways, person, clocks }
+    case wipeState = "kill -9 of a worker whose copies are removed"
+    case flipState = "kill -9 of a worker whose copies are damaged"
+    case oldState = "kill -9 of a worker that finds earlier copies"
+    case swapStates = "kill -9 of a worker that finds another one's copies"
+
+    enum Side { case workers, brokers, network, gateways, person, clocks, disks }
 
     var side: Side {
         switch self {
@@ -51,6 +56,7 @@ package enum ChaosFault: String, Sendable, CaseIterable {
         case .killGateway, .pauseGateway, .terminateGateway, .cutOffGateway: .gateways
         case .quota, .offsetsDeleted, .offsetsMovedBack: .person
         case .jumpWorkerClock, .jumpBrokerClock: .clocks
+        case .wipeState, .flipState, .oldState, .swapStates: .disks
         default: lateKey == nil ? .workers : .network
         }
     }
@@ -63,6 +69,9 @@ package enum ChaosFault: String, Sendable, CaseIterable {
     package var isOperators: Bool { side == .person }
     /// Done to the wall clock of one process.
     package var isClocks: Bool { side == .clocks }
+
+    /// Done to copies of ledgers.
+    package var isDisks: Bool { side == .disks }
 
     /// The key whose requests arrive late; nil = none do.
     package var lateKey: APIKey? {

@@ -13,6 +13,7 @@ package final class ChaosRun {
     let producer: ChaosProducer
     let crew: ChaosCrew
     let brokers: ChaosBrokers
+    private let disks: ChaosDisks
     let network: ChaosNetwork?
     /// nil = all processes have the machine's clock.
     let clocks: ChaosClocks?
@@ -71,6 +72,7 @@ package final class ChaosRun {
             try clocks?.start($0, streams: $1)
                 ?? ProgramProcess(["run", "--config", workplace.config, "--instance", $0], streams: $1)
         }
+        disks = ChaosDisks(workplace)
         crew.hunt = TransactionHunt(TransactionQuestion(servers: cluster.bootstrapServers), group: workplace.group)
         brokers = ChaosBrokers(cluster, log: say)
         let network = cluster.network.map { ChaosNetwork($0) }
@@ -176,6 +178,7 @@ package final class ChaosRun {
             guard let clocks else { throw ClusterFault(description: "\(planned.fault) needs clocks") }
             return try clocks.apply(planned, running: crew.runningWorkers)
         case .gateways: return try gates?.apply(planned)
+        case .disks: return try disks.apply(planned, crew)
         case .person:
             guard crew.isWhole, brokers.isWhole, network?.isClear ?? true else { return nil }
             return try person.apply(planned, crew, tick: tick)

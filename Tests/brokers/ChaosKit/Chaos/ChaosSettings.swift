@@ -38,6 +38,8 @@ package struct ChaosSettings: Sendable {
     package var hasOperator = false
     /// Each worker and each broker has a wall clock of its own, which jumps. Needs clang.
     package var hasClocks = false
+    /// Workers keep copies of their ledgers, and follow those of others.
+    package var hasCopies = false
     /// Before the first fault an operator deletes the topics of requests and ledger, and creates them again.
     package var recreatesTopics = false
     /// Gateways between stock clients and the topics; 0 = none.
@@ -62,7 +64,7 @@ package struct ChaosSettings: Sendable {
             ?? ChaosFault.allCases.filter { kind in
                 (brokers > 1 || !endings.contains(kind)) && (hasNetwork || !kind.isNetworks)
                     && (hasOperator || !kind.isOperators) && (gateways > 0 || !kind.isGateways)
-                    && (hasClocks || !kind.isClocks)
+                    && (hasClocks || !kind.isClocks) && (hasCopies || !kind.isDisks)
                     // What cuts off a gateway would cut off the workers.
                     && !(hasNetwork && kind == .cutOffGateway)
             }
@@ -74,7 +76,8 @@ package struct ChaosSettings: Sendable {
         (options.partitions, options.delivery, options.membership) = (partitions, delivery, membership)
         // A worker that is behind its brokers pauses at the same distance as one that is ahead.
         let clock = hasClocks ? #""clock": {"maxAhead": "60s"},"# : ""
-        (options.members, options.keep) = (workerMembers + clock, keep)
+        let state = hasCopies ? #""state": {"snapshots": true, "standby": true},"# : ""
+        (options.members, options.keep) = (workerMembers + clock + state, keep)
         options.kafka = [
             ("session.timeout.ms", String(sessionMilliseconds)),
             ("transaction.timeout.ms", String(transactionMilliseconds)),

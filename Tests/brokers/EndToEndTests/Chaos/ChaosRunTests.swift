@@ -54,6 +54,19 @@ struct ChaosRunTests {
         #expect(report.watchFault == nil)
     }
 
+    /// Restarts go on from copies, of whatever they are, and take-overs from ledgers that were followed.
+    @Test func `whatever becomes of copies of ledgers, every request has one outcome, and no counter moves twice`()
+        throws
+    {
+        var settings = ChaosSettings()
+        settings.hasCopies = true
+        settings.kinds = ChaosFault.allCases.filter(\.isDisks) + [.killWorker, .terminateWorker, .scaleDown, .scaleUp]
+        settings.faults = 16
+        settings.requests = 8_000
+        settings.secondsBetweenFaults = 3
+        _ = try run(settings)
+    }
+
     /// A worker whose clock is too far off pauses and comes back; the topics keep every promise meanwhile.
     @Test(.enabled(if: ClockShim.compiler != nil, Comment(rawValue: ClockShim.whyMissing)))
     func `while clocks jump every request has one outcome, and no counter moves twice`() throws {
