@@ -26,6 +26,9 @@ struct SettingDoubtTests {
             #""gateway":{"verifierHeader":"X-Name","verifierNames":["a"],"trustedProxies":["::1"]}"#: nil,
             #""limits":{"valueBytes":1000}"#: "limits.valueBytes is below 12288",
             #""limits":{"valueBytes":12288}"#: nil,
+            #""delivery":"at-least-once","state":{"snapshots":true}"#:
+                "state.snapshots is true and delivery is at-least-once",
+            #""delivery":"at-least-once","state":{"snapshots":false}"#: nil, #""state":{"snapshots":true}"#: nil,
             #""keys":{"expireAfter":"365d"}"#: "keys.expireAfter is below 366d",
             #""keys":{"expireAfter":"366d"}"#: nil, #""keys":{"expireAfter":"0s"}"#: nil,
             #""clock":{"maxAge":"1m"}"#: "clock.maxAge is below 10m", #""clock":{"maxAge":"10m"}"#: nil,

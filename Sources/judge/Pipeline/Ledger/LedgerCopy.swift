@@ -36,6 +36,8 @@ package protocol LedgerSnapshots: AnyObject, Sendable {
     var isReady: Bool { get }
     /// The least time between two copies of a partition.
     var pauseMilliseconds: Int64 { get }
+    /// Milliseconds since the copy of a partition was made that this process has read or written; nil = it has neither.
+    func age(of partition: Int32) -> Int64?
     /// - Returns: whether it has begun.
     func write(_ copy: LedgerCopy, of partition: Int32) -> Bool
 }

@@ -24,7 +24,11 @@ extension BatchLoop {
             restoration.drop(settings.ledgerPartition(partition))
             forget(partition)
             openLedger(of: partition)
+            schedule.forget([partition])
         case .ledgerCopied(let partition):
+            if let now = uptime(), let age = options.snapshots?.age(of: partition) {
+                schedule.noteCopied(partition, at: now - age)
+            }
             ledgers[settings.ledgerPartition(partition)]?.readsInOrder = streams.transaction.isAtomic
         case .ledgerGiven(let partition): restoration.noteGiven([partition])
         default: return false

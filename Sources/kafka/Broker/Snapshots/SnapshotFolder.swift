@@ -65,6 +65,11 @@ package final class SnapshotFolder: LedgerSnapshots, Sendable {
         return state.withLock { !$0.isWriting && now >= $0.pausedUntil }
     }
 
+    package func age(of partition: Int32) -> Int64? {
+        let now = rules.wallClock()
+        return state.withLock { $0.reports[partition] }.map { max(0, now - $0.takenAt) }
+    }
+
     package func write(_ copy: LedgerCopy, of partition: Int32) -> Bool {
         let isFree = state.withLock { state in
             defer { state.isWriting = true }

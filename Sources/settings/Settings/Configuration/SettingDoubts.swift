@@ -34,6 +34,10 @@ enum SettingDoubts {
 
     private static let worker: [Row<Configuration>] = [
         (
+            "state.snapshots is true and delivery is at-least-once, which makes no copies of ledgers",
+            { $0.state.snapshots && $0.delivery == .atLeastOnce }
+        ),
+        (
             "keys.expireAfter is below 366d: an attestation whose challenge no worker judges (challenges.mode external, "
                 + "verifyAttestation) may pass again after its key has ended, while its leaf is valid",
             { $0.keys.expire && $0.keys.expireAfterMilliseconds < leastKeyLife }

@@ -35,10 +35,16 @@ extension RunProgramTests {
         let first = try work(1)
         #expect(Self.value(#"attest_ledger_restores_total{source="topic"}"#, port) == Double(workplace.partitions))
         #expect(eventually({ Self.copies(workplace).count }, until: { $0 == Int(workplace.partitions) }))
+        let made = Self.value(#"attest_ledger_snapshot_timestamp_seconds{partition="0"}"#, port)
+        #expect(made != nil)
         first.signal(SIGKILL)
         _ = first.waitForEnd()
         // Of one the bytes are damaged in the middle, and one is another's.
         let second = try work(2)
+        #expect(
+            Self.value(#"attest_ledger_snapshot_timestamp_seconds{partition="0"}"#, port) == made,
+            "it is not made again"
+        )
         #expect(Self.value(#"attest_ledger_restores_total{source="snapshot"}"#, port) == Double(workplace.partitions))
         #expect(!second.error.contains("restored from the topic, not"), "\(second.error)")
         second.expectEnd()

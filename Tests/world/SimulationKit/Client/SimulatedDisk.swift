@@ -40,6 +40,11 @@ package final class SimulatedDisk: LedgerSnapshots, LedgerFiles, @unchecked Send
         return pending == nil
     }
 
+    package func age(of partition: Int32) -> Int64? {
+        files[partition].flatMap { SnapshotFormat.head(Array($0.prefix(SnapshotFormat.headBytes))) }
+            .map { max(0, now() - $0.takenAt) }
+    }
+
     package func write(_ copy: LedgerCopy, of partition: Int32) -> Bool {
         finish()
         guard pending == nil else { return false }
@@ -88,11 +93,11 @@ package final class SimulatedDisk: LedgerSnapshots, LedgerFiles, @unchecked Send
         case 1:
             files[partition] = Array(bytes.prefix(random.below(bytes.count)))
             counts.add(.snapshotTorn)
-        case 2:
+        case 2, 3:
             guard let old = older[partition] else { return }
             files[partition] = old
             counts.add(.snapshotOld)
-        case 3:
+        case 4, 5, 6:
             guard let other = files.keys.filter({ $0 != partition }).min() else { return }
             (files[partition], files[other]) = (files[other], bytes)
             counts.add(.snapshotSwapped)
