@@ -2,9 +2,10 @@ internal import CZlib
 
 /// zlib's CRC-32 (RFC 1952, section 8).
 package enum CRC32 {
-    package static func of(_ bytes: some Collection<UInt8>) -> UInt32 {
+    /// - Parameter sum: of the bytes before.
+    package static func of(_ bytes: some Collection<UInt8>, after sum: UInt32 = 0) -> UInt32 {
         let whole = bytes.withContiguousStorageIfAvailable { bytes in
-            var (sum, place) = (crc32(0, nil, 0), 0)
+            var (sum, place) = (UInt(sum), 0)
             while place < bytes.count {
                 let count = min(bytes.count - place, 1 << 30)
                 // The call reads so many bytes, which lie in the collection.
@@ -13,6 +14,6 @@ package enum CRC32 {
             }
             return UInt32(truncatingIfNeeded: sum)
         }
-        return whole ?? of(Array(bytes))
+        return whole ?? of(Array(bytes), after: sum)
     }
 }

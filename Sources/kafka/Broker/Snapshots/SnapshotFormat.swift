@@ -109,7 +109,7 @@ package struct SnapshotBlocks {
         let (records, length) = (SnapshotFormat.value(head[0..<4]), SnapshotFormat.value(head[4..<8]))
         guard length <= UInt64(SnapshotFormat.mostBlockBytes) else { throw Damage(reason: "a block is too long") }
         let body = try exactly(Int(length) + 4)
-        let sum = CRC32.of(head + body.dropLast(4))
+        let sum = CRC32.of(body.dropLast(4), after: CRC32.of(head))
         guard UInt64(sum) == SnapshotFormat.value(body.suffix(4)) else { throw Damage(reason: "a block is damaged") }
         guard records > 0 else {
             guard length == 8, SnapshotFormat.value(body.prefix(8)) == count else {
@@ -119,7 +119,7 @@ package struct SnapshotBlocks {
             return .end
         }
         count += records
-        return .records(try Self.records(records, body.dropLast(4), partition))
+        return .records(try Self.records(records, body, partition))
     }
 
     private func exactly(_ count: Int) throws -> [UInt8] {
@@ -128,21 +128,24 @@ package struct SnapshotBlocks {
         return bytes
     }
 
+    /// - Parameter body: the records, and the sum behind them.
     private static func records(
         _ count: UInt64,
-        _ bytes: ArraySlice<UInt8>,
+        _ body: [UInt8],
         _ partition: Int32
     ) throws -> StoredRecords {
+        let end = body.count - 4
         var (places, place): ([StoredRecords.Place], Int) = ([], 0)
-        while place < bytes.count {
-            guard bytes.count - place >= 6 else { throw Damage(reason: "a record is cut") }
-            let key = Int(SnapshotFormat.value(bytes[place..<place + 2]))
-            let value = Int(SnapshotFormat.value(bytes[place + 2..<place + 6]))
-            guard bytes.count - place - 6 >= key + value else { throw Damage(reason: "a record is cut") }
+        places.reserveCapacity(min(Int(clamping: count), end / 6))
+        while place < end {
+            guard end - place >= 6 else { throw Damage(reason: "a record is cut") }
+            let key = Int(body[place]) << 8 | Int(body[place + 1])
+            let value = (2..<6).reduce(0) { $0 << 8 | Int(body[place + $1]) }
+            guard end - place - 6 >= key + value else { throw Damage(reason: "a record is cut") }
             places.append(.init(partition: partition, start: place + 6, keyBytes: key, valueBytes: value))
             place += 6 + key + value
         }
         guard UInt64(places.count) == count else { throw Damage(reason: "a block has other records than it says") }
-        return StoredRecords(bytes: Array(bytes), places: places)
+        return StoredRecords(bytes: body, places: places)
     }
 }
