@@ -104,7 +104,8 @@ struct SnapshotTests {
         _ path: String,
         at time: Int64,
         home: [UInt8] = home,
-        _ notices: Notices = Notices()
+        _ notices: Notices = Notices(),
+        clock: (@Sendable () -> Int64)? = nil
     ) -> SnapshotFolder {
         SnapshotFolder(
             SnapshotFolder.Rules(
@@ -112,7 +113,7 @@ struct SnapshotTests {
                 home: home,
                 bytesPerSecond: 1 << 30,
                 mostMilliseconds: 1_000,
-                wallClock: { time },
+                wallClock: clock ?? { time },
                 tell: { notice in notices.said.withLock { $0.append(notice) } }
             )
         )
@@ -184,9 +185,14 @@ struct SnapshotTests {
 
     @Test func `what cannot be written is said once, and is tried again after a pause`() throws {
         let notices = Notices()
-        let folder = Self.folder("/nonexistent", at: 10_000, notices)
+        let time = Locked<Int64>(10_000_000)
+        let folder = Self.folder("/nonexistent", at: 0, notices) { time.withLock { $0 } }
         #expect(folder.write(LedgerCopy(Self.ledger(1), from: 1, identity: Self.identity), of: 3))
         #expect(eventually({ notices.said.withLock { $0.count } }, until: { $0 > 0 }))
         #expect(!folder.isReady && notices.said.withLock { $0.count } == 1)
+        for (now, isReady) in [(10_599_999, false), (10_600_000, true), (9_000_000, true)] as [(Int64, Bool)] {
+            time.withLock { $0 = now }
+            #expect(folder.isReady == isReady, "a clock that was set back makes no pause longer: \(now)")
+        }
     }
 }

@@ -62,7 +62,8 @@ package final class SnapshotFolder: LedgerSnapshots, Sendable {
 
     package var isReady: Bool {
         let now = rules.wallClock()
-        return state.withLock { !$0.isWriting && now >= $0.pausedUntil }
+        // A clock that was set back makes no pause longer.
+        return state.withLock { !$0.isWriting && !($0.pausedUntil - Self.pauseMilliseconds..<$0.pausedUntil ~= now) }
     }
 
     package func age(of partition: Int32) -> Int64? {

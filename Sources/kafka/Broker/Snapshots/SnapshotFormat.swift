@@ -128,7 +128,7 @@ package struct SnapshotBlocks {
         return bytes
     }
 
-    /// - Parameter body: the records, and the sum behind them.
+    /// - Parameter body: the records, and their sum after them.
     private static func records(
         _ count: UInt64,
         _ body: [UInt8],
