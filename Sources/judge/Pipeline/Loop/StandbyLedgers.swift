@@ -12,6 +12,7 @@ struct StandbyLedgers {
     private var reading: [Int32: RestoringLedger] = [:]
     /// The end of the present rest, by elapsed time in milliseconds.
     private(set) var restsUntil: Int64 = 0
+    private var emptyRest = leastRest
     /// Whether more is there to read.
     private(set) var isBehind = false
 
@@ -22,9 +23,11 @@ struct StandbyLedgers {
 
     subscript(partition: Int32) -> RestoringLedger? { reading[partition] }
 
-    mutating func noteRead(isBehind: Bool, from began: Int64, to now: Int64) {
+    mutating func noteRead(_ records: Int, isBehind: Bool, from began: Int64, to now: Int64) {
         self.isBehind = isBehind
-        restsUntil = now + max(isBehind ? Self.leastRest : Self.rest, (now - began) * Self.restShare)
+        // Longer each time that nothing comes.
+        emptyRest = records > 0 ? Self.leastRest : min(Self.rest, emptyRest * 2)
+        restsUntil = now + max(isBehind ? emptyRest : Self.rest, (now - began) * Self.restShare)
     }
 }
 
@@ -61,13 +64,13 @@ extension BatchLoop {
                 }
             }
         }
-        standby.noteRead(isBehind: member.standbyLag ?? 0 > 0, from: now, to: uptime() ?? now)
+        standby.noteRead(count, isBehind: member.standbyLag ?? 0 > 0, from: now, to: uptime() ?? now)
         return count > 0
     }
 
     /// Milliseconds until more of the ledgers of others is read; nil = nothing waits there.
     var standbyRest: Int? {
-        guard standby.isBehind, case .settled = assignment, let now = uptime() else { return nil }
+        guard standby.isBehind, !phase.isStopped, case .settled = assignment, let now = uptime() else { return nil }
         return Int(max(1, standby.restsUntil - now))
     }
 

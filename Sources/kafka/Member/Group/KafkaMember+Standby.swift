@@ -27,7 +27,7 @@ extension KafkaMember {
         do throws(KafkaFault) {
             try beginStandby(kept, &events, at: now)
             try readStandby(records, mayWait, &events)
-            noteStandby(&events)
+            noteStandby(&events, at: now)
         } catch { rideOutStandby(error, &events, at: now) }
         return events
     }
@@ -48,10 +48,12 @@ extension KafkaMember {
         let wanted = standby.wanted.others
         for number in standby.numbers {
             guard let part = standby.parts[number] else { continue }
-            let isLate = !part.isWhole && now - part.began > StandbyReader.mostMilliseconds
+            let isLate = reading.contains(number) && now - part.fresh > StandbyReader.mostMilliseconds
             if wanted.contains(number), !isLate, kept.contains(number) || reading.contains(number) { continue }
             // A kept ledger that is not wanted any more grows old.
             standby.leave(number)
+            // The others have their turn.
+            if isLate { standby.putAside(number, at: now, for: StandbyReader.lateMilliseconds) }
         }
         events += reading.filter { standby.parts[$0] == nil }.sorted().map { .left($0) }
         if standby.parts.isEmpty { standby.close() }
@@ -110,7 +112,7 @@ extension KafkaMember {
         at now: Moment
     ) throws(KafkaFault) {
         // What is known to be lost is not proven by a mark.
-        guard ledgers.ends[number] != .max else { return }
+        guard ledgers.ends[number] != .max else { return standby.putAside(number, at: now) }
         let part: StandbyReader.Part
         if isKept, let mark = ledgers.marks[number], proves(mark), mark.offset >= ends.low,
             let end = ledgers.ends[number], end <= ends.high
@@ -161,7 +163,7 @@ extension KafkaMember {
     }
 
     /// Moves the positions. What is known of a whole ledger is what the loop has of it by now.
-    private func noteStandby(_ events: inout [StandbyEvent]) {
+    private func noteStandby(_ events: inout [StandbyEvent], at now: Moment) {
         guard let port = standby.port else { return }
         var current: [Int32] = []
         for number in standby.numbers {
@@ -174,9 +176,9 @@ extension KafkaMember {
                 events.append(.whole(number))
             }
             if part.isWhole, isThere { ledgers.note(part.next, part.mark, of: number) }
-            if part.isWhole, isThere, part.next >= part.end, part.isAnswered {
-                part.isAnswered = false
-                current.append(number)
+            if part.next >= part.end, part.isAnswered {
+                (part.isAnswered, part.fresh) = (false, now)
+                if part.isWhole, isThere { current.append(number) }
             }
             standby.parts[number] = part
         }
@@ -189,12 +191,11 @@ extension KafkaMember {
         standby.close()
         standby.pause.fail(at: now)
         guard let number = fault.partition, let part = standby.parts[number] else { return }
-        if fault.isDamage, part.damage != part.next {
-            standby.parts[number]?.damage = part.next
+        if !fault.isOffsetGone, part.fault != part.next {
+            standby.parts[number]?.fault = part.next
             return
         }
-        guard fault.isDamage || fault.isOffsetGone else { return }
-        events.append(.emptied(number))
+        if fault.isDamage || fault.isOffsetGone { events.append(.emptied(number)) }
         standby.putAside(number, at: now)
     }
 }

@@ -12,9 +12,10 @@ struct StandbyReader {
         var mark: LedgerMark?
         /// Whether the loop keeps it: it was read to an end, and what is read since counts as long as its marks go on.
         var isWhole: Bool
-        let began: Moment
-        /// Where it last gave a damaged record.
-        var damage: Int64?
+        /// When it began, or was last as the topic is: for longer, tombstones may be missed.
+        var fresh: Moment
+        /// Where it last had a fault: a damaged record, or a refusal.
+        var fault: Int64?
         /// Where the next record was when the end was last asked for: a topic that ends before it was cut.
         var asked: Int64 = 0
         /// Whether the leader has told the end, and the loop has not heard since that the ledger is as the topic is.
@@ -27,22 +28,23 @@ struct StandbyReader {
         mutating func noteEnd(_ end: Int64) { (self.end, isAnswered) = (end, true) }
 
         init(next: Int64, end: Int64, from mark: LedgerMark? = nil, at now: Moment) {
-            (self.next, self.end, firstEnd, self.mark, began) = (next, end, end, mark, now)
+            (self.next, self.end, firstEnd, self.mark, fresh) = (next, end, end, mark, now)
             isWhole = mark != nil
         }
     }
 
     /// Enough for a reader to wake leaders' threads that sleep because its queue was full.
     static let waitMilliseconds = 2
-    /// A first reading that lasts longer may have missed tombstones.
+    /// The longest that a first reading may lack a word of the leader that it is at the end.
     static let mostMilliseconds: Int64 = 15 * 60_000
-    /// How many ledgers are read from their beginnings at a time: each is soon whole.
+    /// How many ledgers are read from their beginnings at a time: each is soon at its end.
     static let mostFirst = 2
     /// The time that a round of questions for all ends takes at least, and the pause between two questions.
     private static let roundMilliseconds: Int64 = 10_000
     private static let leastMilliseconds: Int64 = 1_000
     /// How long nothing is read of a partition that cannot be read.
-    private static let asideMilliseconds: Int64 = 600_000
+    static let asideMilliseconds: Int64 = 600_000
+    static let lateMilliseconds: Int64 = 3_600_000
 
     var parts: [Int32: Part] = [:]
     /// The partitions that are wanted beside our own ones, which decide it.
@@ -68,7 +70,7 @@ struct StandbyReader {
     /// The partitions that are read, in their order.
     var numbers: [Int32] { parts.keys.sorted() }
     var isBehind: Bool { parts.values.contains { $0.lag > 0 } }
-    var mayBegin: Bool { parts.values.count { !$0.isWhole } < Self.mostFirst }
+    var mayBegin: Bool { parts.values.count { !$0.isWhole && $0.lag > 0 } < Self.mostFirst }
 
     mutating func want(besides own: [Int32], of partitions: Int32, loops: Int) {
         guard own != wanted.own else { return }
@@ -100,8 +102,9 @@ struct StandbyReader {
 
     func isAside(_ number: Int32, at now: Moment) -> Bool { aside[number].map { now < $0 } ?? false }
 
-    mutating func putAside(_ number: Int32, at now: Moment) {
-        (parts[number], aside[number]) = (nil, now + Self.asideMilliseconds)
+    /// No port reads it by now.
+    mutating func putAside(_ number: Int32, at now: Moment, for milliseconds: Int64 = asideMilliseconds) {
+        (parts[number], aside[number]) = (nil, now + milliseconds)
     }
 
     /// Reads no more of a partition.
