@@ -139,7 +139,7 @@ final class MemberBench {
     let followed = ScriptedLedger()
     let files = ScriptedFiles()
     var now = Moment(milliseconds: 1_000)
-    /// The ledgers of others that the loop was told of, and those of them that it keeps.
+    /// The partitions of others whose ledgers the loop has, whole or not; and those whose ledgers it keeps.
     var (told, whole): (Set<Int32>, Set<Int32>) = ([], [])
 
     /// - Parameters:

@@ -70,7 +70,7 @@ struct StandbyTests {
 
     /// Lets it read on.
     ///
-    /// - Parameter kept: what the loop keeps; nil = it has what it was told of.
+    /// - Parameter kept: the partitions whose ledgers the loop keeps; nil = those that earlier events named.
     private static func read(_ bench: MemberBench, kept: Set<Int32>? = nil, times: Int = 1) throws -> [StandbyEvent] {
         var events: [StandbyEvent] = []
         for _ in 0..<times {

@@ -35,7 +35,7 @@ struct StandbyReader {
 
     /// Enough for a reader to wake leaders' threads that sleep because its queue was full.
     static let waitMilliseconds = 2
-    /// The longest that a first reading may lack a word of the leader that it is at the end.
+    /// A first reading that has not reached the end for so long begins again.
     static let mostMilliseconds: Int64 = 15 * 60_000
     /// How many ledgers are read from their beginnings at a time: each is soon at its end.
     static let mostFirst = 2
