@@ -96,10 +96,32 @@ struct HeirTests {
         #expect(Self.ended(bench).count == 2)
     }
 
+    /// Its transaction may have written of a partition without its ledger, and readers of results wait for its end.
+    @Test func `the transaction of one that has left is ended at once where the ledger is whole`() throws {
+        let bench = try Self.heir(of: "three", end: 3)
+        bench.brokers.unstable = []
+        #expect(try Self.restore(bench, milliseconds: 700).contains(.ledgerGiven(1)))
+        try bench.steps(20)
+        #expect(Self.ended(bench) == [Array("three".utf8)])
+        try bench.steps(200)
+        #expect(Self.ended(bench).count == 1)
+    }
+
+    @Test func `one that the brokers did not end is ended later`() throws {
+        let bench = try Self.heir(of: "three", end: 3)
+        (bench.brokers.unstable, bench.brokers.abortFault) = ([], .timedOut("no answer"))
+        try Self.restore(bench, milliseconds: 700)
+        try bench.steps(20)
+        bench.brokers.abortFault = nil
+        try Self.restore(bench, milliseconds: 20_000)
+        #expect(Self.ended(bench).count > 1)
+    }
+
     /// No mark says whose it is; ours; a member's, which ends it by itself.
-    @Test(arguments: [nil, "one", "two"])
-    func `no other transaction is ended`(writer: String?) throws {
-        let bench = try Self.heir(of: writer)
+    @Test(arguments: [nil, "one", "two"], [3, 8])
+    func `no other transaction is ended`(writer: String?, end: Int64) throws {
+        let bench = try Self.heir(of: writer, end: end)
+        if end == 3 { bench.brokers.unstable = [] }
         try Self.restore(bench, milliseconds: 20_000)
         #expect(Self.ended(bench).isEmpty)
     }

@@ -83,6 +83,7 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
     /// The end of each ledger; nil = its leader is absent.
     var ledgerEnd: Int64?
     var members: Set<[UInt8]> = []
+    var abortFault: KafkaFault?
     /// The numbers of partitions that the ledger's marks name.
     var marked: Set<Int32>?
     /// What every question gets.
@@ -112,7 +113,7 @@ final class ScriptedBrokers: BrokerQueries, WriterHost {
             let ends = Dictionary(uniqueKeysWithValues: partitions.map { ($0, Watermarks(low: 0, high: ledgerEnd)) })
             answers.append((id, .success(.ends(ledger: ends, requests: [:], nil))))
         case .members: answers.append((id, .success(.members(members))))
-        case .abortTransaction: answers.append((id, .success(.aborted)))
+        case .abortTransaction: answers.append((id, abortFault.map { .failure($0) } ?? .success(.aborted)))
         }
         return id
     }

@@ -1,9 +1,11 @@
 internal import KafkaPorts
 
 extension KafkaMember {
-    /// Asks whether the process that holds a partition back is still a member of the group.
+    /// Asks whether the process that holds a partition back, or had it last, is still a member of the group.
     func advanceOrphans(at now: Moment) {
-        guard isAtomic, membership.state == .owning, !isQuerying, look == .none, let reader else { return }
+        guard isAtomic, membership.state == .owning, !isQuerying, look == .none else { return }
+        if orphans.beginSuspect(at: now) { return orphans.query = ports.queries.ask(.members) }
+        guard let reader else { return }
         for number in reading {
             guard let writer = ledgers.writers[number], writer != transactionalID, reader.stands(number, at: now),
                 orphans.begin(writer, at: now)
@@ -21,7 +23,7 @@ extension KafkaMember {
             orphans.query = ports.queries.ask(.abortTransaction(of: orphans.writer))
         case .success:
             let name = String(decoding: orphans.writer, as: UTF8.self)
-            note(.timedOut("\(name) has left the group and a transaction open, which was aborted by its id"))
+            note(.timedOut("\(name) has left the group: a transaction that it may have left open is aborted by its id"))
             membership.pause.succeed()
         case .failure(let fault):
             note(settings.explain(fault, nil))

@@ -144,6 +144,7 @@ extension KafkaMember {
         precondition(reader?.isProven(number) == true, "a kept ledger is whole once a mark has proven it")
         partitions.take(.ledgerProgress(.given(target: target)), number)
         ledgers.note(target, reader?.marks[number], of: number)
+        if let writer = ledgers.writers[number], writer != transactionalID { orphans.suspect(writer) }
         standby.handedOver.remove(number)
         if let source = reader?.sources[number] {
             restores[source, default: 0] += 1

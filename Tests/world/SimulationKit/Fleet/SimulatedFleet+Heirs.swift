@@ -1,8 +1,8 @@
 internal import Pipeline
 internal import Streams
 
-/// How long each partition of an assignment has waited for its start, in moves of its process: a sleeping one breaks no
-/// promise.
+/// How long each partition of an assignment has waited for its start, or for the end of what its last owner left open, in
+/// moves of its process: a sleeping one breaks no promise.
 struct StartWatch {
     private struct Wait {
         /// While nothing held it back, and while only a dead process did.
@@ -13,14 +13,23 @@ struct StartWatch {
     private static let mostOrphaned: Int64 = 10_000
 
     private var waits: [Int32: Wait] = [:]
+    /// Whom the newest mark named when the partition was assigned.
+    private var writers: [Int32: String?] = [:]
     private var assignment: [Int] = []
     private var last: Int64 = 0
 
     /// - Returns: the time that has passed in this process since its last move.
     mutating func begin(_ assignment: [Int], at now: Int64) -> Int64 {
-        if self.assignment != assignment { (self.assignment, waits) = (assignment, [:]) }
+        if self.assignment != assignment { (self.assignment, waits, writers) = (assignment, [:], [:]) }
         defer { last = now }
         return min(now - last, 50)
+    }
+
+    mutating func lastWriter(of partition: Int32, _ found: () -> String?) -> String? {
+        if let known = writers[partition] { return known }
+        let writer = found()
+        writers[partition] = .some(writer)
+        return writer
     }
 
     mutating func forget(_ partition: Int32) { waits[partition] = nil }
@@ -40,8 +49,8 @@ struct StartWatch {
 
 extension SimulatedFleet {
     /// A partition whose offset and ledger are stable starts within 5 s of its assignment, whatever another's are; one that
-    /// only a process holds back which has left the group, and which its newest mark names, within 10 s. In a calm world:
-    /// nothing is asked in vain there.
+    /// only a process holds back which has left the group, and which its newest mark names, within 10 s; and what such a
+    /// process holds back of the results is readable by then. In a calm world: nothing is asked in vain there.
     func noteUnstarted(of worker: SimulatedWorker) {
         let process = worker.process
         guard let consumer = process.consumer else { return }
@@ -51,18 +60,21 @@ extension SimulatedFleet {
         let started = Set(worker.resumed).union(worker.loop.held.keys)
         for partition in consumer.assigned ?? [] {
             let isSlow = process.reader?.isSlow(partition) ?? false
-            guard !started.contains(partition), !isSlow, !process.isBrokerSilent, !broker.isHarmed(partition) else {
+            let hasStarted = started.contains(partition)
+            let holders = broker.holders(of: partition, hasStarted ? .results : .ledger)
+            let writer = worker.watch.lastWriter(of: partition) { broker.lastWriter(of: partition) }
+            let isDone = hasStarted && holders.isEmpty
+            guard !isDone, !isSlow, !process.isBrokerSilent, !broker.isHarmed(partition) else {
                 worker.watch.forget(partition)
                 continue
             }
-            let holders = broker.holders(of: partition)
-            let writer = broker.lastWriter(of: partition)
             guard holders.allSatisfy({ $0 == writer && $0 != worker.name && !broker.group.names.contains($0) }) else {
                 worker.watch.forget(partition)
                 continue
             }
             guard worker.watch.note(partition, isOrphaned: !holders.isEmpty, passed) else { continue }
-            broker.violations.append("\(worker.name) starts partition \(partition) late, held back by \(holders)")
+            let what = hasStarted ? "leaves results of" : "starts"
+            broker.violations.append("\(worker.name) \(what) partition \(partition) late, held back by \(holders)")
         }
     }
 
@@ -78,20 +90,23 @@ extension SimulatedFleet {
 }
 
 extension SimulatedBroker {
-    /// Opens a transaction that its producer never ends: a record of a ledger, and mostly the partition's offset.
+    /// Opens a transaction that its producer never ends: a record of a ledger, or of the results before the ledger has one,
+    /// and mostly the partition's offset.
     fileprivate func leaveOpen(_ name: String, _ partition: Int32, withOffset: Bool) -> Bool {
         guard let producer = producers[name], producer.open == nil, !isEnding(name),
             !delayed.contains(where: { $0.producer == name }), !late.contains(where: { $0.producer == name })
         else { return false }
         var transaction = Transaction(producer: name, startedAt: now)
-        transaction.topics = [Topic(.ledger, partition)]
-        if withOffset { transaction.offsets[partition] = committed[partition, default: 0] }
+        let topic = Topic(now % 3 == 0 ? .results : .ledger, partition)
+        transaction.topics = [topic]
+        if withOffset, topic.stream == .ledger { transaction.offsets[partition] = committed[partition, default: 0] }
         transactions.append(transaction)
         producers[name]?.open = transactions.count - 1
         var mark = PartitionMark(appliedOffset: 0, group: Array(groupName.utf8), delivery: .transaction)
         mark.position.partitions = markedPartitions(of: partition)
-        logs[Topic(.ledger, partition), default: PartitionLog()]
-            .append(OutboundRecord(.mark(mark), partition: partition), transaction: transactions.count - 1)
+        var record = OutboundRecord(.mark(mark), partition: partition)
+        record.stream = topic.stream
+        logs[topic, default: PartitionLog()].append(record, transaction: transactions.count - 1)
         counts.add(.leftOpen)
         counts.note("\(now) \(name) leaves a transaction of \(partition) open")
         return true
@@ -105,12 +120,12 @@ extension SimulatedBroker {
         _ = initProducer(name)
     }
 
-    /// The producers whose transactions hold back a partition's offset or ledger.
-    fileprivate func holders(of partition: Int32) -> [String] {
+    /// The producers whose transactions hold back a partition's offset or ledger, or its results.
+    fileprivate func holders(of partition: Int32, _ stream: OutputTopic) -> [String] {
         transactions.filter { transaction in
-            !transaction.isDone
-                && (transaction.offsets[partition] != nil && transaction.holdsOffsets
-                    || transaction.topics.contains(Topic(.ledger, partition)))
+            let holdsOffset = transaction.offsets[partition] != nil && transaction.holdsOffsets
+            return !transaction.isDone
+                && (holdsOffset && stream == .ledger || transaction.topics.contains(Topic(stream, partition)))
         }.map(\.producer)
     }
 
