@@ -2,6 +2,7 @@
 // have hang, and have refuse PINs or be near its lock: files in the folder $UNSTEADY_TOKEN say so. Built and loaded by HSMTests.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ enum {
 static struct pkcs11_module real, own;
 static CK_SLOT_ID last_slot;
 static atomic_int inside, sessions;
+// SoftHSM2 frees a session that another thread is in, and crashes: so no thread is inside while sessions are robbed.
+static pthread_rwlock_t use = PTHREAD_RWLOCK_INITIALIZER;
 
 static const char *path(const char *name) {
     static _Thread_local char text[4096];
@@ -34,12 +37,38 @@ static CK_RV open_session(CK_SLOT_ID slot, CK_ULONG flags, void *data, void *not
         atomic_fetch_sub(&sessions, 1);
         return CKR_SESSION_COUNT;
     }
-    return real.C_OpenSession(slot, flags, data, notify, session);
+    pthread_rwlock_rdlock(&use);
+    CK_RV code = real.C_OpenSession(slot, flags, data, notify, session);
+    pthread_rwlock_unlock(&use);
+    return code;
 }
 
 static CK_RV close_session(CK_SESSION_HANDLE session) {
     atomic_fetch_sub(&sessions, 1);
-    return real.C_CloseSession(session);
+    pthread_rwlock_rdlock(&use);
+    CK_RV code = real.C_CloseSession(session);
+    pthread_rwlock_unlock(&use);
+    return code;
+}
+
+static CK_RV session_info(CK_SESSION_HANDLE session, CK_SESSION_INFO *info) {
+    pthread_rwlock_rdlock(&use);
+    CK_RV code = real.C_GetSessionInfo(session, info);
+    pthread_rwlock_unlock(&use);
+    return code;
+}
+
+static CK_RV sign_init(CK_SESSION_HANDLE session, CK_MECHANISM *mechanism, CK_OBJECT_HANDLE key) {
+    pthread_rwlock_rdlock(&use);
+    CK_RV code = real.C_SignInit(session, mechanism, key);
+    pthread_rwlock_unlock(&use);
+    return code;
+}
+
+static void rob(void) {
+    pthread_rwlock_wrlock(&use);
+    ((CK_RV(*)(CK_SLOT_ID))real.C_CloseAllSessions)(last_slot);
+    pthread_rwlock_unlock(&use);
 }
 
 // One file for each number of signatures at once: several processes use the token.
@@ -59,7 +88,11 @@ static CK_RV login(CK_SESSION_HANDLE session, CK_ULONG user, CK_BYTE *pin, CK_UL
     }
     // Time for other threads to come.
     usleep(50 * 1000);
-    return is_there("wrong-pin") ? CKR_PIN_INCORRECT : real.C_Login(session, user, pin, count);
+    if (is_there("wrong-pin")) return CKR_PIN_INCORRECT;
+    pthread_rwlock_rdlock(&use);
+    CK_RV code = real.C_Login(session, user, pin, count);
+    pthread_rwlock_unlock(&use);
+    return code;
 }
 
 static CK_RV token_info(CK_SLOT_ID slot, CK_TOKEN_INFO *info) {
@@ -71,11 +104,13 @@ static CK_RV token_info(CK_SLOT_ID slot, CK_TOKEN_INFO *info) {
 
 static CK_RV sign(CK_SESSION_HANDLE session, CK_BYTE *data, CK_ULONG count, CK_BYTE *signature, CK_ULONG *written) {
     if (is_there("away")) return CKR_DEVICE_REMOVED;
-    if (unlink(path("robbed")) == 0) ((CK_RV(*)(CK_SLOT_ID))real.C_CloseAllSessions)(last_slot);
+    if (unlink(path("robbed")) == 0) rob();
     note_parallel(atomic_fetch_add(&inside, 1) + 1);
     if (is_there("slow")) usleep(200 * 1000);
     while (is_there("hang")) usleep(50 * 1000);
+    pthread_rwlock_rdlock(&use);
     CK_RV code = real.C_Sign(session, data, count, signature, written);
+    pthread_rwlock_unlock(&use);
     atomic_fetch_sub(&inside, 1);
     return code;
 }
@@ -91,6 +126,8 @@ CK_RV C_GetFunctionList(const struct pkcs11_module **list) {
     own.C_CloseSession = close_session;
     own.C_Login = login;
     own.C_GetTokenInfo = token_info;
+    own.C_GetSessionInfo = session_info;
+    own.C_SignInit = sign_init;
     own.C_Sign = sign;
     *list = &own;
     return CKR_OK;
