@@ -5,6 +5,8 @@
 enum {
     /// Signatures that share inversions: more would leave the cache, fewer would invert more often.
     TOGETHER = 8,
+    /// An inversion takes as long as the products that it saves so many additions.
+    LEAST_PAIRS = 16,
     /// Points of a signature: a digit of each window of both tables.
     POINTS = 2 * P384_WINDOWS,
 };
@@ -21,6 +23,8 @@ size_t cbv_p384_scratch_bytes(void)
 {
     return (sizeof(scratch_space) + CBV_ALIGNMENT - 1) / CBV_ALIGNMENT * CBV_ALIGNMENT;
 }
+
+static const p384_number one = {{1, 0, 0, 0, 0, 0}};
 
 /// Some signatures of a call, and what is left of their points to add.
 typedef struct {
@@ -48,16 +52,22 @@ static void gather(scratch_space *space, portion *part, size_t i, const p384_tab
     part->is_exceptional[i] = false;
 }
 
+/// Whether a number is 0 modulo p.
+static bool is_nothing(const p384_number *a)
+{
+    static const p384_number prime = P384_PRIME;
+    return __builtin_expect(p384_is_zero(a) || p384_is_same(a, &prime), 0);
+}
+
 /// The differences of x of all pairs and their running products; returns the number of pairs.
 static size_t multiply_differences(scratch_space *space, portion *part)
 {
-    static const p384_number one = {{1, 0, 0, 0, 0, 0}}, prime = P384_PRIME;
     p384_number *d = space->denominator, *prefix = space->prefix;
     size_t pairs = 0;
     for (size_t i = 0; i < part->n; i++) {
         for (int j = 0; j + 1 < part->left[i]; j += 2) {
             p384_subtract(&d[pairs], &space->point[i][j + 1].x, &space->point[i][j].x);
-            if (__builtin_expect(p384_is_zero(&d[pairs]) || p384_is_same(&d[pairs], &prime), 0)) {
+            if (is_nothing(&d[pairs])) {
                 // It would void the products of all.
                 d[pairs] = one;
                 part->is_exceptional[i] = true;
@@ -86,11 +96,13 @@ static p384_point sum(const p384_point *a, const p384_point *b, const p384_numbe
     return r;
 }
 
-/// Adds the points in pairs, which halves their number, with one inversion; returns false where no pair is left.
+/// Adds the points in pairs, which halves their number, with one inversion; returns false where few pairs are left.
 static bool add_pairs(scratch_space *space, portion *part)
 {
+    int left = 0;
+    for (size_t i = 0; i < part->n; i++) left += part->left[i] / 2;
+    if (left < LEAST_PAIRS) return false;
     size_t pair = multiply_differences(space, part);
-    if (pair == 0) return false;
     p384_number rest, inverse;
     cbv_p384_field_invert(&rest, &space->prefix[pair - 1]);
     // From the last pair to the first: `rest` is the inverse of the product up to the pair.
@@ -114,15 +126,44 @@ static bool add_pairs(scratch_space *space, portion *part)
     return true;
 }
 
-static uint8_t verdict_of(const scratch_space *space, const portion *part, size_t i, const uint64_t *r)
+/// The sum of a signature's points in Jacobian coordinates, where no addition inverts: returns z^2, and puts x z^2 into x.
+static p384_number add_rest(const p384_point *point, portion *part, size_t i, p384_number *x)
 {
-    static const p384_number one = {{1, 0, 0, 0, 0, 0}};
+    p384_number y = point[0].y, z = one, zz = one, h, hh, r, s, v;
+    *x = point[0].x;
+    for (int j = 1; j < part->left[i]; j++) {
+        p384_multiply(&h, &point[j].x, &zz);
+        p384_subtract(&h, &h, x);
+        if (is_nothing(&h)) part->is_exceptional[i] = true;
+        p384_multiply(&s, &zz, &z);
+        p384_multiply(&s, &s, &point[j].y);
+        p384_subtract(&r, &s, &y);
+        p384_square(&hh, &h);
+        p384_multiply(&v, x, &hh);
+        p384_multiply(&hh, &hh, &h);
+        p384_square(x, &r);
+        p384_subtract(x, x, &hh);
+        p384_subtract(x, x, &v);
+        p384_subtract(x, x, &v);
+        p384_subtract(&v, &v, x);
+        p384_multiply(&v, &v, &r);
+        p384_multiply(&y, &y, &hh);
+        p384_subtract(&y, &v, &y);
+        p384_multiply(&z, &z, &h);
+        p384_square(&zz, &z);
+    }
+    return zz;
+}
+
+static uint8_t verdict_of(const scratch_space *space, portion *part, size_t i, const uint64_t *r)
+{
     if (part->left[i] == 0) return CBV_REFUSED;
+    p384_number x, zz = add_rest(space->point[i], part, i, &x);
     if (part->is_exceptional[i]) return CBV_UNDECIDED;
-    p384_number x = space->point[i][0].x;
     const p384_number r_i = p384_read(r + 6 * (part->first + i));
     p384_make_canonical(&x);
-    return cbv_p384_is_equal(&x, &one, &r_i) ? CBV_VALID : CBV_REFUSED;
+    p384_make_canonical(&zz);
+    return cbv_p384_is_equal(&x, &zz, &r_i) ? CBV_VALID : CBV_REFUSED;
 }
 
 void cbv_p384_verify_portable(size_t n, const void *generator, const void *key, const uint64_t *digest,
