@@ -109,8 +109,6 @@ final class CostRig {
                     risk: RiskMetric(metric, createdAt: UInt32(clamping: start / 1000 - 86_400))
                 )
             )
-            // As after the key's first assertion: nothing is computed for an acceptance that its engine keeps.
-            ledger.keys.setSecond(P256SecondPoint(of: each.publicKey), of: each.keyID, publicKey: each.publicKey)
         }
         return ledger
     }

@@ -29,24 +29,16 @@ struct EngineCandidates {
     func p256() -> [Candidate] {
         let samples = fixtures.bareSamples()
         let (bare, count) = (BareVerify(samples), scale * 64)
-        let cold = samples.map { SignatureCheck.p256(key: $0.key, digest: $0.digest, signature: $0.signature) }
-        let warm = samples.map { sample in
-            SignatureCheck.p256(
-                key: sample.key,
-                digest: sample.digest,
-                signature: sample.signature,
-                second: P256SecondPoint(of: sample.key)
-            )
-        }
+        let checks = samples.map { SignatureCheck.p256(key: $0.key, digest: $0.digest, signature: $0.signature) }
         let baseline = Candidate("OpenSSL P-256 verify, bare", engine: Self.openSSL, batch: 1) {
             precondition(bare.run(count) == count, "valid signatures")
             return count
         }
         return [baseline]
             + Self.arithmetics.flatMap { arithmetic in
-                Self.batches.map { batches(warm, of: $0, arithmetic, count) } + [
+                Self.batches.map { batches(checks, of: $0, arithmetic, count) } + [
                     // Without a batch's size: the charts show keys that were seen.
-                    batches(cold, of: Self.usualBatch, arithmetic, count, ", keys not seen before")
+                    batches(checks, of: Self.usualBatch, arithmetic, count, ", keys not seen before", seen: 0)
                 ]
             }
     }
@@ -80,10 +72,12 @@ struct EngineCandidates {
         _ arithmetic: BatchArithmetic,
         _ count: Int,
         _ remark: String = "",
-        _ tables: P384Tables = P384Tables()
+        _ tables: P384Tables = P384Tables(),
+        seen bytes: Int = 1 << 20
     ) -> Candidate {
         let watch = EngineWatch(crossCheck: 0, key: 0) { _ in }
-        let engine = BatchEngine(arithmetic, watch: watch, tables: tables)
+        let points = KeyPointCache(byteCount: bytes)
+        let engine = BatchEngine(arithmetic, watch: watch, points: points, tables: tables)
         let batches = stride(from: 0, to: checks.count - size + 1, by: size).map { Array(checks[$0..<($0 + size)]) }
         var answers = SignatureAnswers()
         return Candidate(

@@ -152,12 +152,7 @@ struct ExchangeCandidates {
 
     func registered() -> PartitionLedger {
         var keys = KeyLedger()
-        for device in fixtures.devices {
-            keys.set(device.keyID, fixtures.keyRecord(of: device))
-            // As after a key's first request.
-            let second = P256SecondPoint(of: device.publicKey)
-            keys.setSecond(second, of: device.keyID, publicKey: device.publicKey)
-        }
+        for device in fixtures.devices { keys.set(device.keyID, fixtures.keyRecord(of: device)) }
         return PartitionLedger(keys: keys)
     }
 

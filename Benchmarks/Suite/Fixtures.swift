@@ -49,7 +49,7 @@ struct Fixtures {
                 key: device.publicKey,
                 expectations: expectations
             )
-            guard case .p256(let key, let digest, let signature, _)? = prepared.checks.first else {
+            guard case .p256(let key, let digest, let signature)? = prepared.checks.first else {
                 preconditionFailure("an assertion has one signature")
             }
             return BareVerify.Sample(key: key, digest: digest, signature: signature)

@@ -100,6 +100,17 @@ CBV_INLINE struct cbv_element cbv_element_negate(struct cbv_element a) {
     return cbv_element_subtract((struct cbv_element){{0}}, a);
 }
 
+/// a, which is not zero, or its opposite where all bits of `minus` are set.
+CBV_INLINE struct cbv_element cbv_element_signed(struct cbv_element a, uint64_t minus) {
+    uint64_t borrow = 0;
+    struct cbv_element result;
+    for (int word = 0; word < 4; word++) {
+        uint64_t opposite = cbv_subtract(cbv_p256_prime[word], a.word[word], &borrow);
+        result.word[word] = (opposite & minus) | (a.word[word] & ~minus);
+    }
+    return result;
+}
+
 /// The element of a number below p.
 CBV_INLINE struct cbv_element cbv_element_of(struct cbv_element number) {
     return cbv_element_multiply(number, cbv_element_radix);

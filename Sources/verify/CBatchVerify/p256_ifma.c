@@ -1,7 +1,9 @@
 // ECDSA over P-256 in lanes of eight: AVX-512 with IFMA.
 //
-// u1 G + u2 Q from odd multiples of G, 2^128 G, Q and 2^128 Q on the same 128 doublings. A scalar is made odd by a change
-// of its sign; then every window has a digit that is not zero, and no lane ever skips an addition.
+// u2 Q by columns, as p256_columns.c explains them, and u1 G from a table for each byte of u1. Entries, columns and the
+// first sums of G are affine, and all groups share their inversions; the columns are followed in Jacobian coordinates,
+// where P = 2 P + S has no exceptions: 2 P has even coefficients, and S odd ones. A scalar is made odd by a change of its
+// sign; then every window has a digit that is not zero, and no lane ever skips an addition.
 
 #include "CBatchVerify.h"
 #include "p256_ifma.h"
@@ -16,17 +18,18 @@
 
 enum {
     GROUPS = CBV_MOST / 8,
-    KEY_WINDOW = 4,
-    KEY_ENTRIES = 1 << (KEY_WINDOW - 1),
+    /// A key's points: Q, 2^32 Q ... 2^224 Q.
+    BASES = CBV_P256_POINTS + 1,
+    POINT_WORDS = 8 * CBV_P256_POINTS,
+    HALVES = 2,
+    ENTRIES = 8,
+    COLUMNS = 32,
+    /// Sums of the generator's terms: of two windows each, then of four. Of more, a sum and its neighbour might be equal.
+    PAIRS = P256_BASE_WINDOWS / 2,
+    FOURS = P256_BASE_WINDOWS / 4,
+    /// The most values of a group that an inversion takes.
+    VALUES = COLUMNS > 4 + PAIRS ? COLUMNS : 4 + PAIRS,
 };
-
-/// The odd multiples of a point: P, 3 P, 5 P and so on.
-typedef struct {
-    affine entry[KEY_ENTRIES];
-    /// The ratio of an entry's Z to the Z of the entry before it, until all are affine.
-    element ratio[KEY_ENTRIES];
-    element z;
-} multiples;
 
 /// A scalar of each lane as words, the least significant first; the lanes whose sign was changed.
 typedef struct {
@@ -36,60 +39,26 @@ typedef struct {
 
 /// Eight signatures.
 typedef struct {
-    /// The multiples of Q and of 2^128 Q.
-    multiples keys[2];
-    __mmask8 usable, has_second;
+    scalars u1, u2;
+    affine base[BASES];
+    /// Sums and differences of two bases each: D and C, then B and A; a sum stands second.
+    affine pair[HALVES][2][2];
+    affine entry[HALVES][ENTRIES];
+    /// Terms of u1 G, of which the first ones become sums; the lanes that want their opposites.
+    affine term[P256_BASE_WINDOWS];
+    __mmask8 minus[P256_BASE_WINDOWS];
+    __mmask8 usable;
 } group;
 
 typedef struct {
     group groups[GROUPS];
-    element inverse[GROUPS], prefix[GROUPS];
-    point points[GROUPS];
+    element value[GROUPS * VALUES], prefix[GROUPS * VALUES + CHAINS];
+    point points[GROUPS * CBV_P256_POINTS];
     uint64_t u1[4 * CBV_MOST], u2[4 * CBV_MOST];
     uint8_t sound[CBV_MOST];
 } workspace;
 
 size_t cbv_p256_ifma_scratch_bytes(void) { return sizeof(workspace); }
-
-/// The multiples of P, each with its own Z.
-__attribute__((noinline)) IFMA static void make_multiples(affine p, multiples *m) {
-    m->entry[0] = p;
-    pair points = begun(p);
-    element z = carried(shifted(p.y, 1));
-    for (int i = 1; i < KEY_ENTRIES; i++) {
-        points = advanced(points, &m->ratio[i]);
-        m->entry[i] = points.moving;
-        z = mul(z, m->ratio[i]);
-    }
-    m->z = z;
-}
-
-/// Makes the multiples affine; `inverse` is that of the last one's Z.
-__attribute__((noinline)) IFMA static void normalize(multiples *m, element inverse) {
-    for (int i = KEY_ENTRIES - 1; i >= 1; i--) {
-        element square = sqr(inverse);
-        m->entry[i].x = mul(m->entry[i].x, square);
-        m->entry[i].y = mul(m->entry[i].y, mul(square, inverse));
-        inverse = mul(inverse, m->ratio[i]);
-    }
-}
-
-IFMA static void make_tables(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second, workspace *w) {
-    size_t count = (n + 7) / 8;
-    for (size_t i = 0; i < count; i++) {
-        group *g = &w->groups[i];
-        size_t left = n - 8 * i;
-        make_multiples(load_points(left, x + 32 * i, y + 32 * i, 4, &g->usable), &g->keys[0]);
-        make_multiples(load_points(left, second + 64 * i, second + 64 * i + 4, 8, &g->has_second), &g->keys[1]);
-        w->inverse[i] = mul(g->keys[0].z, g->keys[1].z);
-    }
-    invert_all(count, w->inverse, w->prefix);
-    for (size_t i = 0; i < count; i++) {
-        group *g = &w->groups[i];
-        normalize(&g->keys[0], mul(w->inverse[i], g->keys[1].z));
-        normalize(&g->keys[1], mul(w->inverse[i], g->keys[0].z));
-    }
-}
 
 /// The numbers, or the order minus them where they are even; 1 in the lanes from `count` on.
 IFMA static scalars load_odd(size_t count, const uint64_t *numbers) {
@@ -128,17 +97,6 @@ INLINE lane digit(const scalars *s, int position, int width, __mmask8 *negative)
     return _mm512_and_si512(magnitude, _mm512_sub_epi64(half, constant(1)));
 }
 
-/// The entry that each lane asks for.
-INLINE affine chosen(const multiples *m, lane index) {
-    affine result = m->entry[0];
-    for (int i = 1; i < KEY_ENTRIES; i++) {
-        __mmask8 here = _mm512_cmpeq_epi64_mask(index, constant(i));
-        result.x = selected(here, result.x, m->entry[i].x);
-        result.y = selected(here, result.y, m->entry[i].y);
-    }
-    return result;
-}
-
 /// Eight rows of eight words become columns.
 INLINE void transpose(lane r[8]) {
     lane pairs[8], quads[8];
@@ -158,6 +116,7 @@ INLINE void transpose(lane r[8]) {
     }
 }
 
+/// The entry of a table that each lane asks for.
 INLINE affine base_multiple(const uint64_t (*table)[8], lane index) {
     int64_t place[8];
     _mm512_storeu_si512(place, index);
@@ -167,52 +126,184 @@ INLINE affine base_multiple(const uint64_t (*table)[8], lane index) {
     return (affine){limbs_of(rows), limbs_of(rows + 4)};
 }
 
+/// The points of a group's keys; the generator's for lanes without a key.
+__attribute__((noinline)) IFMA static void load_bases(size_t count, const uint64_t *x, const uint64_t *y,
+                                                       const uint64_t *points, group *g) {
+    g->base[0] = load_points(count, x, y, &g->usable);
+    for (size_t k = 1; k < BASES; k++) {
+        const uint64_t *xs[8], *ys[8];
+        for (size_t i = 0; i < 8; i++) {
+            xs[i] = i < count ? points + POINT_WORDS * i + 8 * (k - 1) : p256_generator;
+            ys[i] = xs[i] + 4;
+        }
+        affine stand_in = base_multiple(cbv_p256_ifma_base[4 * k], constant(0));
+        g->base[k].x = selected(g->usable, stand_in.x, load_times(xs, kept_limbs));
+        g->base[k].y = selected(g->usable, stand_in.y, load_times(ys, kept_limbs));
+    }
+}
+
+/// The terms of u1 G.
+__attribute__((noinline)) IFMA static void load_terms(group *g) {
+    for (int window = 0; window < P256_BASE_WINDOWS; window++) {
+        const int position = P256_BASE_BITS * window;
+        lane index;
+        if (window == P256_BASE_WINDOWS - 1) {
+            index = bits_above(&g->u1, position, P256_BASE_BITS);
+            g->minus[window] = g->u1.negated;
+        } else {
+            index = digit(&g->u1, position, P256_BASE_BITS, &g->minus[window]);
+        }
+        g->term[window] = base_multiple(cbv_p256_ifma_base[window], index);
+    }
+}
+
+/// The sum of two points, or the first less the second in the lanes of `opposite`; `inverse` is that of their width.
+INLINE affine followed(affine a, affine b, __mmask8 opposite, element inverse) {
+    element rise = difference((element){0}, a.y);
+    for (int i = 0; i < 5; i++) {
+        lane plus = _mm512_add_epi64(rise.limb[i], b.y.limb[i]);
+        rise.limb[i] = _mm512_mask_sub_epi64(plus, opposite, rise.limb[i], b.y.limb[i]);
+    }
+    element slope = mul(carried(plus_p(rise, 4)), inverse);              // 6 p, 1.3 p: 1.5 p
+    affine result;
+    result.x = folded(plus_p(difference(raw_square(slope), sum(a.x, b.x)), 4));
+    element rest = carried(plus_p(difference(a.x, result.x), 2));        // 4 p
+    result.y = folded(plus_p(difference(raw_product(slope, rest), a.y), 2));
+    return result;
+}
+
+/// What is inverted for a sum of two points: never zero modulo p.
+INLINE element width(affine a, affine b) { return carried(plus_p(difference(b.x, a.x), 2)); }
+
+IFMA static void make_pairs(size_t count, workspace *w) {
+    element *value = w->value;
+    for (size_t i = 0; i < count; i++) {
+        const group *g = &w->groups[i];
+        for (int half = 0; half < HALVES; half++) {
+            const affine *base = &g->base[4 * half];
+            *value++ = width(base[3], base[2]);
+            *value++ = width(base[1], base[0]);
+        }
+        for (int k = 0; k < PAIRS; k++) *value++ = width(g->term[2 * k], g->term[2 * k + 1]);
+    }
+    invert_all((size_t)(value - w->value), w->value, w->prefix);
+    value = w->value;
+    for (size_t i = 0; i < count; i++) {
+        group *g = &w->groups[i];
+        for (int half = 0; half < HALVES; half++) {
+            const affine *base = &g->base[4 * half];
+            for (int k = 0; k < 2; k++, value++) {
+                const affine *a = &base[k ? 1 : 3], *b = &base[k ? 0 : 2];
+                g->pair[half][k][0] = followed(*a, *b, 0xFF, *value);
+                g->pair[half][k][1] = followed(*a, *b, 0, *value);
+            }
+        }
+        for (int k = 0; k < PAIRS; k++, value++) {
+            // The sum has the sign of its first term.
+            __mmask8 opposite = g->minus[2 * k] ^ g->minus[2 * k + 1];
+            g->term[k] = followed(g->term[2 * k], g->term[2 * k + 1], opposite, *value);
+            g->minus[k] = g->minus[2 * k];
+        }
+    }
+}
+
+/// The entries, numbered as in p256_columns.c.
+IFMA static void make_entries(size_t count, workspace *w) {
+    element *value = w->value;
+    for (size_t i = 0; i < count; i++) {
+        const group *g = &w->groups[i];
+        for (int half = 0; half < HALVES; half++) {
+            for (int e = 0; e < 4; e++) *value++ = width(g->pair[half][0][e >> 1], g->pair[half][1][e & 1]);
+        }
+        for (int k = 0; k < FOURS; k++) *value++ = width(g->term[2 * k], g->term[2 * k + 1]);
+    }
+    invert_all((size_t)(value - w->value), w->value, w->prefix);
+    value = w->value;
+    for (size_t i = 0; i < count; i++) {
+        group *g = &w->groups[i];
+        for (int half = 0; half < HALVES; half++) {
+            for (int e = 0; e < 4; e++, value++) {
+                const affine *dc = &g->pair[half][0][e >> 1], *ba = &g->pair[half][1][e & 1];
+                g->entry[half][4 * (e >> 1) + 2 + (e & 1)] = followed(*dc, *ba, 0, *value);
+                g->entry[half][4 * (e >> 1) + 1 - (e & 1)] = followed(*dc, *ba, 0xFF, *value);
+            }
+        }
+        for (int k = 0; k < FOURS; k++, value++) {
+            __mmask8 opposite = g->minus[2 * k] ^ g->minus[2 * k + 1];
+            g->term[k] = followed(g->term[2 * k], g->term[2 * k + 1], opposite, *value);
+            g->minus[k] = g->minus[2 * k];
+        }
+    }
+}
+
+/// Which entry of each half a column adds; the lanes where the second one's opposite, and those where the opposite of the
+/// whole column is meant.
+typedef struct {
+    lane place[HALVES];
+    __mmask8 opposite, minus;
+} choice;
+
+INLINE choice chosen(const scalars *u, int column) {
+    const lane seven = constant(7);
+    lane digits = _mm512_setzero_si512();
+    for (int base = 0; base < BASES; base++) {
+        int bit = 32 * base + column + 1;
+        lane one = _mm512_and_si512(_mm512_srl_epi64(u->word[bit / 64], _mm_cvtsi32_si128(bit % 64)), constant(1));
+        digits = _mm512_or_si512(digits, _mm512_sll_epi64(one, _mm_cvtsi32_si128(base)));
+    }
+    digits = _mm512_mask_xor_epi64(digits, u->negated, digits, constant(0xFF));
+    choice result;
+    __mmask8 negative[HALVES];
+    for (int half = 0; half < HALVES; half++) {
+        // The half's highest point is positive in all entries.
+        lane own = _mm512_srl_epi64(digits, _mm_cvtsi32_si128(4 * half));
+        negative[half] = _mm512_testn_epi64_mask(own, constant(8));
+        result.place[half] = _mm512_and_si512(_mm512_mask_xor_epi64(own, negative[half], own, seven), seven);
+    }
+    result.opposite = negative[0] ^ negative[1];
+    result.minus = negative[0];
+    return result;
+}
+
+/// A coordinate of the entry that each lane asks for.
+INLINE element picked(const affine entry[ENTRIES], lane place, bool is_y) {
+    element result = is_y ? entry[0].y : entry[0].x;
+    for (int e = 1; e < ENTRIES; e++) {
+        __mmask8 here = _mm512_cmpeq_epi64_mask(place, constant(e));
+        result = selected(here, result, is_y ? entry[e].y : entry[e].x);
+    }
+    return result;
+}
+
+__attribute__((noinline)) IFMA static element column_width(const group *g, int column) {
+    const choice c = chosen(&g->u2, column);
+    affine a = {.x = picked(g->entry[0], c.place[0], false)}, b = {.x = picked(g->entry[1], c.place[1], false)};
+    return width(a, b);
+}
+
+__attribute__((noinline)) IFMA static affine column_sum(const group *g, int column, element inverse, __mmask8 *minus) {
+    const choice c = chosen(&g->u2, column);
+    affine a = {picked(g->entry[0], c.place[0], false), picked(g->entry[0], c.place[0], true)};
+    affine b = {picked(g->entry[1], c.place[1], false), picked(g->entry[1], c.place[1], true)};
+    *minus = c.minus;
+    return followed(a, b, c.opposite, inverse);
+}
+
 __attribute__((noinline)) IFMA static void double_point(point *p) { *p = doubled(*p); }
+__attribute__((noinline)) IFMA static void add_point(point *p, affine q, __mmask8 minus) { *p = added(*p, q, minus); }
 
-__attribute__((noinline)) IFMA static void add_key(point *p, const multiples *m, const scalars *s, int position) {
-    __mmask8 negative;
-    lane index = digit(s, position, KEY_WINDOW, &negative);
-    *p = added(*p, chosen(m, index), negative);
-}
-
-/// The positions of the windows of the generator's scalar in each half of 128 bits, the topmost first; their widths.
-static const struct {
-    int position, width;
-} base_windows[] = {{116, 12}, {104, 12}, {91, 13}, {78, 13}, {65, 13}, {52, 13}, {39, 13}, {26, 13}, {13, 13}, {0, 13}};
-
-__attribute__((noinline)) IFMA static void add_base(point *p, const scalars *s, int position, int width) {
-    __mmask8 negative;
-    lane index;
-    if (position == 116) {
-        index = bits_above(s, 128 + position, width);
-        negative = s->negated;
-    } else {
-        index = digit(s, 128 + position, width, &negative);
-    }
-    *p = added(*p, base_multiple(cbv_p256_ifma_base[1], index), negative);
-    index = digit(s, position, width, &negative);
-    *p = added(*p, base_multiple(cbv_p256_ifma_base[0], index), negative);
-}
-
-/// u1 G + u2 Q.
-IFMA static point combined(const group *g, const scalars *u1, const scalars *u2) {
-    const int top = 128 - KEY_WINDOW;
-    affine first = chosen(&g->keys[1], bits_above(u2, 128 + top, KEY_WINDOW));
-    element opposite = carried(plus_p(difference((element){0}, first.y), 2));
-    point p = {first.x, selected(u2->negated, first.y, opposite), broadcast(r_limbs)};
-    add_key(&p, &g->keys[0], u2, top);
-    int next = 0;
-    for (int position = top - 1; position >= 0; position--) {
+/// u1 G + u2 Q; `inverse` has one for each column.
+IFMA static point combined(const group *g, const element *inverse) {
+    __mmask8 minus;
+    affine top = column_sum(g, COLUMNS - 1, inverse[COLUMNS - 1], &minus);
+    element opposite = carried(plus_p(difference((element){0}, top.y), 2));
+    point p = {top.x, selected(minus, top.y, opposite), broadcast(r_limbs)};
+    for (int column = COLUMNS - 2; column >= 0; column--) {
+        affine q = column_sum(g, column, inverse[column], &minus);
         double_point(&p);
-        if (position % KEY_WINDOW == 0) {
-            add_key(&p, &g->keys[1], u2, 128 + position);
-            add_key(&p, &g->keys[0], u2, position);
-        }
-        if (position == base_windows[next].position) {
-            add_base(&p, u1, position, base_windows[next].width);
-            next++;
-        }
+        add_point(&p, q, minus);
     }
+    for (int k = 0; k < FOURS; k++) add_point(&p, g->term[k], g->minus[k]);
     return p;
 }
 
@@ -232,59 +323,72 @@ IFMA static __mmask8 has_x(point p, size_t count, const uint64_t *r, __mmask8 *u
     return equal | (wrapped & (__mmask8)below);
 }
 
-IFMA void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
+IFMA void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
                                  const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
                                  void *scratch) {
     workspace *w = scratch;
+    const size_t groups = (n + 7) / 8;
     cbv_p256_scalars(n, digest, r, s, w->u1, w->u2, w->sound);
-    make_tables(n, x, y, second, w);
-    for (size_t first = 0; first < n; first += 8) {
-        const group *g = &w->groups[first / 8];
-        size_t count = n - first < 8 ? n - first : 8;
-        scalars u1 = load_odd(count, w->u1 + 4 * first), u2 = load_odd(count, w->u2 + 4 * first);
-        point p = combined(g, &u1, &u2);
+    for (size_t i = 0; i < groups; i++) {
+        group *g = &w->groups[i];
+        const size_t first = 8 * i, left = n - first, count = left < 8 ? left : 8;
+        g->u1 = load_odd(count, w->u1 + 4 * first);
+        g->u2 = load_odd(count, w->u2 + 4 * first);
+        // Bit 256 of a scalar counts as set: see p256_columns.c.
+        g->u2.word[4] = constant(1);
+        load_bases(count, x + 4 * first, y + 4 * first, points + POINT_WORDS * first, g);
+        load_terms(g);
+    }
+    make_pairs(groups, w);
+    make_entries(groups, w);
+    for (size_t k = 0; k < groups * COLUMNS; k++) w->value[k] = column_width(&w->groups[k / COLUMNS], k % COLUMNS);
+    invert_all(groups * COLUMNS, w->value, w->prefix);
+    for (size_t i = 0; i < groups; i++) {
+        const group *g = &w->groups[i];
+        const size_t first = 8 * i, count = n - first < 8 ? n - first : 8;
+        point p = combined(g, &w->value[COLUMNS * i]);
         __mmask8 unclear;
         __mmask8 valid = has_x(p, count, r + 4 * first, &unclear);
-        unclear |= (__mmask8)~g->has_second;
-        for (size_t i = 0; i < count; i++) {
-            bool is_sound = w->sound[first + i] && (g->usable >> i & 1);
-            uint8_t judged = valid >> i & 1 ? CBV_VALID : CBV_REFUSED;
-            verdict[first + i] = !is_sound ? CBV_REFUSED : unclear >> i & 1 ? CBV_UNDECIDED : judged;
+        for (size_t k = 0; k < count; k++) {
+            bool is_sound = w->sound[first + k] && (g->usable >> k & 1);
+            uint8_t judged = valid >> k & 1 ? CBV_VALID : CBV_REFUSED;
+            verdict[first + k] = !is_sound ? CBV_REFUSED : unclear >> k & 1 ? CBV_UNDECIDED : judged;
         }
     }
 }
 
-/// Writes a group's affine points; zeros where they are not usable.
+/// Writes an affine point of each key of a group; zeros where they are not usable.
 IFMA static void store_points(size_t count, affine p, __mmask8 usable, uint64_t *to) {
     lane words[8];
+    uint64_t word[8][8];
     words_of(plain(p.x), words);
     words_of(plain(p.y), words + 4);
-    for (int i = 0; i < 4; i++) {
-        uint64_t xs[8], ys[8];
-        _mm512_storeu_si512(xs, _mm512_maskz_mov_epi64(usable, words[3 - i]));
-        _mm512_storeu_si512(ys, _mm512_maskz_mov_epi64(usable, words[7 - i]));
-        for (size_t j = 0; j < count; j++) {
-            to[8 * j + (size_t)i] = xs[j];
-            to[8 * j + 4 + (size_t)i] = ys[j];
-        }
+    for (int i = 0; i < 8; i++) _mm512_storeu_si512(word[i], _mm512_maskz_mov_epi64(usable, words[i]));
+    for (size_t j = 0; j < count; j++) {
+        struct cbv_element x = {{word[0][j], word[1][j], word[2][j], word[3][j]}};
+        struct cbv_element y = {{word[4][j], word[5][j], word[6][j], word[7][j]}};
+        cbv_affine_store((struct cbv_affine){cbv_element_of(x), cbv_element_of(y)}, to + POINT_WORDS * j);
     }
 }
 
-IFMA void cbv_p256_second_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch) {
+IFMA void cbv_p256_points_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch) {
     workspace *w = scratch;
-    size_t count = (n + 7) / 8;
-    for (size_t i = 0; i < count; i++) {
-        affine q = load_points(n - 8 * i, x + 32 * i, y + 32 * i, 4, &w->groups[i].usable);
+    size_t count = (n + 7) / 8 * CBV_P256_POINTS;
+    for (size_t i = 0; i < (n + 7) / 8; i++) {
+        affine q = load_points(n - 8 * i, x + 32 * i, y + 32 * i, &w->groups[i].usable);
         point p = {q.x, q.y, broadcast(r_limbs)};
-        for (int j = 0; j < 128; j++) double_point(&p);
-        w->points[i] = p;
-        w->inverse[i] = p.z;
+        for (size_t k = CBV_P256_POINTS * i; k < CBV_P256_POINTS * (i + 1); k++) {
+            for (int j = 0; j < 32; j++) double_point(&p);
+            w->points[k] = p;
+            w->value[k] = p.z;
+        }
     }
-    invert_all(count, w->inverse, w->prefix);
-    for (size_t i = 0; i < count; i++) {
-        size_t left = n - 8 * i;
-        affine p = normalized(w->points[i], w->inverse[i]);
-        store_points(left < 8 ? left : 8, p, w->groups[i].usable, second + 64 * i);
+    invert_all(count, w->value, w->prefix);
+    for (size_t k = 0; k < count; k++) {
+        size_t i = k / CBV_P256_POINTS, left = n - 8 * i;
+        affine p = normalized(w->points[k], w->value[k]);
+        store_points(left < 8 ? left : 8, p, w->groups[i].usable,
+                     points + 8 * POINT_WORDS * i + 8 * (k % CBV_P256_POINTS));
     }
 }
 
@@ -296,15 +400,15 @@ IFMA void cbv_p256_second_ifma(size_t n, const uint64_t *x, const uint64_t *y, u
 
 size_t cbv_p256_ifma_scratch_bytes(void) { return 0; }
 
-void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
+void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
                            const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
                            void *scratch) {
-    (void)n, (void)x, (void)y, (void)second, (void)digest, (void)r, (void)s, (void)verdict, (void)scratch;
+    (void)n, (void)x, (void)y, (void)points, (void)digest, (void)r, (void)s, (void)verdict, (void)scratch;
     abort();
 }
 
-void cbv_p256_second_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch) {
-    (void)n, (void)x, (void)y, (void)second, (void)scratch;
+void cbv_p256_points_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch) {
+    (void)n, (void)x, (void)y, (void)points, (void)scratch;
     abort();
 }
 

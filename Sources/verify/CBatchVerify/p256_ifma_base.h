@@ -4,13 +4,14 @@
 #include <stdint.h>
 
 enum {
-    /// Bits of the widest window.
-    P256_BASE_WINDOW = 13,
-    P256_BASE_ENTRIES = 1 << (P256_BASE_WINDOW - 1),
+    P256_BASE_BITS = 8,
+    P256_BASE_WINDOWS = 32,
+    P256_BASE_ENTRIES = 1 << (P256_BASE_BITS - 1),
 };
 
-/// Entry i of table 0 is (2 i + 1) G, of table 1 (2 i + 1) 2^128 G: x, then y, four words each with the least
-/// significant first, in Montgomery form below p.
-extern uint64_t cbv_p256_ifma_base[2][P256_BASE_ENTRIES][8];
+/// Entry i of table w is (2 i + 1) 2^(8 w) G: x, then y, four words each with the least significant first, times 2^260
+/// modulo p.
+extern uint64_t cbv_p256_ifma_base[P256_BASE_WINDOWS][P256_BASE_ENTRIES][8];
 
+/// Makes the tables, 262 KB; after cbv_p256_windows_prepare.
 void cbv_p256_ifma_prepare(void);

@@ -10,8 +10,7 @@ typedef struct {
     element x, y, z;
 } point;
 
-/// 3 and the curve's b in Montgomery form.
-static const uint64_t three_limbs[5] = {0x0000000000030, 0xd000000000000, 0xfffffffffffff, 0xffcffffffffff, 0x00000002fffff};
+/// The curve's b in Montgomery form.
 static const uint64_t b_limbs[5] = {0xdf6229c4bddfd, 0xca8843090d89c, 0x212ed6acf005c, 0x83415a220abf7, 0x0c30061dd4874};
 
 /// Coordinates below 2 p.
@@ -65,67 +64,9 @@ INLINE point added(point p, affine q, __mmask8 negative) {
     return result;
 }
 
-/// Two points with the same Z, of which only the factors are computed: the caller keeps their product.
-typedef struct {
-    affine fixed, moving;
-} pair;
-
-/// Makes the first pair from an affine P: 2 P (fixed) and P (moving), with the common Z = 2 y.
-///
-/// This and the next step: Goundar, Joye, Miyaji, Rivain, Venelli, "Scalar multiplication on Weierstrass elliptic curves
-/// from Co-Z arithmetic" (2011).
-INLINE pair begun(affine p) {
-    const element three = broadcast(three_limbs);
-    element b = sqr(p.x), e = sqr(p.y);                                  // 1.1 p
-    element s = raw_product(p.x, e);                                     // 1.1 p
-    element m = sum(b, sum(b, b));
-    m = carried(plus_p(difference(m, three), 1));                        // 4.3 p
-    pair result;
-    result.moving.x = folded(shifted(s, 2));
-    result.moving.y = folded(shifted(raw_square(e), 3));
-    result.fixed.x = folded(plus_p(difference(raw_square(m), shifted(s, 3)), 9));
-    element rest = carried(plus_p(difference(result.moving.x, result.fixed.x), 2)); // 3.1 p
-    result.fixed.y = folded(plus_p(difference(raw_product(m, rest), result.moving.y), 2));
-    return result;
-}
-
-/// moving + fixed (moving), and fixed itself, with a common Z that is `ratio` times the one before.
-INLINE pair advanced(pair p, element *ratio) {
-    element h = carried(plus_p(difference(p.fixed.x, p.moving.x), 2));   // 3.2 p
-    element c = sqr(h);                                                  // 1.7 p
-    element w1 = mul(p.fixed.x, c), w2 = raw_product(p.moving.x, c);     // 1.2 p
-    element dy = carried(plus_p(difference(p.fixed.y, p.moving.y), 2));  // 3.4 p
-    pair result;
-    result.fixed.x = w1;
-    result.fixed.y = mul(p.fixed.y, carried(plus_p(difference(w1, w2), 2))); // 1.3 p
-    result.moving.x = folded(plus_p(difference(raw_square(dy), sum(w1, w2)), 3));
-    element rest = carried(plus_p(difference(w1, result.moving.x), 2));
-    result.moving.y = folded(plus_p(difference(raw_product(dy, rest), result.fixed.y), 2));
-    *ratio = h;
-    return result;
-}
-
 /// The lanes whose affine point, with coordinates below 2 p, is on the curve: y^2 = x^3 - 3 x + b.
 INLINE __mmask8 is_on_curve(affine p) {
     element cube = raw_product(sqr(p.x), p.x);
     element right = sum(difference(cube, sum(p.x, sum(p.x, p.x))), broadcast(b_limbs));
     return is_zero(carried(plus_p(difference(right, raw_square(p.y)), 9)));
-}
-
-INLINE element squared_times(element a, int count) {
-    for (int i = 0; i < count; i++) a = sqr(a);
-    return a;
-}
-
-/// a^(p - 2): the inverse, and zero for zero.
-__attribute__((noinline)) IFMA static element inverted(element a) {
-    element x2 = mul(squared_times(a, 1), a), x3 = mul(squared_times(x2, 1), a);
-    element x6 = mul(squared_times(x3, 3), x3), x12 = mul(squared_times(x6, 6), x6);
-    element x15 = mul(squared_times(x12, 3), x3), x30 = mul(squared_times(x15, 15), x15);
-    element x32 = mul(squared_times(x30, 2), x2);
-    element t = mul(squared_times(x32, 32), a);
-    t = mul(squared_times(t, 128), x32);
-    t = mul(squared_times(t, 32), x32);
-    t = mul(squared_times(t, 30), x30);
-    return mul(squared_times(t, 2), a);
 }

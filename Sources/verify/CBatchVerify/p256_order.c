@@ -102,3 +102,8 @@ void cbv_p256_scalars(size_t count, const uint64_t *digest, const uint64_t *r, c
         write(quotient, u2 + 4 * index);
     }
 }
+
+void cbv_p256_order_negate(uint64_t number[4]) {
+    uint64_t borrow = 0;
+    for (int word = 0; word < 4; word++) number[word] = cbv_subtract(order[word], number[word], &borrow);
+}

@@ -12,3 +12,6 @@ void cbv_p256_scalars(size_t count, const uint64_t *digest, const uint64_t *r, c
 
 /// The product modulo the order, over 2^256; words stand the least significant first. One factor is below the order.
 void cbv_p256_order_multiply(const uint64_t a[4], const uint64_t b[4], uint64_t product[4]);
+
+/// The order minus a number that is not above it; words stand the least significant first.
+void cbv_p256_order_negate(uint64_t number[4]);

@@ -45,6 +45,17 @@ int cbv_affine_read(const uint64_t *x, const uint64_t *y, struct cbv_affine *poi
     return read_element(x, &point->x) & read_element(y, &point->y) && cbv_affine_is_on_curve(point);
 }
 
+struct cbv_affine cbv_affine_load(const uint64_t *xy) {
+    return (struct cbv_affine){{{xy[3], xy[2], xy[1], xy[0]}}, {{xy[7], xy[6], xy[5], xy[4]}}};
+}
+
+void cbv_affine_store(struct cbv_affine point, uint64_t *xy) {
+    for (int word = 0; word < 4; word++) {
+        xy[word] = point.x.word[3 - word];
+        xy[word + 4] = point.y.word[3 - word];
+    }
+}
+
 void cbv_jacobian_double(struct cbv_jacobian *point) {
     element x = point->x, y = point->y, z = point->z;
     element zz = cbv_element_square(z);
@@ -90,21 +101,25 @@ void cbv_jacobian_add(struct cbv_jacobian *sum, const struct cbv_affine *point, 
 }
 
 void cbv_element_invert(element *value, element *through, size_t count) {
-    element inverse[2], number;
-    // Two chains of products, so that one need not wait for the other.
-    through[0] = through[1] = cbv_element_one;
+    element inverse[CBV_CHAINS];
+    const element *last = through + count;
+    for (int chain = 0; chain < CBV_CHAINS; chain++) through[chain] = cbv_element_one;
     for (size_t index = 0; index < count; index++) {
-        through[index + 2] = cbv_element_multiply(through[index], value[index]);
+        through[index + CBV_CHAINS] = cbv_element_multiply(through[index], value[index]);
     }
-    number = cbv_element_multiply(through[count], through[count + 1]);
-    cbv_modular_inverse(&prime_modulus, number.word, number.word);
+    element low = cbv_element_multiply(last[0], last[1]), high = cbv_element_multiply(last[2], last[3]);
+    element all = cbv_element_multiply(low, high);
+    cbv_modular_inverse(&prime_modulus, all.word, all.word);
     // The inverse of a 2^256 is that of a over 2^256; an element wants it times 2^256.
-    number = cbv_element_multiply(number, radix_cubed);
-    inverse[count & 1] = cbv_element_multiply(number, through[count + 1]);
-    inverse[~count & 1] = cbv_element_multiply(number, through[count]);
+    all = cbv_element_multiply(all, radix_cubed);
+    // The inverses of the first two chains' products, and of the others'.
+    high = cbv_element_multiply(all, high), low = cbv_element_multiply(all, low);
+    for (size_t chain = 0; chain < CBV_CHAINS; chain++) {
+        inverse[(count + chain) % CBV_CHAINS] = cbv_element_multiply(chain < 2 ? high : low, last[chain ^ 1]);
+    }
     for (size_t index = count; index-- > 0;) {
-        element own = cbv_element_multiply(inverse[index & 1], through[index]);
-        inverse[index & 1] = cbv_element_multiply(inverse[index & 1], value[index]);
+        element own = cbv_element_multiply(inverse[index % CBV_CHAINS], through[index]);
+        inverse[index % CBV_CHAINS] = cbv_element_multiply(inverse[index % CBV_CHAINS], value[index]);
         value[index] = own;
     }
 }

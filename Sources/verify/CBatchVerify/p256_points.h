@@ -25,6 +25,11 @@ int cbv_affine_is_on_curve(const struct cbv_affine *point);
 /// Reads x and y, words with the most significant first. 0 where one is not below p or the point is not on the curve.
 int cbv_affine_read(const uint64_t *x, const uint64_t *y, struct cbv_affine *point);
 
+/// The point that is kept as elements, words with the most significant first; nothing is checked.
+struct cbv_affine cbv_affine_load(const uint64_t *xy);
+/// Writes it so.
+void cbv_affine_store(struct cbv_affine point, uint64_t *xy);
+
 void cbv_jacobian_double(struct cbv_jacobian *point);
 
 /// Adds or, where `negative`, subtracts. Right for all points.
@@ -32,15 +37,17 @@ void cbv_jacobian_add(struct cbv_jacobian *sum, const struct cbv_affine *point, 
 
 enum {
     /// The most points of a call below.
-    CBV_MOST_POINTS = 2 * CBV_MOST,
+    CBV_MOST_POINTS = CBV_P256_POINTS * CBV_MOST,
+    /// Chains of products of a shared inversion, so that no product waits for the one before it.
+    CBV_CHAINS = 4,
 };
 
 /// Room for one inversion that many points share.
 struct cbv_inverses {
-    struct cbv_element value[CBV_MOST_POINTS], through[CBV_MOST_POINTS + 2];
+    struct cbv_element value[CBV_MOST_POINTS], through[CBV_MOST_POINTS + CBV_CHAINS];
 };
 
-/// Replaces values by their inverses; `through` has room for two more. A single zero makes all of them wrong.
+/// Replaces values by their inverses; `through` has room for CBV_CHAINS more. A single zero makes all of them wrong.
 void cbv_element_invert(struct cbv_element *value, struct cbv_element *through, size_t count);
 
 /// The points as affine ones, none of them at infinity.

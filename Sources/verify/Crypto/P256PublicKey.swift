@@ -42,12 +42,3 @@ package struct P256PublicKey: Hashable, Sendable {
     /// SHA-256 of the X9.63 form: Apple's key ID.
     package var digest: Digest { SHA256.hash(x963) }
 }
-
-/// 2¹²⁸ times a P-256 public key: verification with it needs half of the doublings. It is computed here, never
-/// received, and kept in memory only, with the key.
-package struct P256SecondPoint: Hashable, Sendable {
-    package let x: Digest
-    package let y: Digest
-
-    package init(x: Digest, y: Digest) { (self.x, self.y) = (x, y) }
-}

@@ -83,7 +83,7 @@ struct LoopStateTests {
         let batch = Batch(number: 0, generation: Generation(0), now: nil)
         batch.add([DecodedGrain]())
         batch.beginVerifying(engineIsStopped: engineIsStopped)
-        batch.add([VerifiedGrain]())
+        batch.add([[Finding]]())
         return batch
     }
 
@@ -92,7 +92,7 @@ struct LoopStateTests {
         #expect(!batch.isInDoubt(engineIsStopped: false) && batch.isInDoubt(engineIsStopped: true))
         batch.beginVerifying(engineIsStopped: true)
         #expect(!batch.isInDoubt(engineIsStopped: true))
-        batch.add([VerifiedGrain]())
+        batch.add([[Finding]]())
         #expect(!batch.isInDoubt(engineIsStopped: true))
         #expect(!Self.verified(engineIsStopped: true).isInDoubt(engineIsStopped: true))
         await #expect(processExitsWith: .failure) {

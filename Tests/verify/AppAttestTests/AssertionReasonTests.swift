@@ -62,7 +62,7 @@ import Testing
 
     @Test func `ECDSA verifies the digest of the nonce`() throws {
         let made = Made()
-        guard case .p256(let key, let digest, _, _)? = try made.prepared().checks.first else {
+        guard case .p256(let key, let digest, _)? = try made.prepared().checks.first else {
             Issue.record("no check")
             return
         }

@@ -107,7 +107,7 @@ private final class GenuineEngine: SignatureEngine {
 
     private static func identity(_ check: SignatureCheck) -> String {
         switch check {
-        case .p256(let key, let digest, let signature, _):
+        case .p256(let key, let digest, let signature):
             "\(key.x963)\(digest.bytes)\(signature.r.bytes)\(signature.s.bytes)"
         case .p384(let key, let digest, let signature):
             "\(key.x963)\(digest.bytes)\(signature)"

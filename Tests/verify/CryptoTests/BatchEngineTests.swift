@@ -1,6 +1,7 @@
-import Crypto
 import TestKit
 import Testing
+
+@testable import Crypto
 
 /// The engines of our own against OpenSSL, over edges and single faults.
 struct BatchEngineTests {
@@ -35,14 +36,12 @@ struct BatchEngineTests {
             EngineTest.failure(of: MixedUp { checks, place in body(checks[place], checks[place & ~7]) })
         }
         let keys = mixed { own, other in
-            guard case .p256(_, let digest, let signature, _) = own, case .p256(let key, _, _, _) = other else {
-                return own
-            }
+            guard case .p256(_, let digest, let signature) = own, case .p256(let key, _, _) = other else { return own }
             return .p256(key: key, digest: digest, signature: signature)
         }
         let digests = mixed { own, other in
             switch (own, other) {
-            case (.p256(let key, _, let signature, _), .p256(_, let digest, _, _)):
+            case (.p256(let key, _, let signature), .p256(_, let digest, _)):
                 .p256(key: key, digest: digest, signature: signature)
             case (.p384(let key, _, let der), .p384(_, let digest, _)): .p384(key: key, digest: digest, signature: der)
             default: own
@@ -62,7 +61,7 @@ struct BatchEngineTests {
     func `every place of every group size has its own answer`(arithmetic: BatchArithmetic) {
         let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 1))
         let valid = (0..<70).map { cases.valid($0) }
-        for count in [1, 2, 7, 8, 9, 63, 64, 65, 70] {
+        for count in Array(1...17) + [31, 32, 33, 63, 64, 65, 70] {
             let bad = count / 2
             var checks = Array(valid.prefix(count))
             checks[bad] = cases.altered(checks[bad], bit: 8 * count)
@@ -71,31 +70,19 @@ struct BatchEngineTests {
     }
 
     @Test(arguments: usable)
-    func `a check with its second point has the same answer as one without`(arithmetic: BatchArithmetic) {
-        let (engine, cases) = (Self.engine(arithmetic), SignatureCases(seed: 2))
-        var checks = (0..<12).map { cases.valid($0) }
-        checks[5] = cases.altered(checks[5], bit: 77)
-        var answers = SignatureAnswers()
-        engine.verify(checks, into: &answers)
-        #expect(answers.secondPoints.map(\.place) == Array(0..<12))
-        let expected = (0..<12).map { $0 != 5 }
-        #expect(answers.isValid == expected)
-        let known = zip(checks, answers.secondPoints).map { cases.with($1.second, $0) }
-        engine.verify(known, into: &answers)
-        #expect(answers.isValid == expected)
-        #expect(answers.secondPoints.isEmpty)
-    }
-
-    @Test func `all arithmetics compute the same second points`() {
-        let cases = SignatureCases(seed: 3)
-        let checks = (0..<9).map { cases.valid($0) }
-        let seconds = usable.map { arithmetic in
-            var answers = SignatureAnswers()
-            Self.engine(arithmetic).verify(checks, into: &answers)
-            return answers.secondPoints.map(\.second)
+    func `a key has the same answers the first time and later, and where none is remembered`(
+        arithmetic: BatchArithmetic
+    ) {
+        let cases = SignatureCases(seed: 2)
+        var checks = (0..<30).map { cases.valid($0) }
+        for bad in [5, 22] { checks[bad] = cases.altered(checks[bad], bit: 77) }
+        let expected = checks.indices.map { $0 != 5 && $0 != 22 }
+        for byteCount in [0, 1 << 20] {
+            let points = KeyPointCache(byteCount: byteCount)
+            let engine = BatchEngine(arithmetic, watch: Self.watch(0), points: points)
+            for _ in 0..<3 { #expect(engine.verify(checks) == expected) }
+            #expect(points.count == (byteCount == 0 ? 0 : 13 + 2))
         }
-        #expect(seconds.allSatisfy { $0 == seconds[0] && $0.count == 9 })
-        #expect(Set(seconds[0]).count == 9)
     }
 
     @Test(arguments: usable)
@@ -149,20 +136,27 @@ struct CrossCheckTests {
     ) throws {
         let (alarms, cases) = (Alarms(), SignatureCases(seed: 8))
         let watch = EngineWatch(crossCheck: 1, key: 1) { alarms.sentences.append($0) }
-        let engine = BatchEngine(arithmetic, watch: watch)
-        var answers = SignatureAnswers()
+        let points = KeyPointCache(byteCount: 1 << 20)
+        let engine = BatchEngine(arithmetic, watch: watch, points: points)
         let checks = (0..<4).map { cases.valid($0) }
-        engine.verify(checks, into: &answers)
+        #expect(engine.verify(checks) == [true, true, true, true])
         #expect(alarms.sentences.isEmpty && !watch.isStopped)
-        // Another key's second point makes the engine refuse a valid signature.
-        let wrong = answers.secondPoints[0].second
-        let misled = checks.map { cases.with(wrong, $0) }
-        #expect(engine.verify(misled) == [true, true, true, true])
+        // Another key's multiples make the engine refuse a valid signature.
+        let numbers = Numbers(count: KeyPointCacheTests.pointWords)
+        let isKnown = points.copy(Self.key(of: checks[0]), to: numbers, at: 0)
+        #expect(isKnown)
+        points.insert(Self.key(of: checks[1]), from: numbers, at: 0)
+        #expect(engine.verify(checks) == [true, true, true, true])
         #expect(watch.isStopped)
         #expect(alarms.sentences.count == 1)
         #expect(alarms.sentences.first?.contains("refused a P-256 signature") == true)
-        #expect(engine.verify(misled + [cases.altered(checks[0], bit: 3)]) == [true, true, true, true, false])
+        #expect(engine.verify(checks + [cases.altered(checks[0], bit: 3)]) == [true, true, true, true, false])
         #expect(alarms.sentences.count == 1)
+    }
+
+    private static func key(of check: SignatureCheck) -> P256PublicKey {
+        guard case .p256(let key, _, _) = check else { preconditionFailure("a P-256 signature") }
+        return key
     }
 
     @Test func `without a cross-check nothing is compared, with one in ten about a tenth`() throws {

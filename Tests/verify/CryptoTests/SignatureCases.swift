@@ -33,7 +33,7 @@ struct SignatureCases {
 
     /// The check with one of the 1,280 bits of x, y, digest, r and s changed.
     func altered(_ check: SignatureCheck, bit: Int) -> SignatureCheck {
-        guard case .p256(let key, let digest, let signature, _) = check else { return check }
+        guard case .p256(let key, let digest, let signature) = check else { return check }
         var numbers = [key.x, key.y, digest, signature.r, signature.s]
         numbers[bit / 256] = Self.flipped(numbers[bit / 256], bit: bit % 256)
         return .p256(
@@ -41,11 +41,6 @@ struct SignatureCases {
             digest: numbers[2],
             signature: P256Signature(r: numbers[3], s: numbers[4])
         )
-    }
-
-    func with(_ second: P256SecondPoint, _ check: SignatureCheck) -> SignatureCheck {
-        guard case .p256(let key, let digest, let signature, _) = check else { return check }
-        return .p256(key: key, digest: digest, signature: signature, second: second)
     }
 
     static func flipped(_ number: Digest, bit: Int) -> Digest {
@@ -71,7 +66,7 @@ extension SignatureCases {
         var checks: [SignatureCheck] = []
         let valid = (0..<4).map { self.valid($0) }
         for (index, number) in numbers.enumerated() {
-            guard case .p256(let key, let digest, let signature, _) = valid[index % 4] else { continue }
+            guard case .p256(let key, let digest, let signature) = valid[index % 4] else { continue }
             checks.append(.p256(key: key, digest: digest, signature: P256Signature(r: number, s: signature.s)))
             checks.append(.p256(key: key, digest: digest, signature: P256Signature(r: signature.r, s: number)))
             checks.append(.p256(key: key, digest: number, signature: signature))

@@ -3,22 +3,20 @@ package import Crypto
 
 /// The keys of one partition (in replay: of all), with their counters. Owned by the loop.
 ///
-/// About 220 bytes per key, second points apart: see ``LedgerTable``.
+/// About 220 bytes per key: see ``LedgerTable``.
 package struct KeyLedger: Sendable {
     /// The result of looking up a key, as Resolve needs it.
     package enum Lookup: Sendable, Equatable {
         case unknown
         /// Imported with bytes that are not a point.
         case unusable
-        /// The key, with its second point if the ledger has kept one.
-        case key(P256PublicKey, second: P256SecondPoint? = nil)
+        case key(P256PublicKey)
     }
 
     private(set) var table = LedgerTable()
     private(set) var profiles = KeyProfiles()
     /// The bits of ``KeyCounters/skipped`` where one is set: few keys have some, and none without a window.
     private var skipped: [UInt32: UInt64] = [:]
-    var secondPoints = SecondPoints()
 
     package init() {}
 
@@ -30,8 +28,7 @@ package struct KeyLedger: Sendable {
     package mutating func lookup(_ key: KeyID) -> Lookup {
         guard let slot = table.find(key) else { return .unknown }
         guard let key = publicKey(at: slot) else { return .unusable }
-        // A point is kept only while its key is: see ``setSecond(_:of:publicKey:)``.
-        return .key(key, second: secondPoints.isEmpty ? nil : secondPoints[slot])
+        return .key(key)
     }
 
     package subscript(key: KeyID) -> KeyRecord? { table.find(key).map { record(at: $0, forRequestOf: nil) } }
@@ -130,9 +127,7 @@ package struct KeyLedger: Sendable {
             content.odd?.counters = counters
         }
         setSkipped(slot, counters.skipped)
-        let point = secondPoints.isEmpty ? nil : publicKey(at: slot)
         table.replace(slot, key, content)
-        if !secondPoints.isEmpty, publicKey(at: slot) != point { secondPoints.remove(slot) }
     }
 
     private func history(at slot: UInt32) -> KeyCounters {
@@ -150,7 +145,6 @@ package struct KeyLedger: Sendable {
     package mutating func remove(_ key: KeyID) {
         guard let slot = table.remove(key) else { return }
         setSkipped(slot, 0)
-        secondPoints.remove(slot)
     }
 
     /// Every key with its record, in any order.

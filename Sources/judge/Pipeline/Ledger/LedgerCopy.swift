@@ -12,9 +12,6 @@ package struct LedgerCopy: Sendable {
     package let identity: [UInt8]
 
     init(_ ledger: PartitionLedger, from: Int64, identity: [UInt8]) {
-        var ledger = ledger
-        // Not shared: the loop would copy what it changes of them.
-        ledger.keys.secondPoints = SecondPoints()
         (self.ledger, self.from, self.identity) = (ledger, from, identity)
     }
 

@@ -36,8 +36,6 @@ final class Batch {
     var records: [DecodedRecord] = []
     var candidates = CandidateKeys()
     var findings: [Finding] = []
-    /// The second points for the ledger's memory, once the batch is committed.
-    var secondPoints: [ComputedSecondPoint] = []
     var overlay = LedgerOverlay()
     /// Where copies are made: how many ledger records each partition gets.
     var ledgerRecords: [Int32: Int] = [:]
@@ -75,7 +73,7 @@ final class Batch {
             stage == .decoded || isInDoubt(engineIsStopped: engineIsStopped),
             "only a batch in doubt is verified again"
         )
-        (findings, secondPoints) = ([], [])
+        findings = []
         isBeyondEngine = engineIsStopped
         enter(.verifying)
     }
@@ -104,13 +102,10 @@ final class Batch {
         return fault == nil
     }
 
-    func add(_ grains: [VerifiedGrain]) {
+    func add(_ grains: [[Finding]]) {
         assert(stage == .verifying && findings.isEmpty, "findings of one verification do not meet another's")
         findings.reserveCapacity(records.count)
-        for grain in grains {
-            findings += grain.findings
-            secondPoints += grain.secondPoints
-        }
+        for grain in grains { findings += grain }
         precondition(findings.count == records.count, "one finding per record")
         enter(.verified)
     }

@@ -129,7 +129,6 @@ extension BatchLoop {
         batch.enter(.committed)
         noteAppended(batch)
         apply(batch.overlay)
-        keep(batch.secondPoints)
         copyLedger(after: batch)
         batch.overlay.acts.forEach(notice)
         // Applied once: what is left of the batch changes nothing any more.
@@ -150,14 +149,6 @@ extension BatchLoop {
     func apply(_ overlay: LedgerOverlay) {
         for partition in overlay.partitions {
             ledgers[partition, default: PartitionLedger()].apply(overlay[partition])
-        }
-    }
-
-    /// Notes second points with their keys.
-    private func keep(_ secondPoints: [ComputedSecondPoint]) {
-        for computed in secondPoints {
-            let partition = settings.ledgerPartition(computed.partition)
-            ledgers[partition]?.keys.setSecond(computed.second, of: computed.keyID, publicKey: computed.key)
         }
     }
 

@@ -26,10 +26,10 @@ package enum ResolveStage {
             work?.note(record)
             guard record.bringsAssertion, let keyID = record.keyID else { return .notNeeded }
             let lookup = views.lookup(keyID, on: record.record.partition, ledger)
-            if case .key(let key, let second) = lookup {
+            if case .key(let key) = lookup {
                 // One that has ended may be forgotten before the records after this one are resolved.
                 if keysEnd, record.request?.exchange?.artifact != nil { candidates.add(key, of: keyID) }
-                return .key(key, second: second)
+                return .key(key)
             }
             // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
             // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
@@ -73,6 +73,6 @@ package enum KeyResolution: Sendable, Equatable {
     case unusable
     /// The key, from the ledger or from an attestation or artifact that is not admitted yet. A key ID is its key's
     /// digest, so all are the same key. Includes every key that Admit may find in the ledger; Admit judges whether it
-    /// is there. The second point, where the ledger's partition has kept it.
-    case key(P256PublicKey, second: P256SecondPoint? = nil)
+    /// is there.
+    case key(P256PublicKey)
 }

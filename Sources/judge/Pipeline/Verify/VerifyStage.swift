@@ -1,6 +1,6 @@
-package import AppAttest
+internal import AppAttest
 internal import AppCheck
-package import Crypto
+internal import Crypto
 internal import Streams
 
 /// Verify (lanes): opens seals and prepares objects one by one, and verifies their signatures in one call per grain.
@@ -17,9 +17,9 @@ package struct VerifyStage: Sendable {
         _ records: ArraySlice<DecodedRecord>,
         keys: ArraySlice<KeyResolution>,
         on lane: LaneScratch
-    ) -> VerifiedGrain {
-        var grain = VerifiedGrain()
-        grain.findings.reserveCapacity(records.count)
+    ) -> [Finding] {
+        var findings: [Finding] = []
+        findings.reserveCapacity(records.count)
         var app: Int?
         var preparation = Preparation(verifier: lane.verifier)
         for index in records.indices {
@@ -28,18 +28,13 @@ package struct VerifyStage: Sendable {
                 app = own
                 preparation.expectations = settings.registry.apps[own].expectations
             }
-            preparation.place = grain.findings.count
-            grain.findings.append(prepare(records[index], key: keys[index], preparation, &lane.unfinished))
+            preparation.place = findings.count
+            findings.append(prepare(records[index], key: keys[index], preparation, &lane.unfinished))
         }
         lane.work.noteAll()
         // Two rounds at most: receipts are read once their leaf's signature holds.
-        while !lane.unfinished.isEmpty {
-            Self.round(&lane.unfinished, lane, into: &grain.findings)
-            for (index, second) in lane.answers.secondPoints {
-                grain.add(second, of: lane.checks[index], in: records[records.startIndex + lane.places[index]])
-            }
-        }
-        return grain
+        while !lane.unfinished.isEmpty { Self.round(&lane.unfinished, lane, into: &findings) }
+        return findings
     }
 
     /// Verifies the open signatures in one call.
@@ -133,14 +128,13 @@ package struct VerifyStage: Sendable {
                 unfinished.append(UnfinishedVerification(place: own.place, open: .attestation(prepared), seals: seals))
                 return .shapeOnly
             case .assertion(let object):
-                guard case .key(let key, let second) = Self.known(key, seals) else {
+                guard case .key(let key) = Self.known(key, seals) else {
                     return Finding(.withoutKey(own.verifier.assertionShape(object, clientDataHash: hash)), seals)
                 }
                 let prepared = own.verifier.prepareAssertion(
                     object,
                     clientDataHash: hash,
                     key: key,
-                    second: second,
                     expectations: own.expectations
                 )
                 unfinished.append(UnfinishedVerification(place: own.place, open: .assertion(prepared), seals: seals))
@@ -206,27 +200,4 @@ package struct VerifyStage: Sendable {
         guard case .project(let number)? = resource else { return .failure(.audience) }
         return tokens.verify(token, projectNumber: number, of: settings.registry, at: time)
     }
-}
-
-/// The findings of Verify in a grain.
-package struct VerifiedGrain: Sendable {
-    /// One for each record.
-    package var findings: [Finding] = []
-    /// Second points that were computed on the way.
-    package var secondPoints: [ComputedSecondPoint] = []
-
-    /// Notes the second point of a request's key.
-    mutating func add(_ second: P256SecondPoint, of check: SignatureCheck, in record: DecodedRecord) {
-        guard record.bringsAssertion, let keyID = record.keyID, case .p256(let key, _, _, _) = check else { return }
-        let partition = record.record.partition
-        secondPoints.append(ComputedSecondPoint(partition: partition, keyID: keyID, key: key, second: second))
-    }
-}
-
-/// A second point that the ledger may keep with its key.
-package struct ComputedSecondPoint: Sendable {
-    package let partition: Int32
-    package let keyID: KeyID
-    package let key: P256PublicKey
-    package let second: P256SecondPoint
 }

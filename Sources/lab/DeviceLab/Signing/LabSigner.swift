@@ -50,7 +50,7 @@ package final class OracleEngine: SignatureEngine {
 
     private static func isSigned(_ check: SignatureCheck) -> Bool {
         switch check {
-        case .p256(let key, let digest, let signature, _):
+        case .p256(let key, let digest, let signature):
             let expected = OracleSigner.signature(x963: key.x963, digest: digest.bytes)
             return expected.r == signature.r.bytes && expected.s == signature.s.bytes
         case .p384(let key, let digest, let signature):

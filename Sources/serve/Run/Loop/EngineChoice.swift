@@ -9,10 +9,13 @@ package struct EngineChoice {
     /// Why a faster engine is not used; nil = the fastest is, or another was asked for.
     private let obstacle: String?
     private let crossCheck: Int
+    /// Shared by the lanes of all loops.
+    private let points: KeyPointCache
 
     /// - Throws: where worker.json or `--engine` asks for what this machine cannot do.
     package init(_ settings: EngineSettings) throws(UsageFault) {
         crossCheck = settings.crossCheck
+        points = KeyPointCache(byteCount: settings.use == .openSSL ? 0 : settings.pointBytes)
         switch settings.use {
         case .openSSL: (arithmetic, obstacle) = (nil, nil)
         case .portable:
@@ -36,7 +39,7 @@ package struct EngineChoice {
     }
 
     package func make(_ watch: EngineWatch) -> any SignatureEngine {
-        arithmetic.map { BatchEngine($0, watch: watch) } ?? OpenSSLEngine()
+        arithmetic.map { BatchEngine($0, watch: watch, points: points) } ?? OpenSSLEngine()
     }
 
     private static func fastest() -> (BatchArithmetic?, String?) {

@@ -146,6 +146,8 @@ package struct EngineSettings: Sendable, Equatable {
     package var use = EngineUse.auto
     /// One answer in so many is compared with OpenSSL's; 0 = none.
     package var crossCheck = 1000
+    /// Bytes for multiples of public keys in use.
+    package var pointBytes = 256 << 20
     /// Absolute path of libcrypto_mb; empty = OpenSSL signs alone.
     package var signingLibrary = ""
     /// How long a key inside a token may take for a signature.
@@ -157,7 +159,7 @@ package enum EngineUse: String, Sendable, CaseIterable {
     /// The fastest that this machine can run.
     case auto
     case openSSL = "openssl"
-    /// Our own arithmetic, one signature after the other.
+    /// Our own arithmetic, the signatures of a group in step.
     case portable
     /// The same in AVX-512 lanes, eight signatures at once.
     case ifma

@@ -71,11 +71,15 @@ enum WorkerFile {
             .means("Lanes that verify in parallel. 0 is one for each processor that affinity and cgroups allow."),
         Setting("engine.use", \.engine.use, .choice).means(
             "What verifies signatures; all give the same answers. `auto`: the fastest that the machine can run. `ifma`: AVX-512 "
-                + "lanes, eight signatures at once. `portable`: the same for any processor, one at a time. `openssl`: OpenSSL alone."
+                + "lanes, eight signatures at once. `portable`: the same for any processor, in step. `openssl`: OpenSSL alone."
         ),
         Setting("engine.crossCheck", \.engine.crossCheck, .integer(0...1_000_000)).means(
             "One answer in so many, accepted or refused, is compared with OpenSSL's. If one differs, OpenSSL judges its "
                 + "batch again, and everything from then on, and the worker raises an alarm. 0 is never."
+        ),
+        Setting("engine.pointBytes", \.engine.pointBytes, .integer(0...(1 << 34))).means(
+            "Bytes for multiples of the public keys in use, which all lanes share; the least recently used go. A key without "
+                + "them costs twice as much: see [Sizing, Keys in use](Sizing.md#keys-in-use)."
         ),
         Setting("engine.signingLibrary", \.engine.signingLibrary, .absolutePath).means(
             "Absolute path of Intel's libcrypto_mb, which signs tokens eight at once; each signature is verified before it "

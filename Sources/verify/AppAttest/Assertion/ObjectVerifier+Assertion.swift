@@ -10,22 +10,19 @@ extension ObjectVerifier {
     ///   - clientDataHash: 1 byte up to the verifier's limit.
     ///   - key: the attested key that the assertion must be signed with. One that is not a point on the curve is
     ///     `key-invalid`.
-    ///   - second: the key's second point, if it is known.
     package func prepareAssertion(
         _ object: [UInt8],
         clientDataHash: [UInt8],
         key: P256PublicKey,
-        second: P256SecondPoint? = nil,
         expectations: Expectations
     ) -> Prepared<AssertionEvidence> {
-        prepareAssertion(object, clientDataHash, key, second, expectations, NoTrace())
+        prepareAssertion(object, clientDataHash, key, expectations, NoTrace())
     }
 
     func prepareAssertion<Tracer: CheckTracer>(
         _ object: [UInt8],
         _ clientDataHash: [UInt8],
         _ key: P256PublicKey,
-        _ second: P256SecondPoint?,
         _ expectations: Expectations,
         _ trace: Tracer
     ) -> Prepared<AssertionEvidence> {
@@ -46,10 +43,10 @@ extension ObjectVerifier {
             return traced(Prepared(refused: Self.signatureRefusal(key)))
         }
         // The nonce is the message that ECDSA signs, so ECDSA sees its digest.
-        let check = SignatureCheck.p256(key: key, digest: SHA256.hash(nonce), signature: signature, second: second)
+        let check = SignatureCheck.p256(key: key, digest: SHA256.hash(nonce), signature: signature)
         let content = Result { () throws(Refusal) in try Self.judge(parts.data, parts.entries, expectations, trace) }
         let prepared = Prepared(check: check, content: content) { check in
-            guard case .p256(let key, _, _, _) = check else { return .signatureInvalid }
+            guard case .p256(let key, _, _) = check else { return .signatureInvalid }
             return Self.signatureRefusal(key)
         }
         return traced(prepared)

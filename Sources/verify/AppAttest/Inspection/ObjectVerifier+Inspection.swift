@@ -63,7 +63,7 @@ extension ObjectVerifier {
         let expectations = arguments.expectations(parsed?.authenticatorData, object)
         let trace = CheckTrace(knownAppIDs: knownAppIDs)
         if let key = arguments.key, let hash = arguments.clientDataHash {
-            _ = prepareAssertion(object, hash, key, nil, expectations, trace).verified(by: engine)
+            _ = prepareAssertion(object, hash, key, expectations, trace).verified(by: engine)
         } else if let parts = parts(of: object, arguments.clientDataHash, trace) {
             // The fields without a signature over them.
             _ = try? Self.judge(parts.data, parts.entries, expectations, trace)

@@ -35,7 +35,7 @@ extension ObjectVerifier {
                 _ = parts(of: object, hash, trace)
                 break
             }
-            let prepared = prepareAssertion(object, hash, key, nil, arguments.expectations(data, object), trace)
+            let prepared = prepareAssertion(object, hash, key, arguments.expectations(data, object), trace)
             if check == "signature" { _ = prepared.verified(by: engine) }
         case .receipt: break
         }

@@ -3,8 +3,6 @@ internal import Crypto
 /// A receipt signer whose chain ends at a configured root. Its dates are judged per receipt.
 struct ReceiptSigner: Sendable {
     let key: P256PublicKey
-    /// The key's second point: one signer signs many receipts.
-    let second: P256SecondPoint
     /// The issuer's Name and the serial number, as a SignerInfo names the signer.
     let id: [UInt8]
     /// The validities of the signer and its intermediate.
@@ -86,7 +84,6 @@ struct ReceiptSigners {
         else { throw .chain }
         let trusted = ReceiptSigner(
             key: key,
-            second: P256SecondPoint(of: key),
             id: signer.issuer + signer.serial,
             validities: [Validity(of: signer), Validity(of: intermediate)],
             roots: issuing.map { Validity(of: $0) }

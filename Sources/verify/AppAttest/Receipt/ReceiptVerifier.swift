@@ -64,7 +64,7 @@ final class ReceiptVerifier {
             throw trace.failed(.signature) { .receiptSignature(container, object, contentDigest) }
         }
         func check(_ digest: Digest) -> SignatureCheck {
-            .p256(key: signer.key, digest: digest, signature: signature, second: signer.second)
+            .p256(key: signer.key, digest: digest, signature: signature)
         }
         guard let attributes = container.signedAttributes else {
             return open(verdict, judged, check(contentDigest), container, object, trace) { true }

@@ -21,6 +21,8 @@ enum {
 enum {
     /// The most signatures of a call.
     CBV_MOST = 64,
+    /// How many multiples of a P-256 key verification wants to have: 2^32, 2^64 ... 2^224 times the key.
+    CBV_P256_POINTS = 7,
     /// Alignment of scratch and tables, in bytes.
     CBV_ALIGNMENT = 64,
 };
@@ -29,23 +31,24 @@ enum {
 /// there. The functions that end in _ifma may only be called then.
 const char *cbv_missing_feature(void);
 
-/// Makes the generator's tables: once in a process, before any other call that verifies; 262 KB each.
+/// Makes the generator's tables: once in a process, before any other call for P-256; 262 KB each.
 void cbv_p256_prepare(void);
 
 /// Bytes of the caller's scratch, aligned to CBV_ALIGNMENT; not for a small stack.
 size_t cbv_p256_scratch_bytes(void);
 
-/// 2^128 times each point (x, y), as x || y: 8 words each. A point off the curve gives zeros.
-void cbv_p256_second_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch);
-void cbv_p256_second_portable(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *second, void *scratch);
+/// The multiples 2^32, 2^64 ... 2^224 of each point (x, y), one after the other: 8 words each, coordinates times 2^256 modulo
+/// p, x before y. A point off the curve gives zeros.
+void cbv_p256_points_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch);
+void cbv_p256_points_portable(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch);
 
 /// ECDSA verification over P-256.
 ///
-/// n is 1 to CBV_MOST. (x, y) is the public key, second what cbv_p256_second_* made of it, digest what ECDSA sees.
-void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
+/// n is 1 to CBV_MOST. (x, y) is the public key, points what cbv_p256_points_* made of it, digest what ECDSA sees.
+void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
                            const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
                            void *scratch);
-void cbv_p256_verify_portable(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *second,
+void cbv_p256_verify_portable(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
                               const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
                               void *scratch);
 
@@ -65,9 +68,6 @@ void cbv_p384_verify_portable(size_t n, const void *generator, const void *key, 
 
 // What follows is for the lab, whose keys are not secret: fake devices and authorities multiply and sign in variable
 // time.
-
-/// Makes the lab's table of the P-256 generator, 262 KB: once in a process.
-void cbv_lab_p256_prepare(void);
 
 /// Bytes of the scratch of the calls below, aligned to CBV_ALIGNMENT.
 size_t cbv_lab_scratch_bytes(void);

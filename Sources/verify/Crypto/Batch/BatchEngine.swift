@@ -5,7 +5,7 @@ package final class BatchEngine: SignatureEngine {
     private let arithmetic: BatchArithmetic
     private let watch: EngineWatch
     private let openSSL = OpenSSLEngine()
-    private let p256 = P256Group()
+    private let p256: P256Group
     /// The places of the group's signatures among the checks.
     private var places: [Int] = []
     private let tables: P384Tables
@@ -16,11 +16,19 @@ package final class BatchEngine: SignatureEngine {
     /// The number of the last check whose answer might have been compared.
     private var checkNumber: UInt64 = 0
 
-    /// - Parameter tables: an issuer without one there is OpenSSL's.
+    /// - Parameters:
+    ///   - points: of keys in use; engines may share it.
+    ///   - tables: an issuer without one there is OpenSSL's.
     /// - Precondition: this machine has what `arithmetic` needs.
-    package init(_ arithmetic: BatchArithmetic, watch: EngineWatch, tables: P384Tables = .shared) {
+    package init(
+        _ arithmetic: BatchArithmetic,
+        watch: EngineWatch,
+        points: KeyPointCache = KeyPointCache(byteCount: 1 << 20),
+        tables: P384Tables = .shared
+    ) {
         precondition(arithmetic != .ifma || BatchArithmetic.featureMissingForIFMA == nil, "IFMA can be used")
         (self.arithmetic, self.watch, self.tables) = (arithmetic, watch, tables)
+        p256 = P256Group(points)
         leafPlaces.reserveCapacity(P384Group.most)
         places.reserveCapacity(P256Group.most)
     }
@@ -36,8 +44,8 @@ package final class BatchEngine: SignatureEngine {
         answers.begin(count: checks.count)
         for place in checks.indices {
             switch checks[place] {
-            case .p256(let key, let digest, let signature, let second):
-                p256.append(key, second, digest, signature)
+            case .p256(let key, let digest, let signature):
+                p256.append(key, digest, signature)
                 places.append(place)
                 if p256.count == P256Group.most { finishP256(checks, &answers) }
             case .p384(let key, let digest, let der):
@@ -56,7 +64,6 @@ package final class BatchEngine: SignatureEngine {
     }
 
     private func finishP256(_ checks: [SignatureCheck], _ answers: inout SignatureAnswers) {
-        p256.computeSeconds(by: arithmetic) { place, second in answers.secondPoints.append((places[place], second)) }
         p256.verify(by: arithmetic) { place, verdict in
             answers.isValid[places[place]] = isValid(verdict, checks[places[place]])
         }
@@ -115,7 +122,7 @@ package enum BatchVerdict: Equatable {
     }
 }
 
-/// How signatures are computed in groups: eight at once with AVX-512 IFMA, or one by one on any processor.
+/// How signatures are computed in groups: eight at once with AVX-512 IFMA, or in step on any processor.
 package enum BatchArithmetic: String, Sendable, CaseIterable {
     case ifma = "ifma"
     case portable
@@ -126,7 +133,7 @@ package enum BatchArithmetic: String, Sendable, CaseIterable {
         unsafe cbv_missing_feature().map { unsafe String(cString: $0) }
     }
 
-    /// Makes the generator's tables, once in the process; 1 MB.
+    /// Makes the generator's tables, once in the process; half a MB.
     static func prepareP256() { prepared }
 
     private static let prepared: Void = cbv_p256_prepare()

@@ -41,8 +41,7 @@ package enum EngineTest {
     private static func altered(_ check: SignatureCheck) -> SignatureCheck {
         let other = SHA256.hash(Array("Sample".utf8))
         return switch check {
-        case .p256(let key, _, let signature, let second):
-            .p256(key: key, digest: other, signature: signature, second: second)
+        case .p256(let key, _, let signature): .p256(key: key, digest: other, signature: signature)
         case .p384(let key, _, let der): .p384(key: key, digest: other, signature: der)
         }
     }

@@ -23,8 +23,7 @@ package final class EngineWatch: Sendable {
         (self.key, self.alarm) = (key, alarm)
     }
 
-    /// Whether an engine was wrong: from then on OpenSSL judges everything. It reads no second point, so those that the
-    /// engine computed, in ledgers or on their way there, change no answer.
+    /// Whether an engine was wrong: from then on OpenSSL judges everything.
     package var isStopped: Bool { stopped.load(ordering: .acquiring) }
     /// Answers compared with OpenSSL's so far.
     package var comparedCount: Int { compared.load(ordering: .relaxed) }
@@ -46,7 +45,7 @@ package final class EngineWatch: Sendable {
         hasher.combine(key)
         hasher.combine(number)
         switch check {
-        case .p256(_, let digest, _, _), .p384(_, let digest, _): hasher.combine(digest)
+        case .p256(_, let digest, _), .p384(_, let digest, _): hasher.combine(digest)
         }
         return UInt64(truncatingIfNeeded: hasher.finalize()) <= threshold
     }
@@ -59,7 +58,7 @@ package final class EngineWatch: Sendable {
         let curve: String
         let digest: Digest
         switch check {
-        case .p256(_, let value, _, _):
+        case .p256(_, let value, _):
             wrongP256.add(1, ordering: .relaxed)
             (curve, digest) = ("P-256", value)
         case .p384(_, let value, _):

@@ -1,20 +1,17 @@
 internal import Synchronization
 
-/// The parts that our own arithmetic needs to judge one certificate's signature: its memory, and the second point of
-/// the authority that was asked last. Apple has one that signs receipts, and both cost as much as a verification.
+/// The parts that our own arithmetic needs to judge one certificate's signature: its memory, and the multiples of the
+/// authorities that were asked last. Apple has one that signs receipts.
 final class CertificateArithmetic {
     static let shared = Kept()
 
-    private let p256 = P256Group()
+    private let p256 = P256Group(KeyPointCache(byteCount: 16 * KeyPointCache.keyBytes))
     private let p384 = P384Group()
-    private var last: (key: P256PublicKey, second: P256SecondPoint)?
 
     /// Whether the key certainly did not make the signature.
     func isRefused(_ digest: Digest, _ signature: P256Signature, by key: P256PublicKey) -> Bool {
-        let second = last.flatMap { $0.key == key ? $0.second : nil } ?? P256SecondPoint(of: key)
-        last = (key, second)
         p256.removeAll()
-        p256.append(key, second, digest, signature)
+        p256.append(key, digest, signature)
         var isRefused = false
         p256.verify(by: .portable) { _, verdict in isRefused = verdict == .refused }
         return isRefused

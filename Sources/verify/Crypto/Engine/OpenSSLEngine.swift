@@ -29,7 +29,7 @@ internal import COpenSSL
     /// - Returns: false for anything but a valid signature.
     package func isValid(_ check: SignatureCheck) -> Bool {
         switch check {
-        case .p256(let key, let digest, let signature, _): isValid(signature, of: digest, by: key)
+        case .p256(let key, let digest, let signature): isValid(signature, of: digest, by: key)
         case .p384(let key, let digest, let der): isValid(der, of: digest, by: key)
         }
     }

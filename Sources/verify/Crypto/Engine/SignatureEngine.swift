@@ -4,7 +4,7 @@
 package protocol SignatureEngine: AnyObject {
     /// - Returns: one answer per check, in order; false for anything but a valid signature.
     func verify(_ checks: [SignatureCheck]) -> [Bool]
-    /// The same, and the second points that it had to compute. What `answers` held before is forgotten.
+    /// The same, into memory that is used again. What `answers` held before is forgotten.
     func verify(_ checks: [SignatureCheck], into answers: inout SignatureAnswers)
 }
 
@@ -19,24 +19,20 @@ extension SignatureEngine {
 package struct SignatureAnswers {
     /// The answer to each check in order; false for anything but a valid signature.
     package var isValid: [Bool] = []
-    /// Second points that were computed, with the place of the check that lacked its own.
-    package var secondPoints: [(place: Int, second: P256SecondPoint)] = []
 
     package init() {}
 
     /// Forgets everything, but keeps the memory for the next group: `count` answers that refuse.
     mutating func begin(count: Int) {
         isValid.removeAll(keepingCapacity: true)
-        secondPoints.removeAll(keepingCapacity: true)
         for _ in 0..<count { isValid.append(false) }
     }
 }
 
 /// One signature to be verified: a batch gathers them from its records and passes them to an engine in groups.
 package enum SignatureCheck: Sendable {
-    /// ECDSA over P-256; `digest` is what ECDSA sees (for an assertion SHA-256 of the nonce). `second` belongs to `key`;
-    /// nil = an engine that needs it computes it.
-    case p256(key: P256PublicKey, digest: Digest, signature: P256Signature, second: P256SecondPoint? = nil)
+    /// ECDSA over P-256; `digest` is what ECDSA sees (for an assertion SHA-256 of the nonce).
+    case p256(key: P256PublicKey, digest: Digest, signature: P256Signature)
     /// ECDSA over P-384 with a SHA-256 digest: a leaf certificate by its issuer. `signature` is DER.
     case p384(key: P384PublicKey, digest: Digest, signature: [UInt8])
 }

@@ -19,8 +19,6 @@ package struct LabSigningRequest: Sendable {
 
     /// The most numbers of a call to the C side.
     private static let most = Int(CBV_MOST)
-    /// Makes the multiples of P-256's generator, which the C side keeps: once in the process.
-    private static let p256Table: Void = cbv_lab_p256_prepare()
 
     package init() {
         unsafe scratch = .allocate(byteCount: cbv_lab_scratch_bytes(), alignment: Int(CBV_ALIGNMENT))
@@ -46,6 +44,14 @@ package struct LabSigningRequest: Sendable {
             }
         }
         return keys
+    }
+
+    /// Multiples of the generator in X9.63 form, of at most 64 scalars from 1 to below the order.
+    func points(_ curve: LabCurve, scalars: [[UInt8]]) -> [[UInt8]] {
+        var words = LabWords(curve, capacity: scalars.count)
+        for scalar in scalars { words.append(scalar) }
+        let points = multiply(words)
+        return scalars.indices.map { points.x963(at: $0) }
     }
 
     /// The signatures, in the order of the requests.
@@ -101,7 +107,7 @@ extension LabBatch {
                         unsafe s.withMutableWords { s in
                             switch curve {
                             case .p256:
-                                Self.p256Table
+                                BatchArithmetic.prepareP256()
                                 unsafe cbv_lab_p256_sign(count, d, k, digest, r, s, scratch)
                             case .p384:
                                 unsafe P384Table.generator.withPointer {
@@ -125,7 +131,7 @@ extension LabBatch {
             unsafe points.withMutableWords { points in
                 switch curve {
                 case .p256:
-                    Self.p256Table
+                    BatchArithmetic.prepareP256()
                     unsafe cbv_lab_p256_multiply(count, scalars, points, scratch)
                 case .p384:
                     unsafe P384Table.generator.withPointer {

@@ -1,21 +1,14 @@
 /// Memory in which a lane verifies what a library has signed; the lane owns it.
 package final class SigningScratch {
-    // 200 KB, which only ES256 needs.
-    private lazy var group = P256Group()
+    // Some 300 KB, which only ES256 needs; few keys sign.
+    private lazy var group = P256Group(KeyPointCache(byteCount: 16 * KeyPointCache.keyBytes))
 
     package init() {}
 
     /// Whether every signature verifies: RSA's with OpenSSL, P-256's in groups.
-    ///
-    /// - Parameter second: of a P-256 key.
-    func areValid(
-        _ signatures: [[UInt8]],
-        of digests: [Digest],
-        _ key: SigningKey,
-        _ second: P256SecondPoint?
-    ) -> Bool {
+    func areValid(_ signatures: [[UInt8]], of digests: [Digest], _ key: SigningKey) -> Bool {
         guard signatures.count == digests.count else { return false }
-        guard case .p256(let point) = key.publicKey.parameters, let second else {
+        guard case .p256(let point) = key.publicKey.parameters else {
             return zip(signatures, digests).allSatisfy { key.publicKey.isValid($0.span, of: $1) }
         }
         return stride(from: 0, to: digests.count, by: P256Group.most).allSatisfy { start in
@@ -26,7 +19,7 @@ package final class SigningScratch {
                 guard signature.count == 2 * Digest.byteCount, let r = Digest(signature.span.extracting(..<32)),
                     let s = Digest(signature.span.extracting(32...))
                 else { return false }
-                group.append(point, second, digests[index], P256Signature(r: r, s: s))
+                group.append(point, digests[index], P256Signature(r: r, s: s))
             }
             var areValid = true
             group.verify(by: .ifma) { place, verdict in

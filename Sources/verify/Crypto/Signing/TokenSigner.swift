@@ -1,15 +1,9 @@
 /// Signs digests of tokens: in groups with the operator's library where there are enough for a key, else with OpenSSL.
 /// A value for one set of keys, shared by all lanes.
 package struct TokenSigner: Sendable {
-    /// A key with which the library signs as OpenSSL does.
-    private struct Tested: Sendable {
-        let key: SigningKey
-        /// The second point, for verification in groups; nil for RSA.
-        let second: P256SecondPoint?
-    }
-
     private let signingLibrary: SigningLibrary?
-    private let tested: [Tested]
+    /// The keys with which the library signs as OpenSSL does.
+    private let tested: [SigningKey]
 
     /// OpenSSL alone.
     package init() {
@@ -27,12 +21,11 @@ package struct TokenSigner: Sendable {
                 library.refuse(name)
                 return nil
             }
-            guard case .p256(let point) = key.publicKey.parameters else { return Tested(key: key, second: nil) }
-            return Tested(key: key, second: P256SecondPoint(of: point))
+            return key
         }
     }
 
-    package func usesLibrary(for key: SigningKey) -> Bool { tested.contains { $0.key === key } }
+    package func usesLibrary(for key: SigningKey) -> Bool { tested.contains { $0 === key } }
 
     /// - Parameter step: called before each signature of a key that is held elsewhere, which may take long.
     /// - Returns: a signature for each request, in order; empty where a key does not sign. Every one of the library's was
@@ -44,8 +37,8 @@ package struct TokenSigner: Sendable {
     ) -> [[UInt8]] {
         var signatures = [[UInt8]](repeating: [], count: requests.count)
         if let library = signingLibrary {
-            for tested in tested where library.isUsed(for: tested.key.kind) {
-                signInGroups(requests, tested, library, scratch, &signatures)
+            for key in tested where library.isUsed(for: key.kind) {
+                signInGroups(requests, key, library, scratch, &signatures)
             }
         }
         for index in requests.indices where signatures[index].isEmpty {
@@ -58,19 +51,18 @@ package struct TokenSigner: Sendable {
 
     private func signInGroups(
         _ requests: [SigningRequest],
-        _ tested: Tested,
+        _ key: SigningKey,
         _ library: SigningLibrary,
         _ scratch: SigningScratch,
         _ signatures: inout [[UInt8]]
     ) {
-        let key = tested.key
         let places = requests.indices.filter { requests[$0].key === key }
         // What is left of the last group may be too little for the library.
         let rest = places.count % GroupSize.group
         let digests = places.dropLast(rest < GroupSize.least(key.kind) ? rest : 0).map { requests[$0].digest }
         guard !digests.isEmpty else { return }
         guard let made = Self.sign(digests, key, library.signer),
-            scratch.areValid(made, of: digests, key, tested.second)
+            scratch.areValid(made, of: digests, key)
         else {
             // None of them counts: OpenSSL signs all.
             return library.stop(key.kind)

@@ -1,0 +1,95 @@
+#include "p256_windows.h"
+
+#include "p256_order.h"
+
+typedef struct cbv_element element;
+
+struct cbv_affine cbv_p256_windows[CBV_WINDOWS][CBV_MULTIPLES] __attribute__((aligned(64)));
+
+/// (order - 1) / 2.
+static const uint64_t half_order[4] = {0x79dce5617e3192a8, 0xde737d56d38bcf42, 0x7fffffffffffffff, 0x7fffffff80000000};
+
+void cbv_p256_windows_prepare(void) {
+    struct cbv_affine (*table)[CBV_MULTIPLES] = cbv_p256_windows;
+    struct cbv_inverses inverses;
+    struct cbv_affine base[CBV_WINDOWS], generator = cbv_p256_generator();
+    struct cbv_jacobian point[CBV_WINDOWS] = {{generator.x, generator.y, cbv_element_one}};
+    for (int window = 1; window < CBV_WINDOWS; window++) {
+        point[window] = point[window - 1];
+        for (int bit = 0; bit < 8; bit++) cbv_jacobian_double(&point[window]);
+    }
+    cbv_jacobian_normalise(point, CBV_WINDOWS, base, 1, &inverses);
+    cbv_jacobian_normalise(point, CBV_WINDOWS, &table[0][0], CBV_MULTIPLES, &inverses);
+    for (int window = 0; window < CBV_WINDOWS; window++) cbv_jacobian_double(&point[window]);
+    cbv_jacobian_normalise(point, CBV_WINDOWS, &table[0][1], CBV_MULTIPLES, &inverses);
+    for (int index = 2; index < CBV_MULTIPLES; index++) {
+        cbv_affine_add(&table[0][index - 1], CBV_MULTIPLES, base, CBV_WINDOWS, &table[0][index], &inverses);
+    }
+}
+
+size_t cbv_p256_terms(const uint64_t *words, struct cbv_term term[CBV_WINDOWS]) {
+    uint64_t scalar[4], borrow = 0;
+    for (int word = 0; word < 4; word++) {
+        scalar[word] = words[3 - word];
+        cbv_subtract(half_order[word], scalar[word], &borrow);
+    }
+    // Above half of the order, the opposite is taken: so 32 digits are enough, and no sum meets its equal or opposite.
+    int negative = (int)borrow, carry = 0;
+    size_t count = 0;
+    if (negative) cbv_p256_order_negate(scalar);
+    for (int window = 0; window < CBV_WINDOWS; window++) {
+        int digit = (int)(scalar[window / 8] >> (8 * (window % 8)) & 255) + carry;
+        carry = digit > 128;
+        if (carry) digit = 256 - digit;
+        if (digit == 0) continue;
+        term[count++] = (struct cbv_term){&cbv_p256_windows[window][digit - 1], 0 - (uint64_t)(carry != negative)};
+    }
+    return count;
+}
+
+/// Adds neighbours, which halves the number of terms. Returns how many pairs there were.
+static size_t add_pairs(size_t count, struct cbv_sums *sums) {
+    size_t pairs = 0, next = 0;
+    for (size_t index = 0; index < count; index++) {
+        const struct cbv_term *term = sums->term[index];
+        for (size_t place = 0; place + 1 < sums->left[index]; place += 2) {
+            sums->value[pairs++] = cbv_element_subtract(term[place + 1].point->x, term[place].point->x);
+        }
+    }
+    if (pairs == 0) return 0;
+    cbv_element_invert(sums->value, sums->through, pairs);
+    for (size_t index = 0; index < count; index++) {
+        struct cbv_term *term = sums->term[index];
+        size_t left = sums->left[index], place = 0;
+        for (; 2 * place + 1 < left; place++) {
+            // The sum has the sign of its first term.
+            const struct cbv_term a = term[2 * place], b = term[2 * place + 1];
+            element y = cbv_element_signed(b.point->y, a.minus ^ b.minus);
+            element slope = cbv_element_multiply(cbv_element_subtract(y, a.point->y), sums->value[next++]);
+            sums->sum[index][place] = cbv_affine_follow(a.point, b.point->x, slope);
+            term[place] = (struct cbv_term){&sums->sum[index][place], a.minus};
+        }
+        if (left % 2 != 0) term[place++] = term[left - 1];
+        sums->left[index] = place;
+    }
+    return pairs;
+}
+
+void cbv_p256_multiply(size_t count, const uint64_t *scalar, struct cbv_affine *multiple, uint8_t *exists,
+                       struct cbv_sums *sums) {
+    for (size_t first = 0; first < count; first += CBV_CHUNK) {
+        size_t chunk = count - first < CBV_CHUNK ? count - first : CBV_CHUNK;
+        for (size_t index = 0; index < chunk; index++) {
+            sums->left[index] = cbv_p256_terms(scalar + 4 * (first + index), sums->term[index]);
+        }
+        while (add_pairs(chunk, sums) > 0) {
+        }
+        for (size_t index = 0; index < chunk; index++) {
+            exists[first + index] = sums->left[index] != 0;
+            if (!exists[first + index]) continue;
+            const struct cbv_term sum = sums->term[index][0];
+            multiple[first + index].x = sum.point->x;
+            multiple[first + index].y = cbv_element_signed(sum.point->y, sum.minus);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// Multiples of the P-256 generator: a point of a table for each byte of the scalar, added in pairs, so that all additions
+/// of a round share one inversion.
+#pragma once
+
+#include "p256_points.h"
+
+enum {
+    CBV_WINDOWS = 32,
+    /// A digit is between -128 and 128.
+    CBV_MULTIPLES = 128,
+    /// Scalars whose sums are made together: their points stay in the nearest cache.
+    CBV_CHUNK = 32,
+    CBV_PAIRS = CBV_CHUNK * CBV_WINDOWS / 2,
+};
+
+/// j 2^(8 w) G, for each window w and j from 1 on.
+extern struct cbv_affine cbv_p256_windows[CBV_WINDOWS][CBV_MULTIPLES];
+
+/// Makes that table, 262 KB.
+void cbv_p256_windows_prepare(void);
+
+/// A point, or its opposite where the mask `minus` is set.
+struct cbv_term {
+    const struct cbv_affine *point;
+    uint64_t minus;
+};
+
+/// The terms whose sum is the scalar times the generator, in their order; the scalar is below the order. Returns how many.
+size_t cbv_p256_terms(const uint64_t *scalar, struct cbv_term term[CBV_WINDOWS]);
+
+/// Room for the sums of a chunk.
+struct cbv_sums {
+    struct cbv_term term[CBV_CHUNK][CBV_WINDOWS];
+    struct cbv_affine sum[CBV_CHUNK][CBV_WINDOWS / 2];
+    struct cbv_element value[CBV_PAIRS], through[CBV_PAIRS + CBV_CHAINS];
+    size_t left[CBV_CHUNK];
+};
+
+/// Multiples of the generator. exists[i] is 0 where the scalar is 0.
+void cbv_p256_multiply(size_t count, const uint64_t *scalar, struct cbv_affine *multiple, uint8_t *exists,
+                       struct cbv_sums *sums);
