@@ -23,18 +23,23 @@ static void *aligned(size_t bytes) {
     return memory;
 }
 
-/// A batch of equal signatures shows whether lanes are mixed up, and is judged alike.
-enum { BATCH = 3 };
+/// A batch of equal signatures shows whether lanes are mixed up, and is judged alike: in step where it is large enough, and
+/// each by itself.
+enum { BATCH = 17, FEW = 3 };
 
 static int verdict_256(const uint64_t number[NUMBERS][MOST_WORDS], void *scratch) {
-    uint64_t n[NUMBERS][BATCH * 4], second[BATCH * 8];
+    uint64_t n[NUMBERS][BATCH * 4], points[BATCH * 8 * CBV_P256_POINTS];
     for (int k = 0; k < NUMBERS; k++) {
         for (int i = 0; i < BATCH; i++) memcpy(n[k] + 4 * i, number[k], 32);
     }
-    uint8_t verdict[BATCH];
-    cbv_p256_second_portable(BATCH, n[0], n[1], second, scratch);
-    cbv_p256_verify_portable(BATCH, n[0], n[1], second, n[2], n[3], n[4], verdict, scratch);
-    return verdict[0] == verdict[1] && verdict[1] == verdict[2] ? verdict[0] : -1;
+    uint8_t verdict[BATCH + FEW];
+    cbv_p256_points_portable(BATCH, n[0], n[1], points, scratch);
+    cbv_p256_verify_portable(BATCH, n[0], n[1], points, n[2], n[3], n[4], verdict, scratch);
+    cbv_p256_verify_portable(FEW, n[0], n[1], points, n[2], n[3], n[4], verdict + BATCH, scratch);
+    for (int i = 1; i < BATCH + FEW; i++) {
+        if (verdict[i] != verdict[0]) return -1;
+    }
+    return verdict[0];
 }
 
 static int verdict_384(const uint64_t number[NUMBERS][MOST_WORDS], const void *generator, void *key, void *scratch) {
