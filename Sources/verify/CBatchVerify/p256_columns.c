@@ -121,7 +121,8 @@ static affine thrice(const affine *point) {
 /// P = 2 P + S for the columns S from the topmost on: as (P + S) + P, without the y of P + S.
 ///
 /// P and S have the coefficients a and c on the key's points, c of 1 and -1, a odd and below 2^31. P = S or P = -S where all a are
-/// c or -c: then 2 P + S is 3 P, and |a| is above 1 from there on, or P. P + S = -P cannot be: 2 a + c is odd.
+/// c or -c: then 2 P + S is 3 P, and |a| is above 1 from there on, or P. P + S = -P cannot be: 2 P + S is u Q in the last
+/// step, u being from 1 to below n, and before it the odd 2 a + c are too small for a multiple of n.
 __attribute__((noinline)) static void follow_columns(size_t count, struct cbv_columns *columns) {
     affine *p = columns->key;
     element *value = columns->value;

@@ -1,9 +1,11 @@
 // ECDSA over P-256 in lanes of eight: AVX-512 with IFMA.
 //
 // u2 Q by columns, as p256_columns.c explains them, and u1 G from a table for each byte of u1. Entries, columns and the
-// first sums of G are affine, and all groups share their inversions; the columns are followed in Jacobian coordinates,
-// where P = 2 P + S has no exceptions: 2 P has even coefficients, and S odd ones. A scalar is made odd by a change of its
-// sign; then every window has a digit that is not zero, and no lane ever skips an addition.
+// first sums of G are affine, and all groups share their inversions; the columns are followed in Jacobian coordinates. There
+// 2 P is never S or -S: 2 P has even coefficients, S odd ones, and all sums but the last are far below n. The last one may
+// differ by n, for a u2 that any sender can choose: so a term of G, which he cannot meet without the private key, comes
+// before it. A scalar is made odd by a change of its sign; then every window has a digit that is not zero, and no lane ever
+// skips an addition.
 
 #include "CBatchVerify.h"
 #include "p256_ifma.h"
@@ -301,9 +303,10 @@ IFMA static point combined(const group *g, const element *inverse) {
     for (int column = COLUMNS - 2; column >= 0; column--) {
         affine q = column_sum(g, column, inverse[column], &minus);
         double_point(&p);
+        if (column == 0) add_point(&p, g->term[0], g->minus[0]);
         add_point(&p, q, minus);
     }
-    for (int k = 0; k < FOURS; k++) add_point(&p, g->term[k], g->minus[k]);
+    for (int k = 1; k < FOURS; k++) add_point(&p, g->term[k], g->minus[k]);
     return p;
 }
 

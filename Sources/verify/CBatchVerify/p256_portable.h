@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/// Makes the generator's tables of this engine, 512 KB: once in a process, before it verifies.
+/// Makes the generator's tables of this engine, 262 KB: once in a process, before it verifies.
 void cbv_p256_portable_prepare(void);
 
 /// The bytes that the engine needs of the caller's scratch.

@@ -1,4 +1,4 @@
-// As p256_lab.c: a point of the generator's table for each byte of the scalar, added in pairs.
+// As p256_windows.c: a point of the generator's table for each byte of the scalar, added in pairs.
 #include "p384_lab.h"
 
 #include "CBatchVerify.h"

@@ -15,7 +15,10 @@ package struct EngineChoice {
     /// - Throws: where worker.json or `--engine` asks for what this machine cannot do.
     package init(_ settings: EngineSettings) throws(UsageFault) {
         crossCheck = settings.crossCheck
-        points = KeyPointCache(byteCount: settings.use == .openSSL ? 0 : settings.pointBytes)
+        points = KeyPointCache(
+            byteCount: settings.use == .openSSL ? 0 : settings.pointBytes,
+            secret: UInt64.random(in: .min ... .max)
+        )
         switch settings.use {
         case .openSSL: (arithmetic, obstacle) = (nil, nil)
         case .portable:

@@ -79,7 +79,7 @@ enum WorkerFile {
         ),
         Setting("engine.pointBytes", \.engine.pointBytes, .integer(0...(1 << 34))).means(
             "Bytes for multiples of the public keys in use, which all lanes share; the least recently used go. A key without "
-                + "them costs twice as much: see [Sizing, Keys in use](Sizing.md#keys-in-use)."
+                + "them costs more than twice as much: see [Sizing, Keys in use](Sizing.md#keys-in-use)."
         ),
         Setting("engine.signingLibrary", \.engine.signingLibrary, .absolutePath).means(
             "Absolute path of Intel's libcrypto_mb, which signs tokens eight at once; each signature is verified before it "

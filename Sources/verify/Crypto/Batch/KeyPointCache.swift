@@ -1,20 +1,26 @@
 internal import CBatchVerify
 internal import Threads
 
-/// Multiples of the public keys that are in use, without which verification with a key costs twice as much: in memory of a
-/// bounded size, which all lanes share. Of the keys that compete for a place the one used longest ago goes.
+/// Multiples of the public keys that are in use, without which verification with a key costs more than twice as much: in
+/// memory of a bounded size, which all lanes share. Of the keys that compete for a place the one used longest ago goes.
 ///
 /// It changes no answer: what it has was computed in this process from the key itself.
 package final class KeyPointCache: Sendable {
     /// Bytes of a key: its coordinates, the multiples, an array's head, and what finds them.
     static let keyBytes = 8 * (KeySlots.keyWords + KeySlots.pointWords) + 64
+    /// Odd: what spreads the keys, so that no sender can make keys that compete with another's.
+    private let secret: UInt64
     private static let mostShards = 64
 
     /// Parts of the keys, so that lanes seldom wait for each other.
     private let shards: [Locked<KeySlots>]
 
-    /// - Parameter byteCount: at most; taken key by key. With less than eight keys take, none is kept.
-    package init(byteCount: Int) {
+    /// - Parameters:
+    ///   - byteCount: at most; all but a few for each place are taken key by key. With less than eight keys take, none is
+    ///     kept.
+    ///   - secret: at random where senders have keys.
+    package init(byteCount: Int, secret: UInt64 = 0) {
+        self.secret = secret | 1
         let sets = byteCount / Self.keyBytes / KeySlots.ways
         let count = min(Self.mostShards, sets)
         shards = (0..<count).map { _ in Locked(KeySlots(sets: sets / count)) }
@@ -29,16 +35,19 @@ package final class KeyPointCache: Sendable {
     ///
     /// - Returns: false where it has none.
     func copy(_ key: P256PublicKey, to numbers: borrowing Numbers, at word: Int) -> Bool {
-        shard(of: key)?.withLock { $0.copy(key, to: numbers, at: word) } ?? false
+        let spread = spread(key)
+        return shard(spread)?.withLock { $0.copy(key, spread, to: numbers, at: word) } ?? false
     }
 
     func insert(_ key: P256PublicKey, from numbers: borrowing Numbers, at word: Int) {
-        shard(of: key)?.withLock { $0.insert(key, from: numbers, at: word) }
+        let spread = spread(key)
+        shard(spread)?.withLock { $0.insert(key, spread, from: numbers, at: word) }
     }
 
-    private func shard(of key: P256PublicKey) -> Locked<KeySlots>? {
-        shards.isEmpty ? nil : shards[Int(key.x.words.3 >> 8) % shards.count]
-    }
+    /// The upper bits of a product depend on all bits of the key's word.
+    private func spread(_ key: P256PublicKey) -> Int { Int((key.x.words.3 &* secret) >> 24) }
+
+    private func shard(_ spread: Int) -> Locked<KeySlots>? { shards.isEmpty ? nil : shards[spread % shards.count] }
 }
 
 /// Keys in sets of eight places, any of which a key of the set may have.
@@ -52,8 +61,8 @@ private struct KeySlots {
     /// Bits of each place's key that are not the same in a whole set: most searches look at one entry.
     private var tags: [UInt32]
     /// When each place was used, by a clock that counts uses; 0 = never.
-    private var uses: [UInt32]
-    private var clock: UInt32 = 0
+    private var uses: [UInt64]
+    private var clock: UInt64 = 0
     private(set) var count = 0
 
     var capacity: Int { entries.count }
@@ -64,17 +73,17 @@ private struct KeySlots {
         uses = Array(repeating: 0, count: sets * Self.ways)
     }
 
-    mutating func copy(_ key: P256PublicKey, to numbers: borrowing Numbers, at word: Int) -> Bool {
-        guard let place = place(of: key) else { return false }
+    mutating func copy(_ key: P256PublicKey, _ spread: Int, to numbers: borrowing Numbers, at word: Int) -> Bool {
+        guard let place = place(of: key, in: set(spread)) else { return false }
         use(place)
         let entry = entries[place]
         numbers.write(entry.span.extracting(Self.keyWords...), at: word)
         return true
     }
 
-    mutating func insert(_ key: P256PublicKey, from numbers: borrowing Numbers, at word: Int) {
-        let set = set(of: key)
-        guard let place = place(of: key) ?? set.min(by: { uses[$0] < uses[$1] }) else { return }
+    mutating func insert(_ key: P256PublicKey, _ spread: Int, from numbers: borrowing Numbers, at word: Int) {
+        let set = set(spread)
+        guard let place = place(of: key, in: set) ?? set.min(by: { uses[$0] < uses[$1] }) else { return }
         if entries[place].isEmpty {
             entries[place] = Array(repeating: 0, count: Self.keyWords + Self.pointWords)
             count += 1
@@ -87,13 +96,13 @@ private struct KeySlots {
     }
 
     private mutating func use(_ place: Int) {
-        clock &+= 1
+        clock += 1
         uses[place] = clock
     }
 
-    private func place(of key: P256PublicKey) -> Int? {
+    private func place(of key: P256PublicKey, in set: Range<Int>) -> Int? {
         let tag = Self.tag(key)
-        return set(of: key).first { tags[$0] == tag && uses[$0] != 0 && has(key, at: $0) }
+        return set.first { tags[$0] == tag && uses[$0] != 0 && has(key, at: $0) }
     }
 
     private func has(_ key: P256PublicKey, at place: Int) -> Bool {
@@ -102,8 +111,8 @@ private struct KeySlots {
         return words.indices.allSatisfy { entry[$0] == words[$0] }
     }
 
-    private func set(of key: P256PublicKey) -> Range<Int> {
-        let first = Int(key.x.words.2 >> 8) % (entries.count / Self.ways) * Self.ways
+    private func set(_ spread: Int) -> Range<Int> {
+        let first = (spread >> 8) % (entries.count / Self.ways) * Self.ways
         return first..<first + Self.ways
     }
 

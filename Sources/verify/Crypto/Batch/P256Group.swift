@@ -20,6 +20,8 @@ internal import CBatchVerify
 
     private let numbers = Numbers(count: Start.end)
     private let cache: KeyPointCache
+    /// Whether the memory is for keys whose signatures may all be refused; else only one that verifies keeps its key there.
+    private let keepsAll: Bool
     /// The keys whose multiples are not known, each once: x, y, and the multiples once they are computed.
     private let lacking = Numbers(count: (8 + pointWords) * most)
     private var lackingKeys: [P256PublicKey] = []
@@ -29,9 +31,9 @@ internal import CBatchVerify
     private let scratch: AlignedMemory
     private(set) var count = 0
 
-    init(_ cache: KeyPointCache) {
+    init(_ cache: KeyPointCache, keepsAll: Bool = false) {
         BatchArithmetic.prepareP256()
-        self.cache = cache
+        (self.cache, self.keepsAll) = (cache, keepsAll)
         scratch = AlignedMemory(byteCount: cbv_p256_scratch_bytes())
         lackingKeys.reserveCapacity(Self.most)
         waiting.reserveCapacity(Self.most)
@@ -83,8 +85,11 @@ internal import CBatchVerify
                 at: start + Self.pointWords * key
             )
         }
-        for (index, key) in lackingKeys.enumerated() {
-            cache.insert(key, from: lacking, at: start + Self.pointWords * index)
+    }
+
+    private func keepPoints() {
+        for (place, key) in waiting where keepsAll || BatchVerdict(verdicts[place]) == .valid {
+            cache.insert(lackingKeys[key], from: numbers, at: Start.points + Self.pointWords * place)
         }
     }
 
@@ -102,6 +107,7 @@ internal import CBatchVerify
             case .portable: unsafe cbv_p256_verify_portable(count, x, y, points, digest, r, s, verdict, scratch)
             }
         }
+        keepPoints()
         for place in 0..<count { body(place, BatchVerdict(verdicts[place])) }
     }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 final class CertificateArithmetic {
     static let shared = Kept()
 
-    private let p256 = P256Group(KeyPointCache(byteCount: 16 * KeyPointCache.keyBytes))
+    private let p256 = P256Group(KeyPointCache(byteCount: 16 * KeyPointCache.keyBytes), keepsAll: true)
     private let p384 = P384Group()
 
     /// Whether the key certainly did not make the signature.

@@ -1,6 +1,6 @@
 /// Memory in which a lane verifies what a library has signed; the lane owns it.
 package final class SigningScratch {
-    // Some 300 KB, which only ES256 needs; few keys sign.
+    // Some 600 KB, which only ES256 needs; few keys sign.
     private lazy var group = P256Group(KeyPointCache(byteCount: 16 * KeyPointCache.keyBytes))
 
     package init() {}
