@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Threads
 
 /// The parts that our own arithmetic needs to judge one certificate's signature: its memory, and the multiples of the
 /// authorities that were asked last. Apple has one that signs receipts.
@@ -28,16 +28,14 @@ final class CertificateArithmetic {
         return isRefused
     }
 
-    /// One is kept; a thread that finds it in use makes its own.
-    final class Kept: @unchecked Sendable {
-        private let isTaken = Atomic<Bool>(false)
-        /// Used by the thread that has set the flag, and by no other.
-        private let arithmetic = CertificateArithmetic()
+    /// Each thread takes an idle one. A new one costs more than a verification.
+    final class Kept: Sendable {
+        private let idle = Locked<[CertificateArithmetic]>([])
 
         func with(_ body: (CertificateArithmetic) -> Bool) -> Bool {
-            guard !isTaken.exchange(true, ordering: .acquiring) else { return body(CertificateArithmetic()) }
-            defer { isTaken.store(false, ordering: .releasing) }
-            return body(arithmetic)
+            let own = idle.withLock { $0.popLast() } ?? CertificateArithmetic()
+            defer { idle.withLock { $0.append(own) } }
+            return body(own)
         }
     }
 }
