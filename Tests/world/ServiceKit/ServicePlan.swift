@@ -45,6 +45,8 @@ package struct ServicePlan: Sendable {
         // A few kinds for each seed, so that they interact more often.
         let kinds = ServiceProcedure.allCases.shuffled(using: &random).prefix(3 + Int(random.next() % 4))
         plan.procedures = Set(kinds)
+        // A key that goes on signing shows only once its revocation has reached each machine, and devices ask after that.
+        if plan.procedures.contains(.revokeBesideMistake) { plan.fleet.chaosSteps *= 5 }
         plan.holdsKeys = plan.procedures.contains(.loseKeys)
         if random.next() % 2 == 0 { plan.procedures.insert(.wrongClock) }
         plan.requiresBundle = random.next() % 4 == 0
