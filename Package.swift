@@ -102,8 +102,9 @@ let modules: [Target] = [
         .target(name: "CBatchVerify", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
         module("Crypto", hot).needs("COpenSSL CBatchVerify CPKCS11 Threads"),
         module("CBOR", hot).needs("CLibCBOR"),
-        module("JSON", hot),
-        module("AppAttest", core).needs("Crypto CBOR"),
+        .target(name: "CByteScan", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
+        module("JSON", hot).needs("CByteScan"),
+        module("AppAttest", core).needs("Crypto CBOR JSON"),
         module("AppCheck", core).needs("AppAttest Crypto JSON")
     ),
     wing(

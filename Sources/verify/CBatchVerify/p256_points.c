@@ -45,6 +45,11 @@ int cbv_affine_read(const uint64_t *x, const uint64_t *y, struct cbv_affine *poi
     return read_element(x, &point->x) & read_element(y, &point->y) && cbv_affine_is_on_curve(point);
 }
 
+int cbv_p256_is_on_curve(const uint64_t *x, const uint64_t *y) {
+    struct cbv_affine point;
+    return cbv_affine_read(x, y, &point);
+}
+
 struct cbv_affine cbv_affine_load(const uint64_t *xy) {
     return (struct cbv_affine){{{xy[3], xy[2], xy[1], xy[0]}}, {{xy[7], xy[6], xy[5], xy[4]}}};
 }

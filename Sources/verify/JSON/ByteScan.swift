@@ -1,3 +1,5 @@
+internal import CByteScan
+
 /// Eight string bytes at a time: the module's hot loops, and with ``Base64`` the only places that use raw memory.
 ///
 /// Every load and store below stays inside a buffer whose bounds were compared on the line before it. Words are read
@@ -56,11 +58,25 @@ enum ByteScan {
                     return
                 }
                 index &+= 8
+                // What is plain for so long is likely an object in base64. The words go on after its run.
+                if index &- start == runStart, raw.count &- index >= leastRun {
+                    index &+= unsafe plainRun(raw, from: index)
+                }
             }
             while index < raw.count, unsafe isPlain(raw[index]) { index &+= 1 }
         }
         return index
     }
+
+    @inline(__always)
+    private static func plainRun(_ raw: UnsafeRawBufferPointer, from start: Int) -> Int {
+        guard let base = raw.baseAddress else { return 0 }
+        // As many bytes are left.
+        return unsafe cbs_plain_run(base.advanced(by: start).assumingMemoryBound(to: UInt8.self), raw.count &- start)
+    }
+
+    private static let runStart = 64
+    private static let leastRun = 128
 
     /// The index after the escapes of four hexadecimal digits that follow each other from `start` on, surrogates in
     /// pairs; it stops at a surrogate without its partner.

@@ -4,7 +4,7 @@ internal import Testing
 struct ManifestTests {
     private static let libraries: Set<String> = [
         "COpenSSL", "CRdkafka", "CLibCBOR", "CMicrohttpd", "CCurl", "CZlib", "CZstd", "CBatchVerify",
-        "CCrashMark", "CPKCS11", "CProcess",
+        "CByteScan", "CCrashMark", "CPKCS11", "CProcess",
     ]
 
     private func manifest() throws -> Manifest { Manifest(text: try #require(SourceTree.text("Package.swift"))) }

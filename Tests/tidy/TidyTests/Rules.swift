@@ -30,6 +30,7 @@ enum Rules {
     static let importers: [String: [String]] = [
         "COpenSSL": ["Sources/verify/Crypto/", "Benchmarks/Suite/"],
         "CBatchVerify": ["Sources/verify/Crypto/", "Tests/verify/CryptoTests/", "Benchmarks/"],
+        "CByteScan": ["Sources/verify/JSON/"],
         "CLibCBOR": ["Sources/verify/CBOR/", "Tests/verify/CBORTests/"],
         "CRdkafka": ["Sources/kafka/Kafka/"],
         "CMicrohttpd": ["Sources/serve/HTTP/"],

@@ -58,10 +58,10 @@ package enum ClaimedKey {
             parsed.authenticatorData.count >= y.upperBound
         else { return nil }
         let start = parsed.authenticatorData.lowerBound
-        let point =
-            [0x04] + object[(start + x.lowerBound)..<(start + x.upperBound)]
-            + object[(start + y.lowerBound)..<(start + y.upperBound)]
-        guard SHA256.hash(point) == keyID.digest else { return nil }
-        return P256PublicKey(x963: point.span)
+        guard let x = bytes.digest((start + x.lowerBound)..<(start + x.upperBound)),
+            let y = bytes.digest((start + y.lowerBound)..<(start + y.upperBound)),
+            KeyID(of: P256PublicKey(uncheckedX: x, y: y)) == keyID
+        else { return nil }
+        return P256PublicKey(x: x, y: y)
     }
 }

@@ -1,35 +1,23 @@
 internal import Crypto
+internal import JSON
 
 /// Reading parts of a borrowed buffer by offset. Ranges come from a reader that has checked them against the buffer.
 extension Span where Element == UInt8 {
     /// Whether the bytes of `range` are exactly the UTF-8 bytes of `text`.
     func holds(_ text: String, in range: Range<Int>) -> Bool {
-        let expected = text.utf8Span.span
-        guard expected.count == range.count else { return false }
-        for index in expected.indices where self[range.lowerBound + index] != expected[index] { return false }
-        return true
+        Bytes.areEqual(extracting(range), text)
     }
 
     func holds(_ expected: [UInt8], in range: Range<Int>) -> Bool {
-        guard expected.count == range.count else { return false }
-        for index in expected.indices where self[range.lowerBound + index] != expected[index] { return false }
-        return true
+        Bytes.areEqual(extracting(range), expected.span)
     }
 
     /// Whether two parts of this buffer have the same bytes.
     func same(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
-        guard first.count == second.count else { return false }
-        for index in 0..<first.count where self[first.lowerBound + index] != self[second.lowerBound + index] {
-            return false
-        }
-        return true
+        Bytes.areEqual(extracting(first), extracting(second))
     }
 
-    func array(_ range: Range<Int>) -> [UInt8] {
-        [UInt8](capacity: range.count) { output in
-            for index in range { output.append(self[index]) }
-        }
-    }
+    func array(_ range: Range<Int>) -> [UInt8] { Bytes.copy(extracting(range)) }
 
     /// The bytes of `range` as a digest-sized value; nil unless there are 32.
     func digest(_ range: Range<Int>) -> Digest? { Digest(extracting(range)) }

@@ -39,6 +39,8 @@ struct ReceiptSigners {
     private var pairs: VerifiedCache<ReceiptSigner>
     /// Pairs that a root did issue and that are refused: nobody else can make one, and OpenSSL reads it once.
     private var unfit: VerifiedCache<UnfitPair>
+    /// The signer that was trusted last, by all that names it: comparing the bytes costs a sixth of their digests.
+    private var last: (certificates: [[UInt8]], id: [UInt8], signer: ReceiptSigner)?
 
     init(roots: [CACertificate], capacity: Int = 64) {
         self.roots = roots
@@ -56,6 +58,31 @@ struct ReceiptSigners {
     ///
     /// - Throws: `bad-certificate` if it cannot be read or used by itself, `chain` if no root vouches for it.
     mutating func trusted(
+        _ container: ReceiptContainer,
+        _ bytes: Span<UInt8>
+    ) throws(ReceiptRefusal) -> ReceiptSigner {
+        if let last, bytes.holds(last.id, in: container.signerID), Self.lists(last.certificates, container, bytes) {
+            return last.signer
+        }
+        let signer = try lookedUp(container, bytes)
+        last = (container.certificates.map { bytes.array($0) }, bytes.array(container.signerID), signer)
+        return signer
+    }
+
+    /// Whether a container has these certificates, in this order.
+    private static func lists(
+        _ certificates: [[UInt8]],
+        _ container: ReceiptContainer,
+        _ bytes: Span<UInt8>
+    ) -> Bool {
+        guard certificates.count == container.certificates.count else { return false }
+        for index in certificates.indices where !bytes.holds(certificates[index], in: container.certificates[index]) {
+            return false
+        }
+        return true
+    }
+
+    private mutating func lookedUp(
         _ container: ReceiptContainer,
         _ bytes: Span<UInt8>
     ) throws(ReceiptRefusal) -> ReceiptSigner {

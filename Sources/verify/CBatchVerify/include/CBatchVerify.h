@@ -34,6 +34,9 @@ const char *cbv_missing_feature(void);
 /// Makes the generator's tables: once in a process, before any other call for P-256; 262 KB each.
 void cbv_p256_prepare(void);
 
+/// Whether (x, y) is a point of the curve, coordinates below p.
+int cbv_p256_is_on_curve(const uint64_t *x, const uint64_t *y);
+
 /// Bytes of the caller's scratch, aligned to CBV_ALIGNMENT; not for a small stack.
 size_t cbv_p256_scratch_bytes(void);
 
