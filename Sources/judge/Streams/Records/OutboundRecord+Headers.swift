@@ -19,13 +19,21 @@ extension OutboundRecord {
 
     /// All headers, in the order of the topic.
     package var headers: [RecordHeader] {
-        guard namedRequestID != nil || namedStatus != nil else { return otherHeaders }
         var headers: [RecordHeader] = []
-        headers.reserveCapacity(2 + otherHeaders.count)
-        if let id = namedRequestID { headers.append(RecordHeader(name: Self.requestIDName, value: id)) }
-        if let status = namedStatus { headers.append(RecordHeader(name: Self.statusName, value: Self.text(status))) }
-        headers.append(contentsOf: otherHeaders)
+        headers.reserveCapacity(headerCount)
+        eachHeader { headers.append(RecordHeader(name: $0, value: $1)) }
         return headers
+    }
+
+    package var headerCount: Int {
+        (namedRequestID == nil ? 0 : 1) + (namedStatus == nil ? 0 : 1) + otherHeaders.count
+    }
+
+    /// The same headers without an array.
+    package func eachHeader(_ body: (_ name: [UInt8], _ value: [UInt8]?) -> Void) {
+        if let id = namedRequestID { body(Self.requestIDName, id) }
+        if let status = namedStatus { body(Self.statusName, Self.text(status)) }
+        for header in otherHeaders { body(header.name, header.value) }
     }
 
     private static let requestIDName = Array("request-id".utf8)

@@ -27,9 +27,15 @@ package struct OutboundRecord: Sendable, Equatable {
         requestID: [UInt8]? = nil,
         status: Int? = nil
     ) {
-        (self.stream, self.partition, self.sourceOffset) = (stream, partition, sourceOffset)
-        (self.sourceTimestamp, self.key, self.value) = (sourceTimestamp, key, value)
-        (self.otherHeaders, self.requestID, self.status) = (otherHeaders, requestID, status)
+        self.stream = stream
+        self.partition = partition
+        self.sourceOffset = sourceOffset
+        self.sourceTimestamp = sourceTimestamp
+        self.key = key
+        self.value = value
+        self.otherHeaders = otherHeaders
+        self.requestID = requestID
+        self.status = status
     }
 }
 
@@ -39,6 +45,19 @@ package enum OutputTopic: String, Sendable, CaseIterable {
 
     /// The topics that every worker has; ``replies`` and ``receipts`` are optional.
     package static let required = allCases.filter { $0 != .replies && $0 != .receipts }
+
+    /// Its place among all, for a table: a hash would be that of its name.
+    package var place: Int {
+        switch self {
+        case .results: 0
+        case .tokens: 1
+        case .events: 2
+        case .deadLetters: 3
+        case .ledger: 4
+        case .replies: 5
+        case .receipts: 6
+        }
+    }
 }
 
 /// Consecutive records of one stream in the bytes of their file.

@@ -20,6 +20,8 @@ package struct OutputRoute: Sendable {
 package class OutputClient: RecordProducer {
     let route: OutputRoute
     package let producer: Producer
+    /// The topics of records so far, by their stream's place.
+    private var targets = [Producer.Target?](repeating: nil, count: OutputTopic.allCases.count)
     /// The sums when they were last forgotten.
     private var before = DeliverySummary()
 
@@ -55,24 +57,23 @@ package class OutputClient: RecordProducer {
     package func produce(_ records: ArraySlice<OutboundRecord>) throws(KafkaFault) -> Int {
         let client = client
         for (count, record) in records.enumerated() {
-            guard let topic = route.topics[record.stream] else {
-                throw .fatal("no topic is set for \(record.stream.rawValue)")
-            }
             do throws(KafkaFault) {
-                try client.produce(
-                    topic: topic,
-                    partition: record.partition,
-                    key: record.key,
-                    value: record.value,
-                    headers: record.headers,
-                    budgetMilliseconds: 0
-                )
+                let target = try target(record.stream)
+                try client.produce(to: target, record.partition, record.key, record.value, HeaderList(of: record))
             } catch {
                 guard error.isQueueFull else { throw named(error) }
                 return count
             }
         }
         return records.count
+    }
+
+    private func target(_ stream: OutputTopic) throws(KafkaFault) -> Producer.Target {
+        if let known = targets[stream.place] { return known }
+        guard let topic = route.topics[stream] else { throw .fatal("no topic is set for \(stream.rawValue)") }
+        let target = try client.target(topic)
+        targets[stream.place] = target
+        return target
     }
 
     /// Waits for the records in flight. The fault of a record explains more than the client's fatal fault that follows

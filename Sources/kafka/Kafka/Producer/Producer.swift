@@ -13,7 +13,9 @@ package final class Producer {
     let handle: ClientHandle
     private var partitionCounts: [String: Int32] = [:]
     /// Ours, given back before the client is.
-    private var topics: [OpaquePointer] = unsafe []
+    private var topics: [String: OpaquePointer] = unsafe [:]
+    /// Records since delivery reports were last taken.
+    private var unserved = 0
 
     /// - Parameters:
     ///   - properties: librdkafka's settings; those of consumers are left out.
@@ -38,7 +40,7 @@ package final class Producer {
     }
 
     deinit {
-        unsafe topics.forEach { unsafe rd_kafka_topic_destroy($0) }
+        unsafe topics.values.forEach { unsafe rd_kafka_topic_destroy($0) }
     }
 
     private static let defaults = [
@@ -122,12 +124,23 @@ package final class Producer {
 
     /// Makes the library look for the topic's leaders now, where it would do so a second after the first record.
     private func open(_ topic: String) {
-        if LibraryVersion.current.looksLateForLeaders { make(topic) }
+        if LibraryVersion.current.looksLateForLeaders { _ = unsafe topicHandle(topic) }
     }
 
-    private func make(_ topic: String) {
-        // Null only for a broken client, whose calls fail anyway.
-        if let pointer = unsafe rd_kafka_topic_new(handle.pointer, topic, nil) { unsafe topics.append(pointer) }
+    /// Null only for a broken client, whose calls fail anyway.
+    private func topicHandle(_ topic: String) -> OpaquePointer? {
+        if let known = unsafe topics[topic] { return unsafe known }
+        // Given back with this object.
+        let made = unsafe rd_kafka_topic_new(handle.pointer, topic, nil)
+        unsafe topics[topic] = made
+        return unsafe made
+    }
+
+    /// - Throws: a ``KafkaFault`` where the topic does not exist or the broker does not say so.
+    func target(_ topic: String) throws(KafkaFault) -> Target {
+        let count = try partitionCount(of: topic)
+        guard let pointer = unsafe topicHandle(topic) else { throw fatalFault ?? .fatal("no topic can be opened") }
+        return unsafe Target(topic, partitions: count, pointer)
     }
 
     /// Opens connections to the leaders of topics whose counts are known, ahead of the first records, which would wait
@@ -136,7 +149,7 @@ package final class Producer {
         for topic in topics {
             guard let count = partitionCounts[topic] else { continue }
             // The leaders' threads learn of the partitions now: idle ones sleep for up to a second.
-            make(topic)
+            _ = unsafe topicHandle(topic)
             handle.wakeLeaders(of: topic, Array(0..<count), timeoutMilliseconds: timeoutMilliseconds)
         }
     }
@@ -159,17 +172,31 @@ package final class Producer {
         ticket: UInt? = nil,
         budgetMilliseconds: Int = 60_000
     ) throws(KafkaFault) {
+        try produce(to: target(topic), partition, key, value, HeaderList(headers), ticket, budgetMilliseconds)
+        // Costs nothing when there are no reports.
+        handle.serve()
+    }
+
+    /// The same for one of many records to a topic that was looked up before. Reports come every 64 records.
+    func produce(
+        to target: Target,
+        _ partition: Int32,
+        _ key: [UInt8]?,
+        _ value: [UInt8]?,
+        _ headers: @autoclosure () -> HeaderList,
+        _ ticket: UInt? = nil,
+        _ budgetMilliseconds: Int = 0
+    ) throws(KafkaFault) {
         owner.check()
         // The library would queue a record for a partition that does not exist and fail it much later.
-        let count = try partitionCount(of: topic)
-        guard (0..<count).contains(partition) else {
+        guard (0..<target.partitions).contains(partition) else {
             throw KafkaFault(
                 RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
-                "topic \(topic) has no partition \(partition): the last one is \(count - 1)"
+                "topic \(target.topic) has no partition \(partition): the last one is \(target.partitions - 1)"
             )
         }
         var waited = 0
-        while let fault = enqueue(topic, partition, key, value, headers, ticket) {
+        while let fault = enqueue(target, partition, key, value, headers(), ticket) {
             guard fault.code == RD_KAFKA_RESP_ERR__QUEUE_FULL.rawValue, waited < budgetMilliseconds else {
                 throw handle.explained(fault)
             }
@@ -177,10 +204,14 @@ package final class Producer {
             poll(timeoutMilliseconds: Self.fullQueuePauseMilliseconds)
             waited += Self.fullQueuePauseMilliseconds
         }
-        // Keeps the queue of delivery reports short; costs nothing when it is empty.
+        // Keeps the queue of delivery reports short.
+        unserved += 1
+        guard unserved >= Self.mostUnserved else { return }
+        unserved = 0
         handle.serve()
     }
 
+    private static let mostUnserved = 64
     private static let fullQueuePauseMilliseconds = 10
 
     /// Waits until every queued record is acknowledged or failed.
