@@ -298,6 +298,9 @@ let hostileTargets: [Target] = [
         .needs("Gateway HTTP Kafka KafkaPorts Settings Pipeline Threads Streams AppCheck AppAttest Crypto JSON")
 ]
 
+/// What programs call to count references; those that link CMallocCounter call its wrappers.
+let referenceCalls = ["retain", "release", "bridgeObjectRetain", "bridgeObjectRelease"].flatMap { [$0, "\($0)_n"] }
+
 // Built for `.ci/soak` and for measurements only.
 let soakTargets: [Target] = [
     testWing(
@@ -313,8 +316,12 @@ let soakTargets: [Target] = [
             .without("HSM/unsteady_token.c")
     ),
     [
-        // Counts what a thread allocates; only the benchmarks link it.
-        .target(name: "CMallocCounter", path: "Benchmarks/MallocCounter"),
+        // Counts what a thread allocates, retains and releases; only the benchmarks link it.
+        .target(
+            name: "CMallocCounter",
+            path: "Benchmarks/MallocCounter",
+            linkerSettings: [.unsafeFlags(referenceCalls.flatMap { ["-Xlinker", "--wrap=swift_\($0)"] })]
+        ),
         .target(name: "CProcessorProbe", path: "Benchmarks/ProcessorProbe"),
         // OpenSSL itself, as the baseline.
         executable("Benchmarks", strict, at: "Benchmarks/Suite")

@@ -16,4 +16,7 @@ struct malloc_counts malloc_counts_of_thread(void);
 /// Whether this build counts: not under a sanitizer, which brings its own allocator, and not without glibc.
 bool malloc_is_counted(void);
 
+/// How often the calling thread has retained or released an object; counted on x86-64 alone.
+uint64_t references_of_thread(void);
+
 #endif

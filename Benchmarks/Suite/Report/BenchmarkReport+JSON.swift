@@ -65,6 +65,7 @@ extension BenchmarkReport {
                 "microsecondsOfACore": .figure(cost.seconds * 1e6, digits: 3),
                 "allocations": StageReport.counts ? .figure(cost.allocations, digits: 2) : nil,
                 "bytes": StageReport.counts ? .figure(cost.bytes, digits: 0) : nil,
+                "references": StageReport.counts ? .figure(cost.references, digits: 1) : nil,
             ]
         }
     }

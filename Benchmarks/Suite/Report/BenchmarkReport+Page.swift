@@ -141,14 +141,19 @@ extension BenchmarkReport {
         let rows = zip(titles, result.figures).map { title, figure in
             let counts: [Report.Value] = [
                 .figure(figure.cost.allocations, digits: 2), .figure(figure.cost.bytes, digits: 0),
+                .figure(figure.cost.references, digits: 1),
             ]
             let time = figure.cost.seconds * 1e6
             return Report.Row(
-                [.text(title), .figure(time, digits: 2)] + (StageReport.counts ? counts : [.missing, .missing]),
+                [.text(title), .figure(time, digits: 2)] + (StageReport.counts ? counts : counts.map { _ in .missing }),
                 drawing: [time]
             )
         }
-        return Report.Table([result.shape.rawValue, "µs of a core", "allocations", "bytes"], rows, bars: [.green])
+        return Report.Table(
+            [result.shape.rawValue, "µs of a core", "allocations", "bytes", "retains and releases"],
+            rows,
+            bars: [.green]
+        )
     }
 }
 

@@ -29,12 +29,15 @@ struct StageCost {
     var seconds = 0.0
     var allocations = 0.0
     var bytes = 0.0
+    /// Retains and releases.
+    var references = 0.0
 
     static func + (left: StageCost, right: StageCost) -> StageCost {
         StageCost(
             seconds: left.seconds + right.seconds,
             allocations: left.allocations + right.allocations,
-            bytes: left.bytes + right.bytes
+            bytes: left.bytes + right.bytes,
+            references: left.references + right.references
         )
     }
 
@@ -42,7 +45,8 @@ struct StageCost {
         StageCost(
             seconds: seconds / Double(records),
             allocations: allocations / Double(records),
-            bytes: bytes / Double(records)
+            bytes: bytes / Double(records),
+            references: references / Double(records)
         )
     }
 }
@@ -53,14 +57,16 @@ final class StageMeter {
     private var stage = MeasuredStage.poll
     private var seconds = StageMeter.now
     private var counts = malloc_counts_of_thread()
+    private var references = references_of_thread()
 
     /// Ends the present stage and begins the next.
     func enter(_ next: MeasuredStage) {
-        let (seconds, counts) = (Self.now, malloc_counts_of_thread())
+        let (seconds, counts, references) = (Self.now, malloc_counts_of_thread(), references_of_thread())
         costs[stage.rawValue].seconds += seconds - self.seconds
         costs[stage.rawValue].allocations += Double(counts.calls - self.counts.calls)
         costs[stage.rawValue].bytes += Double(counts.bytes - self.counts.bytes)
-        (stage, self.counts, self.seconds) = (next, counts, Self.now)
+        costs[stage.rawValue].references += Double(references - self.references)
+        (stage, self.counts, self.references, self.seconds) = (next, counts, references, Self.now)
     }
 
     /// Forgets what was measured so far.

@@ -6,6 +6,24 @@ internal import JSON
 internal import Pipeline
 internal import Streams
 
+/// Records in the source's memory, as a consumer's are: each is taken out once.
+private final class RigMemory: RecordMemory, @unchecked Sendable {
+    // Confined to the thread that runs the loop.
+    private var records: [InboundRecord?]
+
+    private init(_ records: [InboundRecord]) { self.records = records }
+
+    static func polled(_ records: [InboundRecord]) -> [PolledRecord] {
+        let memory = RigMemory(records)
+        return records.indices.map { .uncopied(UncopiedRecord(RecordStamp(records[$0]), $0, in: memory)) }
+    }
+
+    func takeRecord(_ index: Int) -> InboundRecord {
+        guard let record = records[index].take() else { preconditionFailure("a record is taken once") }
+        return record
+    }
+}
+
 /// Assertions through the real loop on streams in memory, with an engine that answers at once.
 struct StageRig {
     enum Shape: String, CaseIterable {
@@ -45,7 +63,7 @@ struct StageRig {
     /// What each stage costs per record.
     func measure(_ shape: Shape) -> [StageCost] {
         let meter = StageMeter()
-        let streams = StageStreams(shape == .replay ? lines : records.map { .record($0) }, meter)
+        let streams = StageStreams(shape == .replay ? lines : RigMemory.polled(records), meter)
         let scratch = LaneScratch(verifier: ObjectVerifier(anchors: fixtures.anchors), engine: AcceptingEngine())
         let time = fixtures.time
         var options = BatchLoop.Options()

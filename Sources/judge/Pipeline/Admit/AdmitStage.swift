@@ -58,8 +58,9 @@ package struct AdmitStage: Sendable {
         verdicts.reserveCapacity(records.count)
         var state = BatchState(overlay, settings: settings, ledger: ledger)
         let times = now.map { (now: $0, mint: mintTime ?? $0) }
-        for index in records.indices {
-            let record = records[index]
+        let span = records.span
+        for index in span.indices {
+            let record = span[index]
             work?.note(record)
             state.note(record)
             guard let observer else {

@@ -81,10 +81,12 @@ package enum CaptureCodec {
         start.member("topic", topic)
         let beginning = start.takeBytes()
         for index in outputs.indices where outputs[index].stream == stream {
+            // Copied once: each use in place would be a copy.
+            let output = outputs[index]
             writer.raw(beginning)
-            write(outputs[index].partition, outputs[index].sourceOffset, outputs[index].sourceTimestamp, to: &writer)
-            writeHeaders(of: outputs[index], to: &writer)
-            end(outputs[index].key, outputs[index].value, in: &writer)
+            write(output.partition, output.sourceOffset, output.sourceTimestamp, to: &writer)
+            writeHeaders(of: output, to: &writer)
+            end(output.key, output.value, in: &writer)
         }
         return writer.takeBytes()
     }

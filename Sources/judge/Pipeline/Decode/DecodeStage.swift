@@ -64,12 +64,11 @@ package struct DecodeStage: Sendable {
     }
 
     private func decode(
-        _ polled: consuming InboundRecord,
+        _ record: consuming InboundRecord,
         now: EvaluationTime?,
         _ poison: Poison,
         _ reading: inout Reading
     ) -> DecodedRecord {
-        var record = polled
         if !poison.isEmpty, let letter = poisonous(record, poison) { return letter }
         let headers = headers(of: record)
         let hasHeaders = headers != nil && record.hasReadableHeaders
@@ -84,20 +83,21 @@ package struct DecodeStage: Sendable {
                 claimedKey = ClaimedKey.read(from: object, keyID: keyID)
             }
         }
-        let requestID = headers?.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
+        let read = headers ?? HeaderReading()
+        let requestID = read.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
         // A request's bytes are no longer needed; a record that may become a dead letter keeps them.
         if case .request = shape { (record.value, record.headers) = (settings.keepsValues ? record.value : nil, []) }
         return DecodedRecord(
             record: record,
             requestID: requestID,
-            shape: shape,
+            shape: consume shape,
             valueDigest: digest,
             clockReason: clockReason,
             claimedKey: claimedKey,
-            traceHeaders: headers?.traceHeaders ?? [],
-            installationID: headers?.installationID,
-            isAttestationHandshake: headers?.isAttestationHandshake ?? false,
-            replyTo: headers?.replyTo
+            traceHeaders: read.traceHeaders,
+            installationID: read.installationID,
+            isAttestationHandshake: read.isAttestationHandshake,
+            replyTo: read.replyTo
         )
     }
 

@@ -20,17 +20,20 @@ package struct HeaderReading {
     /// Headers may be empty, so a limit of bytes alone does not limit their number.
     package static let maxHeaders = 256
 
+    /// No headers.
+    init() {}
+
     /// - Returns: nil for headers over the limits, more than ``maxHeaders``, or a request id (only the last one is
     ///   looked at) that is empty, too long or no UTF-8.
     package init?(_ headers: [RecordHeader], headerBytes: Int, requestIDBytes: Int) {
         guard headers.count <= Self.maxHeaders else { return nil }
         var found = Found()
+        let headers = headers.span
         for index in headers.indices {
-            let (name, value) = (headers[index].name, headers[index].value)
-            found.bytes += name.count + (value?.count ?? 0)
-            if let name = Name(name.span) { found.note(name, value) }
+            found.bytes += headers[index].name.count + (headers[index].value?.count ?? 0)
+            if let name = Name(headers[index].name.span) { found.note(name, headers[index].value) }
         }
-        self.init(found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
+        self.init(consume found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
     }
 
     /// The same for a capture's line, whose headers have values and are few.
@@ -41,10 +44,10 @@ package struct HeaderReading {
             found.bytes += name.count + value.count
             if let name = Name(chunk.extracting(name)) { found.note(name, Bytes.copy(chunk.extracting(value))) }
         }
-        self.init(found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
+        self.init(consume found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
     }
 
-    private init?(_ found: Found, headerBytes: Int, requestIDBytes: Int) {
+    private init?(_ found: consuming Found, headerBytes: Int, requestIDBytes: Int) {
         guard found.bytes <= headerBytes else { return nil }
         (traceHeaders, isAttestationHandshake) = (found.traceHeaders, found.isAttestationHandshake)
         replyTo = found.replyTo

@@ -39,19 +39,20 @@ package struct EncodeStage: Sendable {
         var (outputs, counts, scratch) = ([OutboundRecord](), GrainCounts(), JSONWriter(capacity: 1024))
         outputs.reserveCapacity(range.count)
         // Elements of spans are read in place.
-        let (findings, verdicts) = (findings.span, verdicts.span)
+        let (all, findings, verdicts, changes) = (records.span, findings.span, verdicts.span, changes.span)
         let judged = range.clamped(to: 0..<records.count)
         let answers = mint.answers(judged, records, verdicts, work: work)
         counts.timestamps.reserveCapacity(judged.count)
         for index in judged {
-            work.note(records[index])
+            let decoded = all[index]
+            work.note(decoded)
             let (first, answer) = (outputs.count, answers[index])
-            encode(records[index], findings[index], verdicts[index], answer, into: &outputs, &scratch)
+            encode(decoded, findings[index], verdicts[index], answer, into: &outputs, &scratch)
             guard first < outputs.count else { continue }
             // The first of its outputs is the result, or the dead letter that stands for it.
             let stream = outputs[first].stream
             counts.add(
-                records[index],
+                decoded,
                 findings[index],
                 verdicts[index],
                 stream,
@@ -61,8 +62,8 @@ package struct EncodeStage: Sendable {
             )
         }
         for index in range.dropFirst(judged.count) {
-            let (partition, change) = changes[index - records.count]
-            outputs.append(OutboundRecord(change, partition: partition))
+            let place = index - all.count
+            outputs.append(OutboundRecord(changes[place].change, partition: changes[place].partition))
         }
         return (outputs, counts, answers.unsigned)
     }
@@ -91,26 +92,38 @@ package struct EncodeStage: Sendable {
         appendResult(decoded, finding, verdict, into: &outputs, &scratch)
         if decoded.replyTo != nil { appendReply(decoded, verdict, answer, into: &outputs) }
         if let answer {
-            outputs.append(output(.tokens, of: decoded, answer, status: verdict.status))
+            append(.tokens, of: decoded, answer, status: verdict.status, to: &outputs)
         }
         if let event = events.encode(decoded, finding, verdict) {
-            outputs.append(output(.events, of: decoded, event))
+            append(.events, of: decoded, event, status: nil, to: &outputs)
         }
         if let receipt = receipts.encode(decoded, finding, verdict), fits(receipt.byteCount) { outputs.append(receipt) }
     }
 
-    private func output(
+    /// An output of a request is made where it stays: a copy counts four references.
+    private func append(
         _ stream: OutputTopic,
         of decoded: DecodedRecord,
         _ value: [UInt8],
-        status: Status? = nil
-    ) -> OutboundRecord {
-        var record = OutboundRecord(stream, of: decoded.record, key: decoded.record.key, value: value)
-        record.otherHeaders = decoded.traceHeaders
-        (record.requestID, record.status) = (decoded.requestID.utf8, status?.code)
+        status: Status?,
+        to outputs: inout [OutboundRecord]
+    ) {
+        outputs.append(
+            OutboundRecord(
+                stream: stream,
+                partition: decoded.record.partition,
+                sourceOffset: decoded.record.offset,
+                sourceTimestamp: decoded.record.timestamp,
+                key: decoded.record.key,
+                value: value,
+                otherHeaders: decoded.traceHeaders,
+                requestID: decoded.requestID.utf8,
+                status: status?.code
+            )
+        )
+        let last = outputs.count - 1
         // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
-        if !fits(record.byteCount) { record.key = nil }
-        return record
+        if !fits(outputs[last].byteCount) { outputs[last].key = nil }
     }
 
     private func appendResult(
@@ -122,11 +135,9 @@ package struct EncodeStage: Sendable {
     ) {
         scratch.restart()
         ResultEncoder.encode(decoded, finding, verdict, into: &scratch)
-        let result = output(.results, of: decoded, scratch.bytes, status: verdict.status)
-        guard verdict.isAccepted || fits(result.byteCount) else {
-            return outputs.append(deadLetter(decoded, .tooLarge))
-        }
-        outputs.append(result)
+        append(.results, of: decoded, scratch.bytes, status: verdict.status, to: &outputs)
+        let last = outputs.count - 1
+        if !verdict.isAccepted, !fits(outputs[last].byteCount) { outputs[last] = deadLetter(decoded, .tooLarge) }
     }
 
     /// Appends the reply after the record's result, if it has one and waits on a partition that exists.

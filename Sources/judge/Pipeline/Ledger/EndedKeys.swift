@@ -66,6 +66,6 @@ extension KeyLedger {
 
     private func app(at slot: UInt32) -> String? {
         if let odd = table.oddRecord(slot) { return odd.app }
-        return profiles.app(profiles[table.with(slot) { $0.profile }])
+        return profiles.names(table.with(slot) { $0.profile }).app
     }
 }

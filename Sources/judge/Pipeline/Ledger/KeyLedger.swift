@@ -171,19 +171,18 @@ extension KeyLedger {
         var record = table.with(slot) { entry in
             let profile = profiles[entry.profile]
             let isAsked = digest.map { entry.valueDigest == $0 } ?? true
-            return KeyRecord(
+            var record = KeyRecord(
                 publicKey: entry.publicKey,
                 counter: entry.counter,
-                app: profiles.app(profile),
-                appleAppID: profiles.appleAppID(profile),
+                names: profiles.names(entry.profile),
                 environment: profile.environment,
                 validationCategory: profile.category,
-                registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
-                nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
-                issued: entry.issued,
-                lastRequest: isAsked ? entry.last.map { lastRequest($0, at: slot) } : nil,
-                risk: entry.risk
+                registeredAt: EvaluationTime(milliseconds: entry.registeredAt)
             )
+            if entry.flags.contains(.nonce) { record.nonce = entry.nonce }
+            (record.issued, record.risk) = (entry.issued, entry.risk)
+            if isAsked { record.lastRequest = entry.last.map { lastRequest($0, at: slot) } }
+            return record
         }
         (record.unseen, record.lastUse) = table.with(slot) { ($0.unseen, $0.lastUse) }
         if !skipped.isEmpty { record.skipped = skipped[slot] ?? 0 }

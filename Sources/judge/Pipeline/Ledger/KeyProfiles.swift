@@ -18,6 +18,8 @@ struct KeyProfiles {
     /// Requests name what they like: an ID of one topic more than these lies beside the table.
     var topics = Interner(mostTexts: 1000)
     private var profiles: [Profile] = []
+    /// The texts of each profile.
+    private var names: [KeyNames] = []
     private var numbers: [Profile: UInt16] = [:]
     /// The numbers asked for lately, by some bits of the profile.
     private var recent = [UInt16](repeating: 0, count: recentCount)
@@ -54,13 +56,12 @@ struct KeyProfiles {
     private mutating func add(_ profile: Profile) -> UInt16? {
         guard let number = UInt16(exactly: profiles.count) else { return nil }
         profiles.append(profile)
+        names.append(KeyNames(app: apps.text(profile.app), appleAppID: appleAppIDs.text(profile.appleAppID) ?? ""))
         numbers[profile] = number
         return number
     }
 
     subscript(number: UInt16) -> Profile { profiles[Int(number)] }
 
-    func app(_ profile: Profile) -> String? { apps.text(profile.app) }
-
-    func appleAppID(_ profile: Profile) -> String { appleAppIDs.text(profile.appleAppID) ?? "" }
+    func names(_ number: UInt16) -> KeyNames { names[Int(number)] }
 }

@@ -10,13 +10,9 @@ package struct KeyRecord: Hashable, Sendable {
     private var riskValue: UInt16 = 0
     /// 0 = there is no metric.
     private var riskCreatedAt: UInt32 = 0
-    /// The bytes imported in place of an unusable point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
-    package var unusableKey: [UInt8] = []
+    private var names: KeyNames
     /// The bits of ``KeyCounters/skipped``.
     package var skipped: UInt64 = 0
-    /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
-    package var app: String?
-    package var appleAppID: String
     package var counter: UInt32
     /// When the last attestation or assertion was accepted, in seconds since 1970; 0 = not noted. See ``KeySettings``.
     package var lastUse: UInt32 = 0
@@ -47,10 +43,70 @@ package struct KeyRecord: Hashable, Sendable {
         lastRequest: LastRequest? = nil,
         risk: RiskMetric? = nil
     ) {
-        (self.publicKey, self.counter, self.app) = (publicKey, counter, app)
-        (self.appleAppID, self.environment, self.validationCategory) = (appleAppID, environment, validationCategory)
-        (self.registeredAt, self.nonce, self.issued) = (registeredAt, nonce, issued)
-        (self.lastRequest, self.risk) = (lastRequest, risk)
+        self.init(
+            publicKey: publicKey,
+            counter: counter,
+            names: KeyNames(app: app, appleAppID: appleAppID),
+            environment: environment,
+            validationCategory: validationCategory,
+            registeredAt: registeredAt
+        )
+        (self.nonce, self.issued, self.lastRequest, self.risk) = (nonce, issued, lastRequest, risk)
+    }
+
+    init(
+        publicKey: P256PublicKey?,
+        counter: UInt32,
+        names: KeyNames,
+        environment: Environment,
+        validationCategory: UInt32?,
+        registeredAt: EvaluationTime
+    ) {
+        (self.publicKey, self.counter, self.names, self.environment) = (publicKey, counter, names, environment)
+        (self.validationCategory, self.registeredAt) = (validationCategory, registeredAt)
+    }
+
+    /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
+    package var app: String? {
+        get { names.app }
+        set { names = names.with(app: newValue) }
+    }
+
+    package var appleAppID: String {
+        get { names.appleAppID }
+        set { names = KeyNames(app: app, appleAppID: newValue, unusableKey: unusableKey) }
+    }
+
+    /// The bytes imported in place of an unusable point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
+    package var unusableKey: [UInt8] {
+        get { names.unusableKey }
+        set { names = KeyNames(app: app, appleAppID: appleAppID, unusableKey: newValue) }
+    }
+}
+
+/// The texts of a record, which are those of many: a copy of a record counts one reference for all of them.
+final class KeyNames: Hashable, Sendable {
+    let app: String?
+    let appleAppID: String
+    let unusableKey: [UInt8]
+
+    init(app: String?, appleAppID: String, unusableKey: [UInt8] = []) {
+        (self.app, self.appleAppID, self.unusableKey) = (app, appleAppID, unusableKey)
+    }
+
+    func with(app: String?) -> KeyNames {
+        self.app == app ? self : KeyNames(app: app, appleAppID: appleAppID, unusableKey: unusableKey)
+    }
+
+    static func == (left: KeyNames, right: KeyNames) -> Bool {
+        left === right
+            || left.app == right.app && left.appleAppID == right.appleAppID && left.unusableKey == right.unusableKey
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(app)
+        hasher.combine(appleAppID)
+        hasher.combine(unusableKey)
     }
 }
 

@@ -74,7 +74,13 @@ package struct LedgerOverlay: Sendable {
 
     /// The records for the ledger topic, by partition, in the order in which they must be written.
     package func changes() -> [(partition: Int32, change: LedgerChange)] {
-        partitions.flatMap { partition in self[partition].changes().map { (partition, $0) } }
+        var changes: [(partition: Int32, change: LedgerChange)] = []
+        changes.reserveCapacity(parts.reduce(0) { $0 + $1.keys.count + 2 })
+        for partition in partitions {
+            guard let place = places[partition] else { continue }
+            parts[place].eachChange { changes.append((partition, $0)) }
+        }
+        return changes
     }
 }
 
@@ -102,27 +108,30 @@ package struct PartitionOverlay: Sendable {
 
     package init() {}
 
-    func changes() -> [LedgerChange] {
-        var changes: [LedgerChange] = firstMark.map { [.mark($0)] } ?? []
-        changes.reserveCapacity(keys.count + challenges.count + tokens.count + expired.count + 1)
+    /// Each change once, and no copy of a record but the one that its change has.
+    fileprivate func eachChange(_ body: (LedgerChange) -> Void) {
+        if let firstMark { body(.mark(firstMark)) }
         keys.forEach { id, record, isForgottenFirst in
             // Also before a new record: a restore never lowers a counter but by way of a tombstone.
-            if isForgottenFirst { changes.append(.keyForgotten(id)) }
-            if let record { changes.append(.key(id, record)) }
+            if isForgottenFirst { body(.keyForgotten(id)) }
+            if let record { body(.key(id, record)) }
         }
-        for (id, ban) in bans { changes.append(ban.map { .ban(id, $0) } ?? .banLifted(id)) }
-        for (id, consumed) in challenges { changes.append(.challenge(id, consumed)) }
-        for (id, consumed) in tokens { changes.append(.token(id, consumed)) }
-        for (app, rate) in rates { changes.append(.rate(app: app, rate)) }
-        for (id, since) in sealingKeys { changes.append(.sealingKey(id, since: since)) }
+        for (id, ban) in bans { body(ban.map { .ban(id, $0) } ?? .banLifted(id)) }
+        for (id, consumed) in challenges { body(.challenge(id, consumed)) }
+        for (id, consumed) in tokens { body(.token(id, consumed)) }
+        for (app, rate) in rates { body(.rate(app: app, rate)) }
+        for (id, since) in sealingKeys { body(.sealingKey(id, since: since)) }
         // Written where an id is forgotten because it expired, so that a restored ledger never accepts the id again.
         guard let mark else {
-            let mark = PartitionMark(streamTime: streamTime, usesSince: usesSince)
-            return expired.isEmpty ? changes : changes + expired + [.mark(mark)]
+            guard !expired.isEmpty else { return }
+            expired.forEach(body)
+            return body(.mark(PartitionMark(streamTime: streamTime, usesSince: usesSince)))
         }
         // Without a transaction the topic may end at any record, so the mark stands after all that was applied and
         // before all that is forgotten. Ids that were not forgotten then are forgotten with the next batch.
         let isWhole = mark.position.delivery == .transaction
-        return isWhole ? changes + expired + [.mark(mark)] : changes + [.mark(mark)] + expired
+        if isWhole { expired.forEach(body) }
+        body(.mark(mark))
+        if !isWhole { expired.forEach(body) }
     }
 }

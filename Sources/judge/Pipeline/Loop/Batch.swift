@@ -151,15 +151,17 @@ extension PartitionPosition {
     /// The next offset of each partition among `records`, sorted by partition.
     static func after(_ records: [DecodedRecord]) -> [PartitionPosition] {
         var (places, next) = (PartitionPlaces(), [(partition: Int32, offset: Int64)]())
-        for record in records {
+        let records = records.span
+        for index in records.indices {
+            let (partition, last) = (records[index].record.partition, records[index].record.offset)
             // A capture may contain the largest offset of all, which has no next one.
-            let (after, isBeyond) = record.record.offset.addingReportingOverflow(1)
+            let (after, isBeyond) = last.addingReportingOverflow(1)
             let offset = isBeyond ? Int64.max : after
-            if let place = places[record.record.partition] {
+            if let place = places[partition] {
                 next[place].offset = max(next[place].offset, offset)
             } else {
-                places.add(record.record.partition, place: next.count)
-                next.append((record.record.partition, max(0, offset)))
+                places.add(partition, place: next.count)
+                next.append((partition, max(0, offset)))
             }
         }
         return next.sorted { $0.partition < $1.partition }

@@ -22,28 +22,45 @@ package enum ResolveStage {
         sealed: (_ artifact: [UInt8]) -> P256PublicKey?
     ) -> [KeyResolution] {
         var views = LedgerViews()
-        return records.map { record in
+        var keys: [KeyResolution] = []
+        keys.reserveCapacity(records.count)
+        let records = records.span
+        for index in records.indices {
+            let record = records[index]
             work?.note(record)
-            guard record.bringsAssertion, let keyID = record.keyID else { return .notNeeded }
-            let lookup = views.lookup(keyID, on: record.record.partition, ledger)
-            if case .key(let key) = lookup {
-                // One that has ended may be forgotten before the records after this one are resolved.
-                if keysEnd, record.request?.exchange?.artifact != nil { candidates.add(key, of: keyID) }
-                return .key(key)
-            }
-            // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
-            // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
-            if lookup == .unknown || keysEnd, candidates[keyID] == nil,
-                let artifact = record.request?.exchange?.artifact, let key = sealed(artifact)
-            {
-                candidates.add(key, of: keyID)
-            }
-            if let key = candidates[keyID] { return .key(key) }
-            for batch in earlier {
-                if let key = batch[keyID] { return .key(key) }
-            }
-            return lookup == .unknown ? .unknown : .unusable
+            keys.append(resolve(record, ledger, &candidates, earlier, keysEnd, sealed, &views))
         }
+        return keys
+    }
+
+    private static func resolve(
+        _ record: DecodedRecord,
+        _ ledger: (Int32) -> PartitionLedger?,
+        _ candidates: inout CandidateKeys,
+        _ earlier: [CandidateKeys],
+        _ keysEnd: Bool,
+        _ sealed: (_ artifact: [UInt8]) -> P256PublicKey?,
+        _ views: inout LedgerViews
+    ) -> KeyResolution {
+        guard record.bringsAssertion, let keyID = record.keyID else { return .notNeeded }
+        let lookup = views.lookup(keyID, on: record.record.partition, ledger)
+        if case .key(let key) = lookup {
+            // One that has ended may be forgotten before the records after this one are resolved.
+            if keysEnd, record.request?.exchange?.artifact != nil { candidates.add(key, of: keyID) }
+            return .key(key)
+        }
+        // A lost key: the records after this one may find it in the ledger again. It is noted with this batch even
+        // if an earlier one has it: that one's record may be refused, and leaves before the next is resolved.
+        if lookup == .unknown || keysEnd, candidates[keyID] == nil,
+            let artifact = record.request?.exchange?.artifact, let key = sealed(artifact)
+        {
+            candidates.add(key, of: keyID)
+        }
+        if let key = candidates[keyID] { return .key(key) }
+        for batch in earlier {
+            if let key = batch[keyID] { return .key(key) }
+        }
+        return lookup == .unknown ? .unknown : .unusable
     }
 }
 

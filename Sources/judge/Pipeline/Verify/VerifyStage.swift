@@ -22,14 +22,16 @@ package struct VerifyStage: Sendable {
         findings.reserveCapacity(records.count)
         var app: Int?
         var preparation = Preparation(verifier: lane.verifier)
+        let (records, keys) = (records.span, keys.span)
         for index in records.indices {
-            lane.work.note(records[index])
-            if let own = records[index].appIndex, own != app {
+            let record = records[index]
+            lane.work.note(record)
+            if let own = record.appIndex, own != app {
                 app = own
                 preparation.expectations = settings.registry.apps[own].expectations
             }
             preparation.place = findings.count
-            findings.append(prepare(records[index], key: keys[index], preparation, &lane.unfinished))
+            findings.append(prepare(record, key: keys[index], preparation, &lane.unfinished))
         }
         lane.work.noteAll()
         // Two rounds at most: receipts are read once their leaf's signature holds.
