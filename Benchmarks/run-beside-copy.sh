@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What `run` reaches on a real broker, beside its two halves: `replay`, which verifies without a broker, and KafkaCopy,
 # which polls, writes and commits without verifying. All three read the same records in turns, on this machine's cores,
-# which the broker shares.
+# which the broker shares. A rate depends on what else uses these; the processor time of a record, of the client and of the
+# broker, is the steadier figure. A copy that does not count warms the broker first: its compiler takes the time of five.
 #
 # Benchmarks/run-beside-copy.sh [RECORDS [TURNS [PARTITIONS]]]    (200000 3 6)
 #
@@ -48,8 +49,10 @@ PROPERTIES
     local id
     id=$(java_tool kafka.tools.StorageTool random-uuid 2> /dev/null)
     java_tool kafka.tools.StorageTool format -t "$id" -c "$work/server.properties" > "$work/broker.log" 2>&1
-    java_tool kafka.Kafka "$work/server.properties" >> "$work/broker.log" 2>&1 &
-    started+=($!)
+    # The process itself, whose time is read.
+    (exec java -Xmx512m -XX:+UseSerialGC -cp "$kafka/libs/*" kafka.Kafka "$work/server.properties" >> "$work/broker.log" 2>&1) &
+    broker=$!
+    started+=("$broker")
     local tries=0
     until kcat -b "$address" -L > /dev/null 2>&1; do
         tries=$((tries + 1))
@@ -79,6 +82,13 @@ rate() {
         awk '{ t[NR] = $1 } END { a = int(NR * 0.05) + 1; b = int(NR * 0.95); print int((b - a) * 1000 / (t[b] - t[a])) }'
 }
 
+# ticks PID: the hundredths of a second of processor time that a process has used, its threads' included.
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+
+# share BEFORE AFTER: microseconds of a record.
+share() { awk "BEGIN { printf \"%.1f\", ($2 - $1) * 10000 / $records }"; }
+
+# A rate, then the processor time of a record: the client's and the broker's.
 measure_replay() {
     "$bin/attest-worker" replay --config "$work/lab" --input "$work/capture.ndjson" --output "$work/replayed" \
         --summary "$work/summary.json" > /dev/null
@@ -87,12 +97,19 @@ measure_replay() {
 
 measure_copy() {
     configure "copy$1"
-    "$bin/KafkaCopy" "$work/copy$1" "$records" > "$work/copy$1.log"
-    rate "copy$1.results"
+    local before client speed TIMEFORMAT='%U %S'
+    before=$(ticks "$broker")
+    { time "$bin/KafkaCopy" "$work/copy$1" "$records" > "$work/copy$1.log" 2>&1; } 2> "$work/copy$1.time" ||
+        { cat "$work/copy$1.log" >&2; return 1; }
+    client=$(awk '{ print ($1 + $2) * 100 }' "$work/copy$1.time")
+    speed=$(rate "copy$1.results")
+    printf '%s %s %s\n' "$speed" "$(share 0 "$client")" "$(share "$before" "$(ticks "$broker")")"
 }
 
 measure_run() {
     configure "run$1"
+    local before client speed
+    before=$(ticks "$broker")
     "$bin/attest-worker" run --config "$work/run$1" > "$work/run$1.log" 2>&1 &
     local process=$! last=0 now=0
     started+=("$process")
@@ -101,11 +118,13 @@ measure_run() {
         sleep 2
         last=$now now=$(ends "run$1.results")
     done
+    client=$(ticks "$process")
     kill "$process"
     wait "$process" || true
     # A benchmark of refusals is worth nothing.
     grep -q " 0 refused, 0 deferred, 0 dead letters" "$work/run$1.log" || { cat "$work/run$1.log" >&2; return 1; }
-    rate "run$1.results"
+    speed=$(rate "run$1.results")
+    printf '%s %s %s\n' "$speed" "$(share 0 "$client")" "$(share "$before" "$(ticks "$broker")")"
 }
 
 median() { tr ' ' '\n' | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
@@ -120,15 +139,27 @@ sed -i "s/^bootstrap.servers=.*/bootstrap.servers=$address/" "$work/lab/kafka.pr
 "$bin/attest-worker" create-topics --config "$work/lab" --partitions "$partitions" --replication 1 > /dev/null
 "$bin/attest-worker" publish --config "$work/lab" --input "$work/capture.ndjson" >&2
 
-replays=() copies=() runs=() shares=()
+measure_copy 0 > /dev/null
+
+replays=() copies=() runs=() shares=() times=()
 for turn in $(seq "$turns"); do
-    replay=$(measure_replay) copy=$(measure_copy "$turn") run=$(measure_run "$turn")
+    replay=$(measure_replay)
+    copied=$(measure_copy "$turn")
+    ran=$(measure_run "$turn")
+    read -r copy copy_client copy_broker <<< "$copied"
+    read -r run run_client run_broker <<< "$ran"
     share=$(awk "BEGIN { printf \"%.3f\", $run * (1 / $replay + 1 / $copy) }")
     say "turn $turn: replay $replay, KafkaCopy $copy, run $run records/s, $share"
     replays+=("$replay") copies+=("$copy") runs+=("$run") shares+=("$share")
+    times+=("$copy_client $copy_broker $run_client $run_broker")
 done
+
+# column N: the median of one of the four processor times.
+column() { printf '%s\n' "${times[@]}" | awk -v n="$1" '{ print $n }' | median; }
 
 printf '%-44s %8s records/s\n' "replay" "$(median <<< "${replays[*]}")" "KafkaCopy" "$(median <<< "${copies[*]}")" \
     "run" "$(median <<< "${runs[*]}")"
+printf '%-44s %8s µs of a core\n' "KafkaCopy, a record" "$(column 1)" "the broker beside it" "$(column 2)" \
+    "run, a record" "$(column 3)" "the broker beside it" "$(column 4)"
 printf '%-44s %8s (0.8 at least; 0.95 is the aim)\n' "run of 1 / (1/replay + 1/KafkaCopy)" \
     "$(median <<< "${shares[*]}")"
