@@ -50,9 +50,7 @@ package struct ServicePlan: Sendable {
         plan.requiresBundle = random.next() % 4 == 0
         plan.arrival = [10_000, 20_000, 60_000][Int(random.next() % 3)]
         // A key that goes on signing shows only once its revocation has reached each machine, and devices ask after that.
-        if plan.procedures.contains(.revokeBesideMistake) {
-            (plan.arrival, plan.fleet.chaosSteps) = (10_000, 2 * plan.fleet.chaosSteps)
-        }
+        if plan.procedures.contains(.revokeBesideMistake) { plan.arrival = 10_000 }
         plan.isTested = random.next() % 6 == 0
         if random.next() % 3 == 0 { plan.replies = 1 + Int32(random.next() % 3) }
         if random.next() % 5 == 0 { (plan.movesTo, plan.fleet.partitions) = (1 + Int32(random.next() % 5), 5) }
