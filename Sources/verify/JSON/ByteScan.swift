@@ -231,6 +231,14 @@ enum ByteScan {
             let marks = stops & highBits
             if marks != 0 { return done &+ marks.trailingZeroBitCount >> 3 }
             done &+= 8
+            if done == runStart, source.count &- start &- done >= leastRun {
+                let from = start &+ done
+                let count = unsafe plainRun(source, from: from)
+                let run = unsafe UnsafeRawBufferPointer(rebasing: source[from..<from &+ count])
+                // The target has room for the rest of the source.
+                unsafe UnsafeMutableRawBufferPointer(start: target + done, count: count).copyMemory(from: run)
+                done &+= count
+            }
         }
         while start &+ done < source.count {
             let byte = unsafe source[start &+ done]

@@ -25,6 +25,12 @@ struct OrdinaryRecordTests {
             + #":exchangeAppAttestAssertion","body":{"artifact":""# + text([1] + device.keyID.bytes + hash + hash)
             + #"","assertion":""# + text(hash) + #"","challenge":"AAAA","limitedUse":true}}"#).utf8
     )
+    private static let attestation = RequestRecords.attestation(of: device)
+    private static let attestationExchange = Array(
+        (#"{"body":{"attestationStatement":"oA==","keyId":""# + text(device.keyID.bytes)
+            + #"","challenge":"AAAA","limitedUse":false},"path":"v1/projects/contract-test-1/apps/"#
+            + #"1:123456789012:ios:0123456789abcdef:exchangeAppAttestAttestation"}"#).utf8
+    )
     private static let record = InboundRecord(
         topic: "appattest.requests",
         partition: 3,
@@ -110,7 +116,7 @@ struct OrdinaryRecordTests {
         #expect(understood > 400)
     }
 
-    @Test(arguments: [value, exchange], 0..<4 as Range<UInt64>)
+    @Test(arguments: [value, exchange, attestation, attestationExchange], 0..<4 as Range<UInt64>)
     func `a request that is read in one pass is the same request to the strict reader`(
         value: [UInt8],
         seed: UInt64
@@ -137,11 +143,31 @@ struct OrdinaryRecordTests {
         #expect(understood > 10)
     }
 
+    @Test(arguments: [value, attestation])
+    func `a capture's line is decoded as its record is`(value: [UInt8]) throws {
+        var settings = PipelineSettings(registry: try RequestRecords.registry())
+        settings.keepsValues = true
+        let stage = DecodeStage(settings: settings)
+        var (record, line) = (Self.record, [UInt8]())
+        record.value = value
+        CaptureCodec.encode(record, into: &line)
+        // The topic is taken over from the line before.
+        let lines = (1...2).map { PolledRecord.captureLine(chunk: line, range: line.indices, lineNumber: $0) }
+        let read = stage.decode((lines + [.record(record)])[...], now: nil).records
+        #expect(
+            read.count == 3 && read.allSatisfy { $0.record.value == value && $0.request?.body == read[2].request?.body }
+        )
+        #expect(read.allSatisfy { $0.valueDigest == SHA256.hash(value) && $0.requestID == read[2].requestID })
+        #expect(read.allSatisfy { $0.claimedKey == read[2].claimedKey })
+        #expect((read[2].claimedKey != nil) == (value == Self.attestation))
+    }
+
     @Test func `a request of another key is left to the strict reader`() throws {
         let decoder = RequestDecoder(registry: try RequestRecords.registry(), limits: RequestLimits())
         var paths = RequestPaths()
         let other = KeyID(SHA256.hash([9])).recordKey
-        #expect(decoder.plainRequest(Self.value.span, recordKey: other.span, paths: &paths) == nil)
-        #expect(decoder.plainRequest(Self.exchange.span, recordKey: other.span, paths: &paths) == nil)
+        for value in [Self.value, Self.exchange, Self.attestation, Self.attestationExchange] {
+            #expect(decoder.plainRequest(value.span, recordKey: other.span, paths: &paths) == nil)
+        }
     }
 }

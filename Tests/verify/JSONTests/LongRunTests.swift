@@ -74,4 +74,33 @@ import Testing
             #expect((document != nil) == isPlain, "\(byte) at \(place)")
         }
     }
+
+    /// - Returns: what a cursor takes of `text`, which begins behind a quote; nil where it takes no string.
+    private static func taken(_ text: [UInt8]) -> [UInt8]? {
+        var (cursor, scratch) = (JSONCursor(0..<text.count + 1), ByteScratch())
+        return cursor.string(([0x22] + text).span, into: &scratch) ? scratch.withBytes { Bytes.copy($0) } : nil
+    }
+
+    @Test(arguments: 0..<256)
+    func `a long string is copied up to its quote, wherever that stands, and its escapes resolved`(_ place: Int) {
+        let text = (0..<256).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+        for byte in UInt8.min...UInt8.max {
+            var changed = text
+            changed[place] = byte
+            let isWhole = byte >= 0x20 && byte != 0x22 && byte != 0x5C
+            let expected = isWhole ? changed : byte == 0x22 ? Array(text[..<place]) : nil
+            if byte != 0x5C { #expect(Self.taken(changed + [0x22]) == expected, "\(byte) at \(place)") }
+            guard byte < 0x80 else { continue }
+            var writer = JSONWriter()
+            writer.string(validUTF8: changed)
+            #expect((try? JSONDocument(parsing: writer.bytes, maxDepth: 1, maxNodes: 2))?.root.stringBytes == changed)
+        }
+        var escaped = text
+        escaped.insert(contentsOf: [0x5C, UInt8(ascii: "n")], at: place)
+        var resolved = text
+        resolved.insert(0x0A, at: place)
+        #expect(Self.taken(escaped + [0x22]) == resolved)
+        let document = try? JSONDocument(parsing: [0x22] + escaped + [0x22], maxDepth: 1, maxNodes: 2)
+        #expect(document?.root.stringBytes == resolved)
+    }
 }

@@ -79,9 +79,7 @@ package struct DecodeStage: Sendable {
         if case .command = shape { clockReason = self.clockReason(record.timestamp, now: now) }
         if case .request(let request) = shape {
             clockReason = self.clockReason(record.timestamp, now: now)
-            if request.verb.bringsAttestation, let object = request.attestation, let keyID = request.keyID {
-                claimedKey = ClaimedKey.read(from: object, keyID: keyID)
-            }
+            claimedKey = Self.claimedKey(of: request)
         }
         let read = headers ?? HeaderReading()
         let requestID = read.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
@@ -111,7 +109,14 @@ package struct DecodeStage: Sendable {
         return decode(record, now: nil, Poison(), &reading)
     }
 
-    /// An ordinary assertion in a capture's line, decoded without the record and the tree of its JSON; nil for any other.
+    private static func claimedKey(of request: Request) -> P256PublicKey? {
+        guard request.verb.bringsAttestation, let object = request.attestation, let keyID = request.keyID else {
+            return nil
+        }
+        return ClaimedKey.read(from: object, keyID: keyID)
+    }
+
+    /// An ordinary object in a capture's line, decoded without the record and the tree of its JSON; nil for any other.
     private func plain(
         _ chunk: [UInt8],
         _ range: Range<Int>,
@@ -150,7 +155,7 @@ package struct DecodeStage: Sendable {
             shape: .request(request),
             valueDigest: reading.payload.withBytes { SHA256.hash($0) },
             clockReason: clockReason(line.timestamp, now: now),
-            claimedKey: nil,
+            claimedKey: Self.claimedKey(of: request),
             traceHeaders: headers.traceHeaders,
             installationID: headers.installationID,
             isAttestationHandshake: headers.isAttestationHandshake,

@@ -21,8 +21,15 @@ final class SecondCopies: Sendable {
     /// - Returns: false for a copy of a record that was read before.
     /// - Throws: where another request was read from the same place.
     func isNew(_ decoded: DecodedRecord) throws(CommandFault) -> Bool {
-        let (record, fingerprint) = (decoded.record, RecordFingerprint(decoded, stage))
-        switch places.withLock({ $0.note(record.topic, record.partition, record.offset, digest: fingerprint.packed) }) {
+        // The stage is looked at for few records: a copy of it counts thirty references.
+        let fingerprint = RecordFingerprint(decoded) { stage.bare($0) }
+        let finding = places.withLock { places in
+            let place = (
+                topic: decoded.record.topic, partition: decoded.record.partition, offset: decoded.record.offset
+            )
+            return places.note(place.topic, place.partition, place.offset, digest: fingerprint.packed)
+        }
+        switch finding {
         case .new: return true
         case .read(let digest):
             let judged = RecordFingerprint(digest)

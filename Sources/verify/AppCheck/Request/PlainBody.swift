@@ -1,9 +1,10 @@
 internal import AppAttest
 internal import JSON
 
-/// The members of an ordinary assertion's body, as parts of the request's text. It knows the camelCase names only.
+/// The members of an ordinary object's body, as parts of the request's text. It knows the camelCase names only.
 struct PlainBody {
-    private(set) var assertion: Range<Int>?
+    private var attestation: Range<Int>?
+    private var assertion: Range<Int>?
     private(set) var keyID: Range<Int>?
     private(set) var clientDataHash: Range<Int>?
     private(set) var artifact: Range<Int>?
@@ -19,6 +20,12 @@ struct PlainBody {
         guard cursor.take("}", text) else { return nil }
     }
 
+    /// nil unless there is one object, of the verb's kind.
+    func object(of verb: Verb) -> Range<Int>? {
+        guard verb.bringsAttestation ? assertion == nil : verb.bringsAssertion && attestation == nil else { return nil }
+        return attestation ?? assertion
+    }
+
     private mutating func take(_ name: Range<Int>, _ cursor: inout JSONCursor, _ text: Span<UInt8>) -> Bool {
         func isNamed(_ word: StaticString) -> Bool { JSONCursor.holds(word, text.extracting(name)) }
         func take(_ member: inout Range<Int>?) -> Bool {
@@ -32,6 +39,7 @@ struct PlainBody {
         case 9 where isNamed("assertion"): return take(&assertion)
         case 9 where isNamed("challenge"): return take(&challenge)
         case 14 where isNamed("clientDataHash"): return take(&clientDataHash)
+        case 20 where isNamed("attestationStatement"): return take(&attestation)
         case 10 where isNamed("limitedUse"):
             guard limitedUse == nil, let value = cursor.bool(text) else { return false }
             limitedUse = value
