@@ -151,6 +151,7 @@ struct OrdinaryRecordTests {
         var (record, line) = (Self.record, [UInt8]())
         record.value = value
         CaptureCodec.encode(record, into: &line)
+        #expect(Self.plain(line) != nil)
         // The topic is taken over from the line before.
         let lines = (1...2).map { PolledRecord.captureLine(chunk: line, range: line.indices, lineNumber: $0) }
         let read = stage.decode((lines + [.record(record)])[...], now: nil).records
@@ -160,6 +161,22 @@ struct OrdinaryRecordTests {
         #expect(read.allSatisfy { $0.valueDigest == SHA256.hash(value) && $0.requestID == read[2].requestID })
         #expect(read.allSatisfy { $0.claimedKey == read[2].claimedKey })
         #expect((read[2].claimedKey != nil) == (value == Self.attestation))
+    }
+
+    @Test(arguments: [1_399_999_999, 1_400_000_000, 4_000_000_000, 4_000_000_001 as Int64], [false, true])
+    func `a time in seconds is a fault on every line of a capture`(time: Int64, skips: Bool) throws {
+        var settings = PipelineSettings(registry: try RequestRecords.registry())
+        settings.skipsBadLines = skips
+        let stage = DecodeStage(settings: settings)
+        var (record, line) = (Self.record, [UInt8]())
+        record.timestamp = time
+        CaptureCodec.encode(record, into: &line)
+        let lines = (1...3).map { PolledRecord.captureLine(chunk: line, range: line.indices, lineNumber: $0) }
+        let isFault = CaptureLine.timesInSeconds.contains(time)
+        #expect((Self.plain(line) == nil) == isFault)
+        let grain = stage.decode(lines[...], now: nil)
+        #expect(grain.skippedLines == (isFault && skips ? 3 : 0) && grain.records.count == (isFault ? 0 : 3))
+        #expect((grain.fault == nil) == (skips || !isFault))
     }
 
     @Test func `a request of another key is left to the strict reader`() throws {

@@ -74,8 +74,10 @@ enum CaptureLine {
     }
 
     /// Seconds of the years 2014 to 2096: as milliseconds they are days of 1970, before any record.
+    static let timesInSeconds: ClosedRange<Int64> = 1_400_000_000...4_000_000_000
+
     private static func milliseconds(_ timestamp: Int64, _ name: String) throws(Fault) -> Int64 {
-        guard !(1_400_000_000...4_000_000_000).contains(timestamp) else {
+        guard !timesInSeconds.contains(timestamp) else {
             throw Fault(reason: "\(name) \(timestamp) is in seconds: a capture has milliseconds")
         }
         return max(-1, timestamp)

@@ -55,7 +55,7 @@ struct PlainCaptureLine {
         func isNamed(_ word: StaticString) -> Bool { JSONCursor.holds(word, chunk.extracting(name)) }
         switch name.count {
         case 2 where isNamed("ts"):
-            guard let value = cursor.integer(chunk) else { return false }
+            guard let value = cursor.integer(chunk), !CaptureLine.timesInSeconds.contains(value) else { return false }
             timestamp = value
             return see(.timestamp)
         case 3 where isNamed("key"):

@@ -70,10 +70,10 @@ struct RecordFingerprint: Equatable {
     }
 }
 
-/// Keyed, so that nobody can make records whose hashes are equal; a third of the time that the standard library's hash takes
-/// for an attestation. It folds the product of two words, as wyhash does.
+/// Keyed, so that nobody can aim at equal hashes; a third of the time that the standard library's hash takes for an attestation.
+/// It folds the product of two words, as wyhash does.
 private struct MeaningHash {
-    /// Other ones in each process.
+    /// Other ones in each process, but where hashing is set to be deterministic.
     private static let keys = (
         UInt64(bitPattern: Int64("start".hashValue)), UInt64(bitPattern: Int64("word".hashValue)) | 1
     )
