@@ -4,9 +4,11 @@ internal import Settings
 package struct TopFigures {
     private let instances: [TopInstance]
     private let names: [String: String]
+    private let time: Int64
 
-    package init(_ instances: [TopInstance]) {
-        self.instances = instances
+    /// - Parameter time: milliseconds since 1970.
+    package init(_ instances: [TopInstance], at time: Int64) {
+        (self.instances, self.time) = (instances, time)
         names = instances.reduce(into: [:]) { names, instance in
             names.merge(instance.now?.status.names ?? [:]) { first, _ in first }
         }
@@ -51,28 +53,30 @@ package struct TopFigures {
     // MARK: Tables
 
     package var workers: TopTable {
-        let keepsCopies = instances.contains { $0.sum(.copyBytes) != nil }
-        let follows = instances.contains { $0.sum(.standbyLag) != nil }
-        let header = ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]
-        let more = (follows ? ["standby", "behind"] : []) + (keepsCopies ? ["copies MiB", "oldest copy"] : [])
-        return table(.worker, header + more) { one in
+        table(.worker, ["worker", "state", "req/s", "refused", "lag", "open", "parts", "lanes"]) { one in
             let refused = one.rate(.requests) { $0["verdict"] != "accepted" }
             return [Self.text(one.rate(.requests)), Self.text(refused)]
                 + [TopFamily.lag, .unstable, .assigned, .lanes].map { Self.whole(one.sum($0)) }
-                + (follows ? Self.standby(one) : [])
-                + (keepsCopies ? [Self.whole(one.sum(.copyBytes).map { $0 / 1_048_576 }), Self.oldestCopy(one)] : [])
         }
     }
 
-    /// How many ledgers a worker follows, and how far it is behind.
-    private static func standby(_ one: TopInstance) -> [String] {
-        [String(one.now?.metrics.series(.standbyLag).count ?? 0), whole(one.sum(.standbyLag))]
+    /// How many ledgers a worker follows and how far it is behind, then the copies that it keeps of its own ones.
+    package var ledgers: TopTable {
+        let found = instances.filter { $0.sum(.copyBytes) != nil || $0.sum(.standbyLag) != nil }
+        let rows = found.map { one in
+            let followed = one.sum(.standbyLag).flatMap { _ in one.now?.metrics.series(.standbyLag).count }
+            let standby = [followed.map(String.init) ?? "-", Self.whole(one.sum(.standbyLag))]
+            return [one.address] + standby + [Self.text(one.sum(.copyBytes).map { $0 / 1_048_576 }), oldestCopy(one)]
+        }
+        return TopTable(header: ["ledgers of", "standby", "behind", "copies MiB", "oldest copy"], names: 1, rows: rows)
     }
 
-    /// When the oldest copy of a worker's ledgers was made, to the minute.
-    private static func oldestCopy(_ one: TopInstance) -> String {
-        let oldest = one.now?.metrics.series(.copyTime).values.min()
-        return oldest.map { String(TimeText.rfc3339(Int64($0 * 1000)).prefix(16)) } ?? "-"
+    /// The age of the oldest copy, by the clock of this machine.
+    private func oldestCopy(_ one: TopInstance) -> String {
+        guard let made = one.now?.metrics.series(.copyTime).values.min() else { return "-" }
+        let seconds = max(0, time / 1000 - max(0, Int64(Int(clamping: made))))
+        let (unit, name): (Int64, String) = seconds < 120 ? (1, "s") : seconds < 7200 ? (60, "min") : (3600, "h")
+        return "\(seconds / unit) \(name)"
     }
 
     package var gateways: TopTable {

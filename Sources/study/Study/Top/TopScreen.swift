@@ -27,7 +27,7 @@ package struct TopScreen {
     ///   - time: milliseconds since 1970.
     package static func lines(_ instances: [TopInstance], columns: Int, rows: Int?, at time: Int64) -> [String] {
         let screen = TopScreen(columns: columns)
-        let parts = screen.parts(TopFigures(instances))
+        let parts = screen.parts(TopFigures(instances, at: time))
         let answering = instances.count { $0.now != nil }
         let count = "\(answering) of \(instances.count.counted("instance")) answering"
         let head = screen.cut("attest-worker top  \(TimeText.rfc3339(time).prefix(19))Z  \(count)")
@@ -62,8 +62,8 @@ package struct TopScreen {
     private func parts(_ figures: TopFigures) -> [Part] {
         [
             Part(lines: figures.troubles.flatMap(wrapped), least: 8), part(figures.workers, least: 4),
-            part(figures.gateways, least: 3), part(figures.requests, least: 4), part(figures.partitions, least: 2),
-            part(figures.tokens, least: 2), part(figures.refreshers, least: 2),
+            part(figures.gateways, least: 3), part(figures.ledgers, least: 2), part(figures.requests, least: 4),
+            part(figures.partitions, least: 2), part(figures.tokens, least: 2), part(figures.refreshers, least: 2),
             Part(lines: figures.lastFaults.map(cut), least: 1),
         ]
     }

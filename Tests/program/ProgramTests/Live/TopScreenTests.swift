@@ -53,29 +53,33 @@ struct TopScreenTests {
         #expect(text == Self.text(200, nil))
     }
 
-    @Test func `copies of ledgers have columns where a worker keeps some`() {
-        #expect(!Self.text(200, nil).contains("copies MiB"))
-        let copies = """
-            attest_ledger_snapshot_bytes{partition="0"} 1048576
-            attest_ledger_snapshot_bytes{partition="3"} 3145728
-            attest_ledger_snapshot_timestamp_seconds{partition="0"} 1795751424.5
-            attest_ledger_snapshot_timestamp_seconds{partition="3"} 1795758624
-            """
-        var one = TopInstance("worker-9:9464")
-        one.note(TopSamples.answer(TopSamples.worker(0, more: copies), at: 10_000))
-        let text = Self.lines(TopSamples.all + [one], 200, nil).joined(separator: "\n")
-        let row = text.split(separator: "\n").first { $0.hasPrefix("worker-9:9464") }
-        #expect(text.contains("copies MiB  ") && row?.contains(" 4  2026-11-27T03:50") == true, "\(text)")
+    /// The ledgers' row of a worker with these metrics, on a terminal of 80 columns.
+    private static func ledgers(_ metrics: String) -> String? {
+        var one = TopInstance("worker-9.example.com:9464")
+        one.note(TopSamples.answer(TopSamples.worker(0, more: metrics), at: 10_000))
+        let lines = lines(TopSamples.all + [one], 80, nil)
+        guard let header = lines.firstIndex(where: { $0.hasPrefix("ledgers of ") }) else { return nil }
+        #expect(lines[header].hasSuffix("  standby  behind  copies MiB  oldest copy"))
+        #expect(Self.lines([one], 80, nil).contains { $0.hasPrefix("worker-9.example.com:9464  running ") })
+        return lines[header + 1].split(separator: " ").joined(separator: " ")
     }
 
-    @Test func `a standby has columns where a worker follows ledgers`() {
-        #expect(!Self.text(200, nil).contains("standby"))
+    @Test(arguments: [(-60, "0 s"), (0, "0 s"), (119, "119 s"), (150, "2 min"), (7_200, "2 h")])
+    func `copies of ledgers have size and age where a worker keeps some`(age: Int64, text: String) {
+        let made = Self.time / 1000 - age
+        let copies = """
+            attest_ledger_snapshot_bytes{partition="0"} 1048576
+            attest_ledger_snapshot_bytes{partition="3"} 3355443
+            attest_ledger_snapshot_timestamp_seconds{partition="0"} \(made).4
+            attest_ledger_snapshot_timestamp_seconds{partition="3"} \(made + 90)
+            """
+        #expect(Self.ledgers(copies) == "worker-9.example.com:9464 - - 4.2 \(text)")
+    }
+
+    @Test func `a standby has its lag where a worker follows ledgers`() {
+        #expect(Self.ledgers("") == nil)
         let lag = "attest_standby_lag_records{partition=\"1\"} 5\nattest_standby_lag_records{partition=\"2\"} 1200"
-        var one = TopInstance("worker-9:9464")
-        one.note(TopSamples.answer(TopSamples.worker(0, more: lag), at: 10_000))
-        let text = Self.lines(TopSamples.all + [one], 200, nil).joined(separator: "\n")
-        let row = text.split(separator: "\n").first { $0.hasPrefix("worker-9:9464") }
-        #expect(text.contains("standby  behind") && row?.contains(" 2   1,205") == true, "\(text)")
+        #expect(Self.ledgers(lag) == "worker-9.example.com:9464 2 1,205 - -")
     }
 
     @Test func `on a narrow screen names give way, and figures stay whole`() {
