@@ -2,6 +2,8 @@
 // and in variable time: zeros are skipped, and several low bits go at once.
 #include "modular_inverse.h"
 
+#include "words.h"
+
 typedef unsigned __int128 u128;
 typedef __int128 i128;
 
@@ -126,7 +128,7 @@ static int is_zero(const struct signed62 *number, int size) {
     return all == 0;
 }
 
-void cbv_modular_inverse(const struct cbv_modulus *modulus, const uint64_t number[4], uint64_t inverse[4]) {
+CBV_TWICE void cbv_modular_inverse(const struct cbv_modulus *modulus, const uint64_t number[4], uint64_t inverse[4]) {
     struct signed62 f, g, d = {{0}}, e = {{1}};
     for (int index = 0; index < 5; index++) f.limb[index] = modulus->limb[index];
     split(number, &g);

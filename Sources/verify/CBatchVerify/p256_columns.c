@@ -23,7 +23,7 @@ CBV_INLINE affine follow(const affine *a, const affine *b, element b_y, element 
 /// The entries of every key: entry e of a half with the points A, B, C, D is D + s C + t B + u A, where the bits 2, 1 and
 /// 0 of e are set for plus. First D + C, D - C, B + A and B - A, then their sums and differences: two points' sum and
 /// difference share an inverse.
-__attribute__((noinline)) static void make_entries(size_t count, const affine (*base)[CBV_BASES],
+CBV_TWICE static void make_entries(size_t count, const affine (*base)[CBV_BASES],
                                                     struct cbv_columns *columns) {
     element *value = columns->value;
     const size_t halves = CBV_HALVES * count;
@@ -83,7 +83,7 @@ CBV_INLINE void choose_entries(const uint64_t *scalar, uint8_t (*place)[CBV_HALV
 }
 
 /// The columns of a chunk.
-__attribute__((noinline)) static void add_columns(size_t first, size_t chunk, const uint64_t *u2,
+CBV_TWICE static void add_columns(size_t first, size_t chunk, const uint64_t *u2,
                                                    struct cbv_columns *columns) {
     const size_t count = chunk * CBV_COLUMNS;
     for (size_t index = 0; index < chunk; index++) {
@@ -123,7 +123,7 @@ static affine thrice(const affine *point) {
 /// P and S have the coefficients a and c on the key's points, c of 1 and -1, a odd and below 2^31. P = S or P = -S where all a are
 /// c or -c: then 2 P + S is 3 P, and |a| is above 1 from there on, or P. P + S = -P cannot be: 2 P + S is u Q in the last
 /// step, u being from 1 to below n, and before it the odd 2 a + c are too small for a multiple of n.
-__attribute__((noinline)) static void follow_columns(size_t count, struct cbv_columns *columns) {
+CBV_TWICE static void follow_columns(size_t count, struct cbv_columns *columns) {
     affine *p = columns->key;
     element *value = columns->value;
     memcpy(p, columns->column[CBV_COLUMNS - 1], count * sizeof *p);
@@ -159,7 +159,7 @@ __attribute__((noinline)) static void follow_columns(size_t count, struct cbv_co
 }
 
 /// u1 G + u2 Q, which may be any two points.
-static void add_both(size_t count, element *x, uint8_t *is_finite, struct cbv_columns *columns) {
+CBV_TWICE static void add_both(size_t count, element *x, uint8_t *is_finite, struct cbv_columns *columns) {
     const affine *g = columns->generator, *q = columns->key;
     element *value = columns->value;
     for (size_t index = 0; index < count; index++) {

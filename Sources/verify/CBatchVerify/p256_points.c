@@ -61,7 +61,7 @@ void cbv_affine_store(struct cbv_affine point, uint64_t *xy) {
     }
 }
 
-void cbv_jacobian_double(struct cbv_jacobian *point) {
+CBV_TWICE void cbv_jacobian_double(struct cbv_jacobian *point) {
     element x = point->x, y = point->y, z = point->z;
     element zz = cbv_element_square(z);
     element slope = cbv_element_multiply(cbv_element_add(x, zz), cbv_element_subtract(x, zz));
@@ -76,7 +76,7 @@ void cbv_jacobian_double(struct cbv_jacobian *point) {
     point->x = x;
 }
 
-void cbv_jacobian_add(struct cbv_jacobian *sum, const struct cbv_affine *point, int negative) {
+CBV_TWICE void cbv_jacobian_add(struct cbv_jacobian *sum, const struct cbv_affine *point, int negative) {
     element other_y = negative ? cbv_element_negate(point->y) : point->y;
     if (cbv_element_is_zero(sum->z)) {
         *sum = (struct cbv_jacobian){point->x, other_y, cbv_element_one};
@@ -105,7 +105,7 @@ void cbv_jacobian_add(struct cbv_jacobian *sum, const struct cbv_affine *point, 
     sum->z = cbv_element_multiply(sum->z, width);
 }
 
-void cbv_element_invert(element *value, element *through, size_t count) {
+CBV_TWICE void cbv_element_invert(element *value, element *through, size_t count) {
     element inverse[CBV_CHAINS];
     const element *last = through + count;
     for (int chain = 0; chain < CBV_CHAINS; chain++) through[chain] = cbv_element_one;
@@ -140,7 +140,7 @@ void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, stru
     }
 }
 
-void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_affine *b, size_t count,
+CBV_TWICE void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_affine *b, size_t count,
                     struct cbv_affine *sum, struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) {
         inverses->value[index] = cbv_element_subtract(b[index].x, a[stride * index].x);
@@ -153,7 +153,7 @@ void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_
     }
 }
 
-void cbv_affine_double(const struct cbv_affine *point, size_t stride, size_t count, struct cbv_affine *doubled,
+CBV_TWICE void cbv_affine_double(const struct cbv_affine *point, size_t stride, size_t count, struct cbv_affine *doubled,
                        struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) inverses->value[index] = twice(point[stride * index].y);
     cbv_element_invert(inverses->value, inverses->through, count);

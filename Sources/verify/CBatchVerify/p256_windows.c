@@ -48,7 +48,7 @@ size_t cbv_p256_terms(const uint64_t *words, struct cbv_term term[CBV_WINDOWS]) 
 }
 
 /// Adds neighbours, which halves the number of terms. Returns how many pairs there were.
-static size_t add_pairs(size_t count, struct cbv_sums *sums) {
+CBV_TWICE static size_t add_pairs(size_t count, struct cbv_sums *sums) {
     size_t pairs = 0, next = 0;
     for (size_t index = 0; index < count; index++) {
         const struct cbv_term *term = sums->term[index];
