@@ -125,18 +125,28 @@ static inline void p384_make_canonical(p384_number *r)
     if (!p384_is_below(r, &prime)) p384_subtract_words(r, r, &prime);
 }
 
+/// Compilers keep loops of this size, and their words then go through memory: a tenth of a verification's time.
+#if defined(__clang__)
+#define P384_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define P384_UNROLL
+#endif
+
 /// The 12 words of a * b.
 static inline void p384_multiply_words(uint64_t *t, const p384_number *a, const p384_number *b)
 {
     uint64_t carry = 0;
+    P384_UNROLL
     for (int j = 0; j < 6; j++) {
         const p384_wide sum = (p384_wide)a->word[0] * b->word[j] + carry;
         t[j] = (uint64_t)sum;
         carry = (uint64_t)(sum >> 64);
     }
     t[6] = carry;
+    P384_UNROLL
     for (int i = 1; i < 6; i++) {
         carry = 0;
+        P384_UNROLL
         for (int j = 0; j < 6; j++) {
             const p384_wide sum = (p384_wide)a->word[i] * b->word[j] + t[i + j] + carry;
             t[i + j] = (uint64_t)sum;
