@@ -1,29 +1,20 @@
-// Division steps of Bernstein and Yang ("Fast constant-time gcd computation and modular inversion", 2019), 62 at a time
-// and in variable time: zeros are skipped, and several low bits go at once.
 #include "modular_inverse.h"
 
-#include "words.h"
+#include "division_steps.h"
 
 typedef unsigned __int128 u128;
 typedef __int128 i128;
-
-static const uint64_t low62 = UINT64_MAX >> 2;
 
 /// A number in signed 62-bit limbs: only the highest one may be negative.
 struct signed62 {
     int64_t limb[5];
 };
 
-/// The matrix by which 62 division steps change (f, g), times 2^62.
-struct transition {
-    int64_t u, v, q, r;
-};
-
 static void split(const uint64_t word[4], struct signed62 *number) {
-    number->limb[0] = (int64_t)(word[0] & low62);
-    number->limb[1] = (int64_t)((word[0] >> 62 | word[1] << 2) & low62);
-    number->limb[2] = (int64_t)((word[1] >> 60 | word[2] << 4) & low62);
-    number->limb[3] = (int64_t)((word[2] >> 58 | word[3] << 6) & low62);
+    number->limb[0] = (int64_t)(word[0] & cbv_low62);
+    number->limb[1] = (int64_t)((word[0] >> 62 | word[1] << 2) & cbv_low62);
+    number->limb[2] = (int64_t)((word[1] >> 60 | word[2] << 4) & cbv_low62);
+    number->limb[3] = (int64_t)((word[2] >> 58 | word[3] << 6) & cbv_low62);
     number->limb[4] = (int64_t)(word[3] >> 56);
 }
 
@@ -36,39 +27,8 @@ static void join(const struct signed62 *number, uint64_t word[4]) {
     word[3] = limb[3] >> 6 | limb[4] << 56;
 }
 
-/// 62 division steps on the lowest bits of f (odd) and g. `delta` is what the paper calls so.
-static int64_t steps(int64_t delta, uint64_t f, uint64_t g, struct transition *done) {
-    uint64_t u = 1, v = 0, q = 0, r = 1;
-    int left = 62;
-    for (;;) {
-        int zeros = __builtin_ctzll(g | UINT64_MAX << left);
-        g >>= zeros;
-        u <<= zeros;
-        v <<= zeros;
-        delta += zeros;
-        left -= zeros;
-        if (left == 0) break;
-        if (delta > 0) {
-            uint64_t former = f;
-            delta = -delta;
-            f = g, g = -former;
-            former = u, u = q, q = -former;
-            former = v, v = r, r = -former;
-        }
-        // The next 1 - delta steps only add f to g: they clear as many bits at once, at most 6.
-        int most = (int)(1 - delta) < left ? (int)(1 - delta) : left;
-        uint64_t mask = (UINT64_MAX >> (64 - most)) & 63;
-        uint64_t times = g * f * (f * f - 2) & mask;
-        g += f * times;
-        q += u * times;
-        r += v * times;
-    }
-    *done = (struct transition){(int64_t)u, (int64_t)v, (int64_t)q, (int64_t)r};
-    return delta;
-}
-
 /// (f, g) = done (f, g) / 2^62, which is exact. The first `size` limbs count.
-static void advance(const struct transition *done, struct signed62 *f, struct signed62 *g, int size) {
+static void advance(const struct cbv_transition *done, struct signed62 *f, struct signed62 *g, int size) {
     i128 next_f = (i128)done->u * f->limb[0] + (i128)done->v * g->limb[0];
     i128 next_g = (i128)done->q * f->limb[0] + (i128)done->r * g->limb[0];
     next_f >>= 62;
@@ -76,8 +36,8 @@ static void advance(const struct transition *done, struct signed62 *f, struct si
     for (int index = 1; index < size; index++) {
         next_f += (i128)done->u * f->limb[index] + (i128)done->v * g->limb[index];
         next_g += (i128)done->q * f->limb[index] + (i128)done->r * g->limb[index];
-        f->limb[index - 1] = (int64_t)((uint64_t)next_f & low62);
-        g->limb[index - 1] = (int64_t)((uint64_t)next_g & low62);
+        f->limb[index - 1] = (int64_t)((uint64_t)next_f & cbv_low62);
+        g->limb[index - 1] = (int64_t)((uint64_t)next_g & cbv_low62);
         next_f >>= 62;
         next_g >>= 62;
     }
@@ -86,7 +46,7 @@ static void advance(const struct transition *done, struct signed62 *f, struct si
 }
 
 /// (d, e) = done (d, e) / 2^62 modulo the modulus. Both stay between -2 and 1 times the modulus.
-static void follow(const struct transition *done, const struct cbv_modulus *modulus, struct signed62 *d,
+static void follow(const struct cbv_transition *done, const struct cbv_modulus *modulus, struct signed62 *d,
                    struct signed62 *e) {
     // A negative d counts as d + modulus; then a multiple of the modulus clears the lowest 62 bits.
     int64_t sign_d = d->limb[4] >> 63, sign_e = e->limb[4] >> 63;
@@ -94,8 +54,8 @@ static void follow(const struct transition *done, const struct cbv_modulus *modu
     int64_t times_e = (done->q & sign_d) + (done->r & sign_e);
     i128 next_d = (i128)done->u * d->limb[0] + (i128)done->v * e->limb[0];
     i128 next_e = (i128)done->q * d->limb[0] + (i128)done->r * e->limb[0];
-    times_d -= (int64_t)((modulus->inverse * (uint64_t)next_d + (uint64_t)times_d) & low62);
-    times_e -= (int64_t)((modulus->inverse * (uint64_t)next_e + (uint64_t)times_e) & low62);
+    times_d -= (int64_t)((modulus->inverse * (uint64_t)next_d + (uint64_t)times_d) & cbv_low62);
+    times_e -= (int64_t)((modulus->inverse * (uint64_t)next_e + (uint64_t)times_e) & cbv_low62);
     next_d = (next_d + (i128)modulus->limb[0] * times_d) >> 62;
     next_e = (next_e + (i128)modulus->limb[0] * times_e) >> 62;
     for (int index = 1; index < 5; index++) {
@@ -103,8 +63,8 @@ static void follow(const struct transition *done, const struct cbv_modulus *modu
         next_e += (i128)done->q * d->limb[index] + (i128)done->r * e->limb[index];
         next_d += (i128)modulus->limb[index] * times_d;
         next_e += (i128)modulus->limb[index] * times_e;
-        d->limb[index - 1] = (int64_t)((uint64_t)next_d & low62);
-        e->limb[index - 1] = (int64_t)((uint64_t)next_e & low62);
+        d->limb[index - 1] = (int64_t)((uint64_t)next_d & cbv_low62);
+        e->limb[index - 1] = (int64_t)((uint64_t)next_e & cbv_low62);
         next_d >>= 62;
         next_e >>= 62;
     }
@@ -117,7 +77,7 @@ static void combine(struct signed62 *number, int64_t sign, const struct cbv_modu
     int64_t carry = 0;
     for (int index = 0; index < 5; index++) {
         carry += sign * number->limb[index] + times * modulus->limb[index];
-        number->limb[index] = index < 4 ? (int64_t)((uint64_t)carry & low62) : carry;
+        number->limb[index] = index < 4 ? (int64_t)((uint64_t)carry & cbv_low62) : carry;
         carry >>= 62;
     }
 }
@@ -135,8 +95,8 @@ CBV_TWICE void cbv_modular_inverse(const struct cbv_modulus *modulus, const uint
     int64_t delta = 1;
     int size = 5;
     while (!is_zero(&g, size)) {
-        struct transition done;
-        delta = steps(delta, (uint64_t)f.limb[0] | (uint64_t)f.limb[1] << 62,
+        struct cbv_transition done;
+        delta = cbv_division_steps(delta, (uint64_t)f.limb[0] | (uint64_t)f.limb[1] << 62,
                       (uint64_t)g.limb[0] | (uint64_t)g.limb[1] << 62, &done);
         follow(&done, modulus, &d, &e);
         advance(&done, &f, &g, size);

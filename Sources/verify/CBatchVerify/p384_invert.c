@@ -1,71 +1,26 @@
 #include "p384_invert.h"
 
-/// Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", in variable time: 62 division steps
-/// at a time work on the low words, and their matrix is then applied to the whole numbers.
-
-#define LOW62 ((uint64_t)-1 >> 2)
+#include "division_steps.h"
 
 __extension__ typedef __int128 wide_signed;
 
-/// 2^62 times a product of division steps: (f, g) becomes (u f + v g, q f + r g) / 2^62.
-typedef struct {
-    int64_t u, v, q, r;
-} matrix;
-
-/// Returns the new delta after 62 steps on the low words f (odd) and g.
-static int64_t make_matrix(int64_t delta, uint64_t f, uint64_t g, matrix *t)
-{
-    uint64_t u = 1, v = 0, q = 0, r = 1;
-    int left = 62;
-    for (;;) {
-        // The mark ends the count of zeros at the last step.
-        const int zeros = __builtin_ctzll(g | (uint64_t)1 << left);
-        g >>= zeros;
-        u <<= zeros;
-        v <<= zeros;
-        delta += zeros;
-        left -= zeros;
-        if (left == 0) break;
-        if (delta > 0) {
-            const uint64_t f_was = f, u_was = u, v_was = v;
-            delta = -delta;
-            f = g;
-            g = 0 - f_was;
-            u = q;
-            q = 0 - u_was;
-            v = r;
-            r = 0 - v_was;
-        }
-        // Until delta is positive again f stays: several steps clear several low bits of g, as f * f = 1 modulo 8.
-        const int64_t steps = 1 - delta;
-        const int bits = steps < 3 ? (int)steps : 3;
-        const uint64_t mask = ((uint64_t)1 << (bits < left ? bits : left)) - 1;
-        const uint64_t w = (0 - f * g) & mask;
-        g += f * w;
-        q += u * w;
-        r += v * w;
-    }
-    *t = (matrix){(int64_t)u, (int64_t)v, (int64_t)q, (int64_t)r};
-    return delta;
-}
-
 /// (f, g) becomes t (f, g) / 2^62, which is exact.
-static void apply(const matrix *t, p384_signed62 *f, p384_signed62 *g)
+static void apply(const struct cbv_transition *t, p384_signed62 *f, p384_signed62 *g)
 {
     wide_signed cf = (wide_signed)t->u * f->limb[0] + (wide_signed)t->v * g->limb[0];
     wide_signed cg = (wide_signed)t->q * f->limb[0] + (wide_signed)t->r * g->limb[0];
     for (int i = 1; i < 7; i++) {
         cf = (cf >> 62) + (wide_signed)t->u * f->limb[i] + (wide_signed)t->v * g->limb[i];
         cg = (cg >> 62) + (wide_signed)t->q * f->limb[i] + (wide_signed)t->r * g->limb[i];
-        f->limb[i - 1] = (int64_t)((uint64_t)cf & LOW62);
-        g->limb[i - 1] = (int64_t)((uint64_t)cg & LOW62);
+        f->limb[i - 1] = (int64_t)((uint64_t)cf & cbv_low62);
+        g->limb[i - 1] = (int64_t)((uint64_t)cg & cbv_low62);
     }
     f->limb[6] = (int64_t)(cf >> 62);
     g->limb[6] = (int64_t)(cg >> 62);
 }
 
 /// (d, e) becomes t (d, e) / 2^62 modulo m; both stay between -2m and m.
-static void apply_modulo(const matrix *t, p384_signed62 *d, p384_signed62 *e, const p384_modulus *m)
+static void apply_modulo(const struct cbv_transition *t, p384_signed62 *d, p384_signed62 *e, const p384_modulus *m)
 {
     const int64_t negative_d = d->limb[6] >> 63, negative_e = e->limb[6] >> 63;
     int64_t md = (t->u & negative_d) + (t->v & negative_e);
@@ -73,8 +28,8 @@ static void apply_modulo(const matrix *t, p384_signed62 *d, p384_signed62 *e, co
     wide_signed cd = (wide_signed)t->u * d->limb[0] + (wide_signed)t->v * e->limb[0];
     wide_signed ce = (wide_signed)t->q * d->limb[0] + (wide_signed)t->r * e->limb[0];
     // Multiples of m that clear the low 62 bits.
-    md -= (int64_t)((m->inverse62 * (uint64_t)cd + (uint64_t)md) & LOW62);
-    me -= (int64_t)((m->inverse62 * (uint64_t)ce + (uint64_t)me) & LOW62);
+    md -= (int64_t)((m->inverse62 * (uint64_t)cd + (uint64_t)md) & cbv_low62);
+    me -= (int64_t)((m->inverse62 * (uint64_t)ce + (uint64_t)me) & cbv_low62);
     cd += (wide_signed)m->limbs.limb[0] * md;
     ce += (wide_signed)m->limbs.limb[0] * me;
     for (int i = 1; i < 7; i++) {
@@ -82,8 +37,8 @@ static void apply_modulo(const matrix *t, p384_signed62 *d, p384_signed62 *e, co
             + (wide_signed)m->limbs.limb[i] * md;
         ce = (ce >> 62) + (wide_signed)t->q * d->limb[i] + (wide_signed)t->r * e->limb[i]
             + (wide_signed)m->limbs.limb[i] * me;
-        d->limb[i - 1] = (int64_t)((uint64_t)cd & LOW62);
-        e->limb[i - 1] = (int64_t)((uint64_t)ce & LOW62);
+        d->limb[i - 1] = (int64_t)((uint64_t)cd & cbv_low62);
+        e->limb[i - 1] = (int64_t)((uint64_t)ce & cbv_low62);
     }
     d->limb[6] = (int64_t)(cd >> 62);
     e->limb[6] = (int64_t)(ce >> 62);
@@ -96,7 +51,7 @@ static p384_signed62 split(const p384_number *a)
         const int word = 62 * i / 64, shift = 62 * i % 64;
         uint64_t bits = a->word[word] >> shift;
         if (shift > 2 && word < 5) bits |= a->word[word + 1] << (64 - shift);
-        s.limb[i] = (int64_t)(bits & LOW62);
+        s.limb[i] = (int64_t)(bits & cbv_low62);
     }
     return s;
 }
@@ -118,7 +73,7 @@ static void add_multiple(p384_signed62 *s, int64_t sign, const p384_modulus *m, 
     int64_t carry = 0;
     for (int i = 0; i < 7; i++) {
         const int64_t sum = s->limb[i] * sign + m->limbs.limb[i] * multiple + carry;
-        s->limb[i] = i < 6 ? (int64_t)((uint64_t)sum & LOW62) : sum;
+        s->limb[i] = i < 6 ? (int64_t)((uint64_t)sum & cbv_low62) : sum;
         carry = sum >> 62;
     }
 }
@@ -135,10 +90,10 @@ void cbv_p384_invert(p384_number *r, const p384_number *a, const p384_modulus *m
     p384_signed62 f = m->limbs, g = split(a), d = {{0}}, e = {{1, 0, 0, 0, 0, 0, 0}};
     int64_t delta = 1;
     while (!all_zero(&g)) {
-        matrix t;
+        struct cbv_transition t;
         const uint64_t low_f = (uint64_t)f.limb[0] | (uint64_t)f.limb[1] << 62;
         const uint64_t low_g = (uint64_t)g.limb[0] | (uint64_t)g.limb[1] << 62;
-        delta = make_matrix(delta, low_f, low_g, &t);
+        delta = cbv_division_steps(delta, low_f, low_g, &t);
         apply_modulo(&t, &d, &e, m);
         apply(&t, &f, &g);
     }
