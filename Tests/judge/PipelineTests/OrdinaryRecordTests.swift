@@ -143,18 +143,28 @@ struct OrdinaryRecordTests {
         #expect(understood > 10)
     }
 
+    /// Reads a record's line so many times, as of one grain, then what `others` are. The topic is taken over from the line before.
+    private static func decode(
+        _ record: InboundRecord,
+        lines: Int,
+        and others: [PolledRecord] = [],
+        adjust: (inout PipelineSettings) -> Void
+    ) throws -> (line: [UInt8], grain: DecodedGrain) {
+        var settings = PipelineSettings(registry: try RequestRecords.registry())
+        adjust(&settings)
+        var line: [UInt8] = []
+        CaptureCodec.encode(record, into: &line)
+        let polled = (1...lines).map { PolledRecord.captureLine(chunk: line, range: line.indices, lineNumber: $0) }
+        return (line, DecodeStage(settings: settings).decode((polled + others)[...], now: nil))
+    }
+
     @Test(arguments: [value, attestation])
     func `a capture's line is decoded as its record is`(value: [UInt8]) throws {
-        var settings = PipelineSettings(registry: try RequestRecords.registry())
-        settings.keepsValues = true
-        let stage = DecodeStage(settings: settings)
-        var (record, line) = (Self.record, [UInt8]())
+        var record = Self.record
         record.value = value
-        CaptureCodec.encode(record, into: &line)
+        let (line, grain) = try Self.decode(record, lines: 2, and: [.record(record)]) { $0.keepsValues = true }
         #expect(Self.plain(line) != nil)
-        // The topic is taken over from the line before.
-        let lines = (1...2).map { PolledRecord.captureLine(chunk: line, range: line.indices, lineNumber: $0) }
-        let read = stage.decode((lines + [.record(record)])[...], now: nil).records
+        let read = grain.records
         #expect(
             read.count == 3 && read.allSatisfy { $0.record.value == value && $0.request?.body == read[2].request?.body }
         )
@@ -165,16 +175,11 @@ struct OrdinaryRecordTests {
 
     @Test(arguments: [1_399_999_999, 1_400_000_000, 4_000_000_000, 4_000_000_001 as Int64], [false, true])
     func `a time in seconds is a fault on every line of a capture`(time: Int64, skips: Bool) throws {
-        var settings = PipelineSettings(registry: try RequestRecords.registry())
-        settings.skipsBadLines = skips
-        let stage = DecodeStage(settings: settings)
-        var (record, line) = (Self.record, [UInt8]())
+        var record = Self.record
         record.timestamp = time
-        CaptureCodec.encode(record, into: &line)
-        let lines = (1...3).map { PolledRecord.captureLine(chunk: line, range: line.indices, lineNumber: $0) }
+        let (line, grain) = try Self.decode(record, lines: 3) { $0.skipsBadLines = skips }
         let isFault = CaptureLine.timesInSeconds.contains(time)
         #expect((Self.plain(line) == nil) == isFault)
-        let grain = stage.decode(lines[...], now: nil)
         #expect(grain.skippedLines == (isFault && skips ? 3 : 0) && grain.records.count == (isFault ? 0 : 3))
         #expect((grain.fault == nil) == (skips || !isFault))
     }
