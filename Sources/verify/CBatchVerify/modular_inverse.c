@@ -97,7 +97,7 @@ CBV_TWICE void cbv_modular_inverse(const struct cbv_modulus *modulus, const uint
     while (!is_zero(&g, size)) {
         struct cbv_transition done;
         delta = cbv_division_steps(delta, (uint64_t)f.limb[0] | (uint64_t)f.limb[1] << 62,
-                      (uint64_t)g.limb[0] | (uint64_t)g.limb[1] << 62, &done);
+                                   (uint64_t)g.limb[0] | (uint64_t)g.limb[1] << 62, &done);
         follow(&done, modulus, &d, &e);
         advance(&done, &f, &g, size);
         // Highest limbs that hold no more than a sign go into the next ones.

@@ -24,7 +24,7 @@ CBV_INLINE affine follow(const affine *a, const affine *b, element b_y, element 
 /// 0 of e are set for plus. First D + C, D - C, B + A and B - A, then their sums and differences: two points' sum and
 /// difference share an inverse.
 CBV_TWICE static void make_entries(size_t count, const affine (*base)[CBV_BASES],
-                                                    struct cbv_columns *columns) {
+                                   struct cbv_columns *columns) {
     element *value = columns->value;
     const size_t halves = CBV_HALVES * count;
     for (size_t half = 0; half < halves; half++) {
@@ -84,7 +84,7 @@ CBV_INLINE void choose_entries(const uint64_t *scalar, uint8_t (*place)[CBV_HALV
 
 /// The columns of a chunk.
 CBV_TWICE static void add_columns(size_t first, size_t chunk, const uint64_t *u2,
-                                                   struct cbv_columns *columns) {
+                                  struct cbv_columns *columns) {
     const size_t count = chunk * CBV_COLUMNS;
     for (size_t index = 0; index < chunk; index++) {
         size_t start = index * CBV_COLUMNS;

@@ -68,7 +68,7 @@ CBV_INLINE int is_scalar(const uint64_t number[4]) {
 }
 
 CBV_TWICE void cbv_p256_scalars(size_t count, const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint64_t *u1,
-                      uint64_t *u2, uint8_t *sound) {
+                                uint64_t *u2, uint8_t *sound) {
     // Each s, and the products of every second s up to there, over 2^256 at each step: two chains, so that none waits.
     uint64_t value[CBV_MOST][4], through[CBV_MOST + 2][4], inverse[2][4], number[4];
     for (int word = 0; word < 4; word++) through[0][word] = through[1][word] = order_radix[word];

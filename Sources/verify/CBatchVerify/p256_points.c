@@ -141,7 +141,7 @@ void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, stru
 }
 
 CBV_TWICE void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_affine *b, size_t count,
-                    struct cbv_affine *sum, struct cbv_inverses *inverses) {
+                              struct cbv_affine *sum, struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) {
         inverses->value[index] = cbv_element_subtract(b[index].x, a[stride * index].x);
     }
@@ -154,7 +154,7 @@ CBV_TWICE void cbv_affine_add(const struct cbv_affine *a, size_t stride, const s
 }
 
 CBV_TWICE void cbv_affine_double(const struct cbv_affine *point, size_t stride, size_t count, struct cbv_affine *doubled,
-                       struct cbv_inverses *inverses) {
+                                 struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) inverses->value[index] = twice(point[stride * index].y);
     cbv_element_invert(inverses->value, inverses->through, count);
     for (size_t index = 0; index < count; index++) {
