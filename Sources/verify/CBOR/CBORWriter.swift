@@ -27,11 +27,7 @@ package struct CBORWriter: Sendable {
         append(value)
     }
 
-    package mutating func text(_ value: String) {
-        var value = value
-        value.makeContiguousUTF8()
-        text(utf8: value.utf8.span)
-    }
+    package mutating func text(_ value: String) { text(utf8: value.utf8Span.span) }
 
     package mutating func text(utf8: [UInt8]) { text(utf8: utf8.span) }
 

@@ -17,12 +17,12 @@ struct KeyChangesTests {
             for number in 0..<count { changes.set(Self.key(number), .sample(counter: round * 10_000 + UInt32(number))) }
         }
         #expect(changes.count == count)
-        #expect(changes[Self.key(count)] == nil)
+        #expect(changes.record(Self.key(count)) == nil)
         var seen: [(KeyID, UInt32)] = []
         changes.forEach { id, record, _ in seen.append((id, record?.counter ?? 0)) }
         #expect(seen.map(\.0) == (0..<count).map(Self.key))
         #expect(seen.map(\.1) == (0..<count).map { 20_000 + UInt32($0) })
-        for number in 0..<count { #expect(changes[Self.key(number)]??.counter == 20_000 + UInt32(number)) }
+        for number in 0..<count { #expect(changes.record(Self.key(number))??.counter == 20_000 + UInt32(number)) }
     }
 
     @Test func `any number of a partition has its own place`() {

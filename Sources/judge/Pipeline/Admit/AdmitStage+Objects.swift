@@ -96,11 +96,11 @@ extension AdmitStage {
         trace.passed("assertion") { nil }
         try checkBinding(key, item, presented: nil)
         // An app may list several Apple App IDs; a key stays with the one that attested it.
-        let (bound, counters) = (key?.appleAppID ?? "", key?.counters ?? KeyCounters(highest: .max))
-        try trace.check("key's App ID", Bytes.areEqual(bound, evidence.appID.text), else: Reason.object(.appIDMismatch))
-        {
-            Comparison("App ID", evidence.appID.text, expected: "the key's own: \(bound)")
+        let isOwn = key?.names.name(appleAppID: evidence.appID.text) ?? false
+        try trace.check("key's App ID", isOwn, else: Reason.object(.appIDMismatch)) {
+            Comparison("App ID", evidence.appID.text, expected: "the key's own: \(key?.appleAppID ?? "")")
         }
+        let counters = key?.counters ?? KeyCounters(highest: .max)
         let (counter, window) = (evidence.counter, windows[item.app])
         try trace.check("counter", counters.accepts(counter, window: window), else: Reason.counterNotGreater) {
             .counter(counter, counters, window: window)
@@ -108,7 +108,7 @@ extension AdmitStage {
         try checkRisk(of: key?.risk, item)
         key?.lastRequest = item.lastRequest(times)
         key?.counters.use(counter, window: window)
-        key?.app = names[item.app]
+        key?.bind(to: names[item.app])
         if let category = evidence.validationCategory { key?.validationCategory = category }
     }
 
@@ -129,15 +129,12 @@ extension AdmitStage {
         _ item: Admission<some CheckTracer>,
         presented: Environment?
     ) throws(Reason) {
-        guard let environment = key?.environment else { throw .keyAlreadyBound }
-        let isOwn: Bool
-        if let bound = key?.app {
-            isOwn = bound == names[item.app]
-        } else {
-            isOwn = settings.registry.apps[item.app].expectations.appIDs.contains { $0.text == key?.appleAppID }
-        }
+        guard let environment = key?.environment, let stored = key?.names else { throw .keyAlreadyBound }
+        let isOwn =
+            stored.isBound(to: names[item.app])
+            ?? settings.registry.apps[item.app].expectations.appIDs.contains { $0.text == stored.appleAppID }
         try item.trace.check("key's app", isOwn, else: Reason.keyAlreadyBound) {
-            let owner = key?.app ?? "an app that lists \(key?.appleAppID ?? "none")"
+            let owner = stored.app ?? "an app that lists \(stored.appleAppID)"
             return Comparison("app of the path", names[item.app], expected: owner)
         }
         let isAccepted = accepts(environment, item.app) && presented ?? environment == environment

@@ -58,18 +58,19 @@ package struct AdmitStage: Sendable {
         verdicts.reserveCapacity(records.count)
         var state = BatchState(overlay, settings: settings, ledger: ledger)
         let times = now.map { (now: $0, mint: mintTime ?? $0) }
-        let span = records.span
-        for index in span.indices {
-            let record = span[index]
+        let (records, findings) = (records.span, findings.span)
+        for index in records.indices {
+            let record = records[index]
             work?.note(record)
             state.note(record)
             guard let observer else {
-                verdicts.append(admit(record, findings[index], times, unsigned, &state, NoTrace()))
+                let item = Admission(record, findings[index], times, unsigned: unsigned, trace: NoTrace())
+                verdicts.append(admit(item, &state))
                 continue
             }
             let then = self.state(before: record, &state)
             let (finding, trace) = (findings[index], CheckTrace(showsPassed: showsPassed))
-            let verdict = admit(record, finding, times, unsigned, &state, trace)
+            let verdict = admit(Admission(record, finding, times, unsigned: unsigned, trace: trace), &state)
             let checks = trace.checks
             observer(Observation(record: record, finding: finding, verdict: verdict, state: then, checks: checks))
             verdicts.append(verdict)
@@ -78,27 +79,11 @@ package struct AdmitStage: Sendable {
         return verdicts
     }
 
-    private func admit(
-        _ record: DecodedRecord,
-        _ finding: Finding,
-        _ times: (now: EvaluationTime, mint: EvaluationTime)?,
-        _ unsigned: SigningKey.Kinds,
-        _ state: inout BatchState,
-        _ trace: some CheckTracer
-    ) -> Verdict {
-        guard record.record.offset >= state.appliedOffset(of: record.record.partition) else {
+    private func admit(_ item: Admission<some CheckTracer>, _ state: inout BatchState) -> Verdict {
+        guard item.record.record.offset >= state.appliedOffset(of: item.partition) else {
             return Verdict(outcome: .applied)
         }
-        if let verb = record.verb {
-            let (now, mint) = times ?? (record.time, record.time)
-            let item = Admission(
-                record: record,
-                finding: finding,
-                now: now,
-                mintTime: mint,
-                unsigned: unsigned,
-                trace: trace
-            )
+        if let verb = item.record.verb {
             switch verb.content {
             case .nothing: return challenge(item, &state)
             case .debugToken: return debugToken(item, &state)
@@ -107,10 +92,10 @@ package struct AdmitStage: Sendable {
             case .receipt: return receipt(item, &state)
             }
         }
-        switch record.shape {
+        switch item.record.shape {
         case .refused(let reason, _, _, let status):
             return Verdict(outcome: reason.isDeferral ? .deferred(reason, status) : .refused(reason, status))
-        case .command(let command, _): return self.command(command, record, &state, trace)
+        case .command(let command, _): return self.command(command, item.record, &state, item.trace)
         case .deadLetter(let reason): return Verdict(outcome: .deadLetter(reason))
         case .request: preconditionFailure("a request has a verb")
         }
@@ -139,11 +124,9 @@ package struct AdmitStage: Sendable {
             }
             verdict.environment = key?.environment
             verdict.risk = risk(of: key, item)
+            key?.lastUse = state.use(on: item.partition)
             // Taken out, so that the record moves.
-            if var changed = key.take() {
-                changed.lastUse = state.use(on: item.partition)
-                state.set(changed, of: keyID, on: item.partition)
-            }
+            if let changed = key.take() { state.set(changed, of: keyID, on: item.partition) }
             return verdict
         } catch {
             verdict.environment = environment
@@ -234,6 +217,18 @@ struct Admission<Tracer: CheckTracer> {
     /// Keys that sign nothing for this batch.
     let unsigned: SigningKey.Kinds
     let trace: Tracer
+
+    /// - Parameter times: nil = the record's own.
+    init(
+        _ record: DecodedRecord,
+        _ finding: Finding,
+        _ times: (now: EvaluationTime, mint: EvaluationTime)?,
+        unsigned: SigningKey.Kinds,
+        trace: Tracer
+    ) {
+        (now, mintTime) = times ?? (record.time, record.time)
+        (self.record, self.finding, self.unsigned, self.trace) = (record, finding, unsigned, trace)
+    }
 
     var partition: Int32 { record.record.partition }
 

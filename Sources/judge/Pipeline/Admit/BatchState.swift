@@ -40,21 +40,20 @@ struct BatchState {
     /// The key's record as a request with a value of this digest needs it: see ``KeyLedger/record(_:forRequestOf:)``.
     mutating func key(_ id: KeyID, on partition: Int32, forRequestOf digest: Digest) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
-        if let changed = overlay[number, id] { return changed.flatMap { alive($0, id, on: partition) } }
-        return views.record(id, forRequestOf: digest, on: number, ledger).flatMap { alive($0, id, on: partition) }
+        let found = overlay.record(id, on: number) ?? views.record(id, forRequestOf: digest, on: number, ledger)
+        return alive(found, id, on: partition)
     }
 
     /// The key's whole record, its last request included.
     mutating func wholeKey(_ id: KeyID, on partition: Int32) -> KeyRecord? {
         let number = settings.ledgerPartition(partition)
-        if let changed = overlay[number, id] { return changed.flatMap { alive($0, id, on: partition) } }
-        return ledger(number)?.keys[id].flatMap { alive($0, id, on: partition) }
+        return alive(overlay.record(id, on: number) ?? ledger(number)?.keys[id], id, on: partition)
     }
 
     /// A key that has ended is unknown, whether it is in memory still or not, and is forgotten with the batch: no outcome
     /// depends on batches, or on how far the ledger was looked through.
-    private mutating func alive(_ record: consuming KeyRecord, _ id: KeyID, on partition: Int32) -> KeyRecord? {
-        guard settings.keys.expire else { return record }
+    private mutating func alive(_ record: consuming KeyRecord?, _ id: KeyID, on partition: Int32) -> KeyRecord? {
+        guard settings.keys.expire, let record else { return record }
         let number = settings.ledgerPartition(partition)
         let (keys, times, now) = (home(number), home(partition), streamTime(of: partition))
         var issuedAt = record.lastRequest?.issuedAt ?? 0
@@ -82,7 +81,7 @@ struct BatchState {
     /// Forgets what the ledger has of a key; with the key's own next request it is a stranger's.
     mutating func forget(_ id: KeyID, on partition: Int32) {
         let number = settings.ledgerPartition(partition)
-        let isHere = overlay[number, id] != nil || views.lookup(id, on: number, ledger) != .unknown
+        let isHere = overlay.record(id, on: number) != nil || views.lookup(id, on: number, ledger) != .unknown
         if isHere { overlay.forget(id, on: number) }
     }
 

@@ -72,7 +72,7 @@ struct StreamClock {
         let found = known.keys.ended(after: pass, records: records, least: leastEnded) { lastUse, issuedAt in
             settings.hasEnded(KeySettings.use(lastUse, issuedAt: issuedAt, usesSince: since), at: now)
         } isChanged: {
-            overlay[partition, $0] != nil
+            overlay.record($0, on: partition) != nil
         }
         overlay[partition].endedPass = found.pass
         for key in found.keys {

@@ -59,11 +59,11 @@ package struct Verdict: Sendable {
         (self.previousCounter, self.duplicate) = (previousCounter, duplicate)
     }
 
-    /// The status of the answer; nil = there is no answer.
-    package var status: Status? {
+    /// The HTTP status of the answer; nil = there is no answer. The code alone: its texts would be copied for each record.
+    package var status: Int? {
         switch outcome {
-        case .accepted: .ok
-        case .refused(_, let status), .deferred(_, let status): status
+        case .accepted: Status.ok.code
+        case .refused(_, let status), .deferred(_, let status): status.code
         case .deadLetter, .applied: nil
         }
     }

@@ -70,8 +70,8 @@ package enum CaptureCodec {
         let outputs = records.span
         var room = 0
         for index in outputs.indices where outputs[index].stream == stream {
-            // A quarter for escapes, and the frame around a record.
-            room += 5 * outputs[index].byteCount / 4 + 256
+            // A quarter for escapes, and the frame around a record. Without its headers: their count would copy it.
+            room += 5 * ((outputs[index].key?.count ?? 0) + (outputs[index].value?.count ?? 0)) / 4 + 352
         }
         guard room > 0 else { return nil }
         // The room that the last string may ask for.

@@ -19,42 +19,56 @@ package struct HeaderReading {
     package static let installationIDBytes = 256
     /// Headers may be empty, so a limit of bytes alone does not limit their number.
     package static let maxHeaders = 256
+}
 
-    /// No headers.
-    init() {}
-
+extension HeaderReading {
     /// - Returns: nil for headers over the limits, more than ``maxHeaders``, or a request id (only the last one is
     ///   looked at) that is empty, too long or no UTF-8.
     package init?(_ headers: [RecordHeader], headerBytes: Int, requestIDBytes: Int) {
         guard headers.count <= Self.maxHeaders else { return nil }
-        var found = Found()
-        let headers = headers.span
-        for index in headers.indices {
-            found.bytes += headers[index].name.count + (headers[index].value?.count ?? 0)
-            if let name = Name(headers[index].name.span) { found.note(name, headers[index].value) }
+        var (found, traces) = (Found(), [RecordHeader]())
+        let span = headers.span
+        for index in span.indices {
+            found.bytes += span[index].name.count + (span[index].value?.count ?? 0)
+            guard let name = Name(span[index].name.span) else { continue }
+            found[name] = index
+            if name == .trace { traces.append(span[index]) }
         }
-        self.init(consume found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
+        self.init(found, traces, headerBytes: headerBytes, requestIDBytes: requestIDBytes) { headers[$0].value }
     }
 
     /// The same for a capture's line, whose headers have values and are few.
     init?(_ line: PlainCaptureLine, _ chunk: Span<UInt8>, headerBytes: Int, requestIDBytes: Int) {
-        var found = Found()
+        var (found, traces) = (Found(), [RecordHeader]())
         for index in 0..<line.headerCount {
-            let (name, value) = line.header(index)
+            let (name, value) = (chunk.extracting(line.header(index).name), chunk.extracting(line.header(index).value))
             found.bytes += name.count + value.count
-            if let name = Name(chunk.extracting(name)) { found.note(name, Bytes.copy(chunk.extracting(value))) }
+            guard let known = Name(name) else { continue }
+            found[known] = index
+            if known == .trace { traces.append(RecordHeader(name: Bytes.copy(name), value: Bytes.copy(value))) }
         }
-        self.init(consume found, headerBytes: headerBytes, requestIDBytes: requestIDBytes)
+        self.init(found, traces, headerBytes: headerBytes, requestIDBytes: requestIDBytes) {
+            Bytes.copy(chunk.extracting(line.header($0).value))
+        }
     }
 
-    private init?(_ found: consuming Found, headerBytes: Int, requestIDBytes: Int) {
+    private init?(
+        _ found: Found,
+        _ traces: [RecordHeader],
+        headerBytes: Int,
+        requestIDBytes: Int,
+        value: (Int) -> [UInt8]?
+    ) {
         guard found.bytes <= headerBytes else { return nil }
-        (traceHeaders, isAttestationHandshake) = (found.traceHeaders, found.isAttestationHandshake)
-        replyTo = found.replyTo
-        installationID = Self.text(found.installation, upTo: Self.installationIDBytes)
-        guard found.hasRequestID else { return }
-        guard let text = Self.text(found.requestID, upTo: requestIDBytes) else { return nil }
-        requestID = text
+        let requestID = found[.requestID].map { Self.text(value($0), upTo: requestIDBytes) }
+        if case .some(.none) = requestID { return nil }
+        self.init(
+            requestID: requestID ?? nil,
+            installationID: found[.installationID].flatMap { Self.text(value($0), upTo: Self.installationIDBytes) },
+            isAttestationHandshake: found[.handshake].map { value($0) == Array("attestation".utf8) } ?? false,
+            traceHeaders: traces,
+            replyTo: found[.replyTo].map { Self.partition(value($0) ?? []) }
+        )
     }
 
     /// - Returns: nil unless there are 1 to `limit` bytes of UTF-8.
@@ -64,14 +78,14 @@ package struct HeaderReading {
     }
 
     /// The names that are read.
-    private enum Name {
-        case requestID, traceParent, traceState, installationID, handshake, replyTo
+    private enum Name: Int {
+        case requestID, trace, installationID, handshake, replyTo
 
         init?(_ name: Span<UInt8>) {
             switch name.count {
             case 10 where JSONCursor.holds("request-id", name): self = .requestID
-            case 11 where JSONCursor.holds("traceparent", name): self = .traceParent
-            case 10 where JSONCursor.holds("tracestate", name): self = .traceState
+            case 11 where JSONCursor.holds("traceparent", name): self = .trace
+            case 10 where JSONCursor.holds("tracestate", name): self = .trace
             case 15 where JSONCursor.holds("installation-id", name): self = .installationID
             case 9 where JSONCursor.holds("handshake", name): self = .handshake
             case 8 where JSONCursor.holds("reply-to", name): self = .replyTo
@@ -80,36 +94,25 @@ package struct HeaderReading {
         }
     }
 
-    /// The contents of the headers, before the limits are judged.
+    /// The last header of each name, by its place: the values are not touched before the limits are judged.
     private struct Found {
         var bytes = 0
-        var hasRequestID = false
-        var requestID: [UInt8]?
-        var installation: [UInt8]?
-        var isAttestationHandshake = false
-        var traceHeaders: [RecordHeader] = []
-        var replyTo: Int32?
+        private var places = InlineArray<5, Int?>(repeating: nil)
 
-        mutating func note(_ name: Name, _ value: [UInt8]?) {
-            switch name {
-            case .requestID: (hasRequestID, requestID) = (true, value)
-            case .traceParent: traceHeaders.append(RecordHeader(name: Array("traceparent".utf8), value: value))
-            case .traceState: traceHeaders.append(RecordHeader(name: Array("tracestate".utf8), value: value))
-            case .installationID: installation = value
-            case .handshake: isAttestationHandshake = value == Array("attestation".utf8)
-            case .replyTo: replyTo = Self.partition(value ?? [])
-            }
+        subscript(name: Name) -> Int? {
+            get { places[name.rawValue] }
+            set { places[name.rawValue] = newValue }
         }
+    }
 
-        /// A number as it is printed: digits alone, no zeros before it. −1 for any other text.
-        private static func partition(_ text: [UInt8]) -> Int32 {
-            guard (1...10).contains(text.count), text.count == 1 || text[0] != 0x30 else { return -1 }
-            var number: Int64 = 0
-            for digit in text {
-                guard (0x30...0x39).contains(digit) else { return -1 }
-                number = 10 * number + Int64(digit - 0x30)
-            }
-            return Int32(exactly: number) ?? -1
+    /// A number as it is printed: digits alone, no zeros before it. −1 for any other text.
+    private static func partition(_ text: [UInt8]) -> Int32 {
+        guard (1...10).contains(text.count), text.count == 1 || text[0] != 0x30 else { return -1 }
+        var number: Int64 = 0
+        for digit in text {
+            guard (0x30...0x39).contains(digit) else { return -1 }
+            number = 10 * number + Int64(digit - 0x30)
         }
+        return Int32(exactly: number) ?? -1
     }
 }

@@ -105,7 +105,7 @@ package struct EncodeStage: Sendable {
         _ stream: OutputTopic,
         of decoded: DecodedRecord,
         _ value: [UInt8],
-        status: Status?,
+        status: Int?,
         to outputs: inout [OutboundRecord]
     ) {
         outputs.append(
@@ -118,12 +118,10 @@ package struct EncodeStage: Sendable {
                 value: value,
                 otherHeaders: decoded.traceHeaders,
                 requestID: decoded.requestID.utf8,
-                status: status?.code
+                status: status
             )
         )
-        let last = outputs.count - 1
-        // A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one.
-        if !fits(outputs[last].byteCount) { outputs[last].key = nil }
+        fit(&outputs[outputs.count - 1])
     }
 
     private func appendResult(
@@ -157,9 +155,13 @@ package struct EncodeStage: Sendable {
         if case .refused(let reason, let status) = verdict.outcome, status.code == 403 {
             reply.otherHeaders.append(RecordHeader("reason", reason.code))
         }
-        if !fits(reply.byteCount) { reply.key = nil }
+        fit(&reply)
         outputs.append(reply)
     }
+
+    /// A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one. In place: reading
+    /// an element of an array copies it.
+    private func fit(_ output: inout OutboundRecord) { if !fits(output.byteCount) { output.key = nil } }
 
     private func fits(_ byteCount: Int) -> Bool { maxRecordBytes.map { byteCount <= $0 } ?? true }
 

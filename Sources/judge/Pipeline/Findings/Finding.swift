@@ -64,32 +64,34 @@ package final class Seals: Sendable {
     }
 }
 
-/// A verification whose signature is open, and where its record stands in the grain.
-struct UnfinishedVerification {
-    enum Object {
-        case attestation(Prepared<AttestationEvidence>)
-        case assertion(Prepared<AssertionEvidence>)
-        case receipt(Prepared<ReceiptEvidence>)
-    }
+/// A verification whose signature is open, and where its record stands in the grain. One enum, so that it moves through a
+/// round: a member that is taken out of a struct is copied.
+enum UnfinishedVerification {
+    case attestation(Prepared<AttestationEvidence>, place: Int, Seals?)
+    case assertion(Prepared<AssertionEvidence>, place: Int, Seals?)
+    case receipt(Prepared<ReceiptEvidence>, place: Int)
 
-    let place: Int
-    let open: Object
-    let seals: Seals?
-
-    /// Whether the next step needs a signature's answer.
-    var hasCheck: Bool {
-        switch open {
-        case .attestation(let prepared): prepared.check != nil
-        case .assertion(let prepared): prepared.check != nil
-        case .receipt(let prepared): prepared.check != nil
+    var place: Int {
+        switch self {
+        case .attestation(_, let place, _), .assertion(_, let place, _), .receipt(_, let place): place
         }
     }
 
+    /// nil = the next step needs no signature's answer.
     var check: SignatureCheck? {
-        switch open {
-        case .attestation(let prepared): prepared.check
-        case .assertion(let prepared): prepared.check
-        case .receipt(let prepared): prepared.check
+        switch self {
+        case .attestation(let prepared, _, _): prepared.check
+        case .assertion(let prepared, _, _): prepared.check
+        case .receipt(let prepared, _): prepared.check
+        }
+    }
+
+    /// Whether there is a check, without a copy of it.
+    var hasCheck: Bool {
+        switch self {
+        case .attestation(let prepared, _, _): prepared.check != nil
+        case .assertion(let prepared, _, _): prepared.check != nil
+        case .receipt(let prepared, _): prepared.check != nil
         }
     }
 }

@@ -19,18 +19,15 @@ package struct KeyChanges: Sendable {
     private var places: [UInt32] = []
     package private(set) var count = 0
 
-    /// nil = unchanged; nil in it = forgotten.
-    package subscript(key: KeyID) -> KeyRecord?? {
+    /// nil = unchanged; nil in it = forgotten. Mutating like ``KeyLedger/lookup(_:)``.
+    package mutating func record(_ key: KeyID) -> KeyRecord?? {
         guard let number = number(of: key) else { return nil }
         return .some(chunks[number / Self.chunkCount][number % Self.chunkCount].record)
     }
 
     package mutating func set(_ key: KeyID, _ record: consuming KeyRecord) {
-        if let number = number(of: key) {
-            chunks[number / Self.chunkCount][number % Self.chunkCount].record = record
-            return
-        }
-        add(Entry(key: key, record: record))
+        guard let number = number(of: key) else { return add(Entry(key: key, record: consume record)) }
+        chunks[number / Self.chunkCount][number % Self.chunkCount].record = consume record
     }
 
     package mutating func forget(_ key: KeyID) {
@@ -55,6 +52,18 @@ package struct KeyChanges: Sendable {
             let entries = chunk.span
             for index in entries.indices {
                 body(entries[index].key, entries[index].record, entries[index].isForgottenFirst)
+            }
+        }
+    }
+
+    /// The records for the ledger topic.
+    func eachChange(_ body: (consuming LedgerChange) -> Void) {
+        for chunk in chunks {
+            let entries = chunk.span
+            for index in entries.indices {
+                // Also before a new record: a restore never lowers a counter but by way of a tombstone.
+                if entries[index].isForgottenFirst { body(.keyForgotten(entries[index].key)) }
+                if let record = entries[index].record { body(.key(entries[index].key, record)) }
             }
         }
     }

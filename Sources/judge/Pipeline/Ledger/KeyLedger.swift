@@ -168,25 +168,27 @@ extension KeyLedger {
             odd.skipped = skipped[slot] ?? 0
             return odd
         }
-        var record = table.with(slot) { entry in
+        let skipped = skipped.isEmpty ? 0 : skipped[slot] ?? 0
+        return table.with(slot) { entry in
             let profile = profiles[entry.profile]
             let isAsked = digest.map { entry.valueDigest == $0 } ?? true
-            var record = KeyRecord(
+            return KeyRecord(
                 publicKey: entry.publicKey,
-                counter: entry.counter,
-                names: profiles.names(entry.profile),
                 environment: profile.environment,
+                riskValue: entry.risk?.value ?? 0,
+                riskCreatedAt: entry.risk?.createdAt ?? 0,
+                names: profiles.names(entry.profile),
+                skipped: skipped,
+                counter: entry.counter,
+                lastUse: entry.lastUse,
                 validationCategory: profile.category,
-                registeredAt: EvaluationTime(milliseconds: entry.registeredAt)
+                unseen: entry.unseen,
+                registeredAt: EvaluationTime(milliseconds: entry.registeredAt),
+                nonce: entry.flags.contains(.nonce) ? entry.nonce : nil,
+                issued: entry.issued,
+                lastRequest: isAsked ? entry.last.map { lastRequest($0, at: slot) } : nil
             )
-            if entry.flags.contains(.nonce) { record.nonce = entry.nonce }
-            (record.issued, record.risk) = (entry.issued, entry.risk)
-            if isAsked { record.lastRequest = entry.last.map { lastRequest($0, at: slot) } }
-            return record
         }
-        (record.unseen, record.lastUse) = table.with(slot) { ($0.unseen, $0.lastUse) }
-        if !skipped.isEmpty { record.skipped = skipped[slot] ?? 0 }
-        return record
     }
 
     private func lastRequest(_ last: LedgerEntry.Last, at slot: UInt32) -> LastRequest {
@@ -213,10 +215,11 @@ extension KeyLedger {
                 expiresAt: request.expiresAt
             )
         }
-        // The point of a slot that is not odd is the key's own: it is not hashed once more.
-        let known = slot.flatMap { table.oddRecord($0) == nil ? table.publicKey($0) : nil }
-        guard let point = record.publicKey, point == known || KeyID(of: point) == key,
-            let profile = profile(of: record),
+        // The point of a slot that is not odd is the key's own: it is not hashed once more. Nor are its texts.
+        let known = slot.flatMap { table.oddRecord($0) == nil ? $0 : nil }
+        guard let point = record.publicKey, point == known.flatMap(table.publicKey) || KeyID(of: point) == key,
+            let profile = known.flatMap({ profiles.number(of: record, like: table.with($0) { $0.profile }) })
+                ?? profile(of: record),
             let entry = LedgerEntry(
                 fingerprint,
                 point,

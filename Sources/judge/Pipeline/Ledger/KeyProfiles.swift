@@ -61,6 +61,13 @@ struct KeyProfiles {
         return number
     }
 
+    /// The number, if the record still has that profile, with the texts that it was read with.
+    func number(of record: borrowing KeyRecord, like number: UInt16) -> UInt16? {
+        let profile = self[number]
+        let isSame = record.names === names(number) && record.environment == profile.environment
+        return isSame && record.validationCategory == profile.category ? number : nil
+    }
+
     subscript(number: UInt16) -> Profile { profiles[Int(number)] }
 
     func names(_ number: UInt16) -> KeyNames { names[Int(number)] }

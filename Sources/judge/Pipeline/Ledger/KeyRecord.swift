@@ -1,5 +1,6 @@
 package import AppAttest
 package import Crypto
+internal import JSON
 
 /// The ledger's record of one attested key.
 package struct KeyRecord: Hashable, Sendable {
@@ -7,10 +8,10 @@ package struct KeyRecord: Hashable, Sendable {
     package var publicKey: P256PublicKey?
     // The order of members leaves no room unused: a batch keeps several copies of a record.
     package var environment: Environment
-    private var riskValue: UInt16 = 0
+    private(set) var riskValue: UInt16 = 0
     /// 0 = there is no metric.
-    private var riskCreatedAt: UInt32 = 0
-    private var names: KeyNames
+    private(set) var riskCreatedAt: UInt32 = 0
+    private(set) var names: KeyNames
     /// The bits of ``KeyCounters/skipped``.
     package var skipped: UInt64 = 0
     package var counter: UInt32
@@ -30,6 +31,28 @@ package struct KeyRecord: Hashable, Sendable {
         set { (riskCreatedAt, riskValue) = (newValue?.createdAt ?? 0, newValue?.value ?? 0) }
     }
 
+    /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
+    package var app: String? {
+        get { names.app }
+        set { names = KeyNames(app: newValue, appleAppID: appleAppID, unusableKey: unusableKey) }
+    }
+
+    /// Sets the app; a key that is bound to it already keeps its ``KeyNames``.
+    mutating func bind(to app: String) { if names.isBound(to: app) != true { self.app = app } }
+
+    package var appleAppID: String {
+        get { names.appleAppID }
+        set { names = KeyNames(app: app, appleAppID: newValue, unusableKey: unusableKey) }
+    }
+
+    /// The bytes imported in place of an unusable point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
+    package var unusableKey: [UInt8] {
+        get { names.unusableKey }
+        set { names = KeyNames(app: app, appleAppID: appleAppID, unusableKey: newValue) }
+    }
+}
+
+extension KeyRecord {
     package init(
         publicKey: P256PublicKey?,
         counter: UInt32,
@@ -45,42 +68,17 @@ package struct KeyRecord: Hashable, Sendable {
     ) {
         self.init(
             publicKey: publicKey,
-            counter: counter,
-            names: KeyNames(app: app, appleAppID: appleAppID),
             environment: environment,
+            riskValue: risk?.value ?? 0,
+            riskCreatedAt: risk?.createdAt ?? 0,
+            names: KeyNames(app: app, appleAppID: appleAppID),
+            counter: counter,
             validationCategory: validationCategory,
-            registeredAt: registeredAt
+            registeredAt: registeredAt,
+            nonce: nonce,
+            issued: issued,
+            lastRequest: lastRequest
         )
-        (self.nonce, self.issued, self.lastRequest, self.risk) = (nonce, issued, lastRequest, risk)
-    }
-
-    init(
-        publicKey: P256PublicKey?,
-        counter: UInt32,
-        names: KeyNames,
-        environment: Environment,
-        validationCategory: UInt32?,
-        registeredAt: EvaluationTime
-    ) {
-        (self.publicKey, self.counter, self.names, self.environment) = (publicKey, counter, names, environment)
-        (self.validationCategory, self.registeredAt) = (validationCategory, registeredAt)
-    }
-
-    /// ``AppCheck/RegisteredApp/name``; nil = imported without one, the first accepted request binds it.
-    package var app: String? {
-        get { names.app }
-        set { names = names.with(app: newValue) }
-    }
-
-    package var appleAppID: String {
-        get { names.appleAppID }
-        set { names = KeyNames(app: app, appleAppID: newValue, unusableKey: unusableKey) }
-    }
-
-    /// The bytes imported in place of an unusable point. Only the ledger topic keeps them, a ``KeyLedger`` does not.
-    package var unusableKey: [UInt8] {
-        get { names.unusableKey }
-        set { names = KeyNames(app: app, appleAppID: appleAppID, unusableKey: newValue) }
     }
 }
 
@@ -94,9 +92,10 @@ final class KeyNames: Hashable, Sendable {
         (self.app, self.appleAppID, self.unusableKey) = (app, appleAppID, unusableKey)
     }
 
-    func with(app: String?) -> KeyNames {
-        self.app == app ? self : KeyNames(app: app, appleAppID: appleAppID, unusableKey: unusableKey)
-    }
+    /// - Returns: nil = the key is bound to no app.
+    func isBound(to app: String) -> Bool? { self.app.map { $0 == app } }
+
+    func name(appleAppID text: String) -> Bool { Bytes.areEqual(appleAppID, text) }
 
     static func == (left: KeyNames, right: KeyNames) -> Bool {
         left === right

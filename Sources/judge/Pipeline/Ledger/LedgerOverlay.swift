@@ -46,10 +46,10 @@ package struct LedgerOverlay: Sendable {
         places[partition].map { parts[$0].sealingKeys[id] != nil } ?? false
     }
 
-    /// The key's record, if this batch has changed it; nil in it = forgotten.
-    package subscript(partition: Int32, key: KeyID) -> KeyRecord?? {
+    /// The key's record, if this batch has changed it; nil in it = forgotten. Mutating like ``KeyLedger/lookup(_:)``.
+    package mutating func record(_ key: KeyID, on partition: Int32) -> KeyRecord?? {
         guard let place = places[partition] else { return nil }
-        return parts[place].keys[key]
+        return parts[place].keys.record(key)
     }
 
     package mutating func set(_ key: KeyID, _ record: consuming KeyRecord, on partition: Int32) {
@@ -109,13 +109,9 @@ package struct PartitionOverlay: Sendable {
     package init() {}
 
     /// Each change once, and no copy of a record but the one that its change has.
-    fileprivate func eachChange(_ body: (LedgerChange) -> Void) {
+    fileprivate func eachChange(_ body: (consuming LedgerChange) -> Void) {
         if let firstMark { body(.mark(firstMark)) }
-        keys.forEach { id, record, isForgottenFirst in
-            // Also before a new record: a restore never lowers a counter but by way of a tombstone.
-            if isForgottenFirst { body(.keyForgotten(id)) }
-            if let record { body(.key(id, record)) }
-        }
+        keys.eachChange(body)
         for (id, ban) in bans { body(ban.map { .ban(id, $0) } ?? .banLifted(id)) }
         for (id, consumed) in challenges { body(.challenge(id, consumed)) }
         for (id, consumed) in tokens { body(.token(id, consumed)) }

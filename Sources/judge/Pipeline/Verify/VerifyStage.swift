@@ -64,32 +64,23 @@ package struct VerifyStage: Sendable {
                 precondition(lane.places[answered] == last.place, "an answer belongs to its own signature")
                 isValid = lane.answers.isValid[answered]
             }
-            let (place, seals) = (last.place, last.seals)
-            let next: UnfinishedVerification.Object
-            switch (consume last).open {
-            case .attestation(let prepared):
-                switch prepared.advance(isValid: isValid) {
-                case .concluded(let result):
-                    findings[place] = Finding(.attestation(result), seals)
-                    continue
-                case .open(let more): next = .attestation(more)
+            switch consume last {
+            case .attestation(let prepared, let place, let seals):
+                switch (consume prepared).advance(isValid: isValid) {
+                case .concluded(let result): findings[place] = Finding(.attestation(result), seals)
+                case .open(let more): rest.append(.attestation(more, place: place, seals))
                 }
-            case .assertion(let prepared):
-                switch prepared.advance(isValid: isValid) {
-                case .concluded(let result):
-                    findings[place] = Finding(.assertion(result), seals)
-                    continue
-                case .open(let more): next = .assertion(more)
+            case .assertion(let prepared, let place, let seals):
+                switch (consume prepared).advance(isValid: isValid) {
+                case .concluded(let result): findings[place] = Finding(.assertion(result), seals)
+                case .open(let more): rest.append(.assertion(more, place: place, seals))
                 }
-            case .receipt(let prepared):
-                switch prepared.advance(isValid: isValid) {
-                case .concluded(let result):
-                    findings[place] = .receipt(result)
-                    continue
-                case .open(let more): next = .receipt(more)
+            case .receipt(let prepared, let place):
+                switch (consume prepared).advance(isValid: isValid) {
+                case .concluded(let result): findings[place] = .receipt(result)
+                case .open(let more): rest.append(.receipt(more, place: place))
                 }
             }
-            rest.append(UnfinishedVerification(place: place, open: next, seals: seals))
         }
         if !rest.isEmpty { unfinished = rest.reversed() }
     }
@@ -109,11 +100,10 @@ package struct VerifyStage: Sendable {
         _ own: borrowing Preparation,
         _ unfinished: inout [UnfinishedVerification]
     ) -> Finding {
-        // The request's members are read one by one: unwrapping a request copies all of it.
-        guard let body = record.request?.body else { return .shapeOnly }
+        guard let request = record.request else { return .shapeOnly }
         if let reason = record.clockReason { return .outOfTime(reason) }
         let time = EvaluationTime(milliseconds: record.record.timestamp)
-        switch body {
+        switch request.body {
         case .object(let object, let binding):
             let (hash, seals) = bound(binding, record.appIndex)
             if let seals, seals.refuse { return Finding(.shapeOnly, seals) }
@@ -127,7 +117,7 @@ package struct VerifyStage: Sendable {
                     expectations: own.expectations,
                     at: time
                 )
-                unfinished.append(UnfinishedVerification(place: own.place, open: .attestation(prepared), seals: seals))
+                unfinished.append(.attestation(prepared, place: own.place, seals))
                 return .shapeOnly
             case .assertion(let object):
                 guard case .key(let key) = Self.known(key, seals) else {
@@ -139,7 +129,7 @@ package struct VerifyStage: Sendable {
                     key: key,
                     expectations: own.expectations
                 )
-                unfinished.append(UnfinishedVerification(place: own.place, open: .assertion(prepared), seals: seals))
+                unfinished.append(.assertion(prepared, place: own.place, seals))
                 return .shapeOnly
             }
         case .receipt(let receipt, _):
@@ -151,9 +141,9 @@ package struct VerifyStage: Sendable {
                 expectations: own.expectations,
                 at: time
             )
-            unfinished.append(UnfinishedVerification(place: own.place, open: .receipt(prepared), seals: nil))
+            unfinished.append(.receipt(prepared, place: own.place))
             return .shapeOnly
-        case .verifyToken(let token): return .token(verify(token, record.request?.resource, at: time))
+        case .verifyToken(let token): return .token(verify(token, request.resource, at: time))
         case .generateChallenge, .debugToken: return .shapeOnly
         }
     }

@@ -14,7 +14,10 @@ package struct InboundRecord: Sendable, Equatable {
 
     /// The timestamps that RFC 3339 can express.
     package static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
+}
 
+extension InboundRecord {
+    /// Makes the value in one piece: see ``OutboundRecord``.
     package init(
         topic: String,
         partition: Int32,
@@ -24,8 +27,17 @@ package struct InboundRecord: Sendable, Equatable {
         value: [UInt8]?,
         headers: [RecordHeader] = []
     ) {
-        (self.topic, self.partition, self.offset, self.timestamp) = (topic, partition, offset, timestamp)
-        (self.key, self.value, self.headers) = (key, value, headers)
+        self.init(
+            topic: topic,
+            partition: partition,
+            offset: offset,
+            timestamp: timestamp,
+            key: key,
+            value: value,
+            headers: headers,
+            hasReadableHeaders: true,
+            hasLogAppendTime: false
+        )
     }
 }
 

@@ -6,6 +6,8 @@ package struct OutboundRecord: Sendable, Equatable {
     /// The request's offset and timestamp: capture files carry them, Kafka does not.
     package var sourceOffset: Int64
     package var sourceTimestamp: Int64
+    /// The HTTP status of the outcome; nil where the output has none: events, dead letters, the ledger.
+    package var status: Int?
     package var key: [UInt8]?
     package var value: [UInt8]?
     /// The headers in addition to `request-id` and `status`: see ``headers``.
@@ -13,9 +15,11 @@ package struct OutboundRecord: Sendable, Equatable {
     /// The id of the answered request, as results name it; nil = a record of the ledger. A transaction that answers
     /// callers reads it here instead of parsing JSON.
     package var requestID: [UInt8]?
-    /// The HTTP status of the outcome; nil where the output has none: events, dead letters, the ledger.
-    package var status: Int?
+}
 
+extension OutboundRecord {
+    /// Calls the memberwise initializer, whose order differs: that makes the value in one piece, where an initializer that sets
+    /// member after member ends with a copy of all, which counts eight references.
     package init(
         stream: OutputTopic,
         partition: Int32,
@@ -27,15 +31,17 @@ package struct OutboundRecord: Sendable, Equatable {
         requestID: [UInt8]? = nil,
         status: Int? = nil
     ) {
-        self.stream = stream
-        self.partition = partition
-        self.sourceOffset = sourceOffset
-        self.sourceTimestamp = sourceTimestamp
-        self.key = key
-        self.value = value
-        self.otherHeaders = otherHeaders
-        self.requestID = requestID
-        self.status = status
+        self.init(
+            stream: stream,
+            partition: partition,
+            sourceOffset: sourceOffset,
+            sourceTimestamp: sourceTimestamp,
+            status: status,
+            key: key,
+            value: value,
+            otherHeaders: otherHeaders,
+            requestID: requestID
+        )
     }
 }
 

@@ -54,11 +54,13 @@ package struct Prepared<Evidence: Sendable> {
     /// The next step, given whether the signature is valid.
     @inline(__always)
     fileprivate consuming func next(isValid: Bool) -> Step {
-        switch sequel {
-        case .result(let result): .concluded(result)
-        case .signed(let content, let otherwise):
-            .concluded(isValid ? content : check.map { .failure(otherwise($0)) } ?? content)
-        case .next(let next): next(isValid)
+        // A refusal alone reads the check, so that an acceptance moves what it brings.
+        if !isValid, case .signed(_, let otherwise) = sequel, let check {
+            return .concluded(.failure(otherwise(check)))
+        }
+        switch (consume self).sequel {
+        case .result(let result), .signed(let result, _): return .concluded(result)
+        case .next(let next): return next(isValid)
         }
     }
 
