@@ -55,6 +55,22 @@ struct KeyLedgerTests {
         #expect(ledger.found(Self.key(7)) == .unusable)
     }
 
+    @Test(arguments: [nil, 4, 5] as [UInt32?], Environment.allCases)
+    func `a record that is read, changed and stored again keeps each change`(
+        category: UInt32?,
+        environment: Environment
+    ) throws {
+        var ledger = KeyLedger()
+        ledger.set(Self.key(1), Self.record(1))
+        for app in ["projects/1/apps/1:2:ios:3", "projects/1/apps/1:2:ios:4"] {
+            var record = try #require(ledger[Self.key(1)])
+            (record.validationCategory, record.environment) = (category, environment)
+            record.bind(to: app)
+            ledger.set(Self.key(1), record)
+            #expect(ledger[Self.key(1)] == record && record.app == app)
+        }
+    }
+
     @Test func `of two records of a key that are read, what either has used stays used, and the higher counter stays`()
     {
         func record(_ highest: UInt32, _ skipped: [UInt32]) -> KeyRecord {

@@ -1,6 +1,5 @@
 internal import AppAttest
 internal import AppCheck
-internal import JSON
 
 /// How an attestation or an assertion changes a key's record, whichever verb brought it.
 extension AdmitStage {
@@ -96,7 +95,7 @@ extension AdmitStage {
         trace.passed("assertion") { nil }
         try checkBinding(key, item, presented: nil)
         // An app may list several Apple App IDs; a key stays with the one that attested it.
-        let isOwn = key?.names.name(appleAppID: evidence.appID.text) ?? false
+        let isOwn = key?.names.has(appleAppID: evidence.appID.text) ?? false
         try trace.check("key's App ID", isOwn, else: Reason.object(.appIDMismatch)) {
             Comparison("App ID", evidence.appID.text, expected: "the key's own: \(key?.appleAppID ?? "")")
         }

@@ -1,6 +1,5 @@
 internal import AppAttest
 internal import AppCheck
-internal import JSON
 
 /// verifyReceipt: what Apple answered to the exchange of a key's receipt. It moves the key's risk metric, and nothing else.
 extension AdmitStage {
@@ -45,10 +44,9 @@ extension AdmitStage {
         let evidence: ReceiptEvidence
         do { evidence = try found.get() } catch { throw trace.failed("receipt", .object(error)) { nil } }
         trace.passed("receipt") { nil }
-        let appID = key?.appleAppID ?? ""
-        let isSameApp = Bytes.areEqual(appID, evidence.appID.text)
+        let isSameApp = key?.names.has(appleAppID: evidence.appID.text) ?? false
         try trace.check("receipt's App ID", isSameApp, else: Reason.object(.receipt(.appID))) {
-            Comparison("App ID", evidence.appID.text, expected: "the key's own: \(appID)")
+            Comparison("App ID", evidence.appID.text, expected: "the key's own: \(key?.appleAppID ?? "")")
         }
         let environment = key?.environment ?? .production
         let isSame = environment == evidence.environment

@@ -59,7 +59,7 @@ package struct Verdict: Sendable {
         (self.previousCounter, self.duplicate) = (previousCounter, duplicate)
     }
 
-    /// The HTTP status of the answer; nil = there is no answer. The code alone: its texts would be copied for each record.
+    /// The HTTP status of the answer; nil = there is no answer. The code alone: its texts would be copied.
     package var status: Int? {
         switch outcome {
         case .accepted: Status.ok.code

@@ -70,7 +70,7 @@ package enum CaptureCodec {
         let outputs = records.span
         var room = 0
         for index in outputs.indices where outputs[index].stream == stream {
-            // A quarter for escapes, and the frame around a record. Without its headers: their count would copy it.
+            // A quarter for escapes, and the frame of a record with the usual headers; asking for their length copies it.
             room += 5 * ((outputs[index].key?.count ?? 0) + (outputs[index].value?.count ?? 0)) / 4 + 352
         }
         guard room > 0 else { return nil }

@@ -31,8 +31,7 @@ extension HeaderReading {
         for index in span.indices {
             found.bytes += span[index].name.count + (span[index].value?.count ?? 0)
             guard let name = Name(span[index].name.span) else { continue }
-            found[name] = index
-            if name == .trace { traces.append(span[index]) }
+            if name == .trace { traces.append(span[index]) } else { found[name] = index }
         }
         self.init(found, traces, headerBytes: headerBytes, requestIDBytes: requestIDBytes) { headers[$0].value }
     }
@@ -44,8 +43,11 @@ extension HeaderReading {
             let (name, value) = (chunk.extracting(line.header(index).name), chunk.extracting(line.header(index).value))
             found.bytes += name.count + value.count
             guard let known = Name(name) else { continue }
-            found[known] = index
-            if known == .trace { traces.append(RecordHeader(name: Bytes.copy(name), value: Bytes.copy(value))) }
+            if known == .trace {
+                traces.append(RecordHeader(name: Bytes.copy(name), value: Bytes.copy(value)))
+            } else {
+                found[known] = index
+            }
         }
         self.init(found, traces, headerBytes: headerBytes, requestIDBytes: requestIDBytes) {
             Bytes.copy(chunk.extracting(line.header($0).value))
@@ -60,10 +62,13 @@ extension HeaderReading {
         value: (Int) -> [UInt8]?
     ) {
         guard found.bytes <= headerBytes else { return nil }
-        let requestID = found[.requestID].map { Self.text(value($0), upTo: requestIDBytes) }
-        if case .some(.none) = requestID { return nil }
+        var requestID: ExactText?
+        if let place = found[.requestID] {
+            guard let text = Self.text(value(place), upTo: requestIDBytes) else { return nil }
+            requestID = text
+        }
         self.init(
-            requestID: requestID ?? nil,
+            requestID: requestID,
             installationID: found[.installationID].flatMap { Self.text(value($0), upTo: Self.installationIDBytes) },
             isAttestationHandshake: found[.handshake].map { value($0) == Array("attestation".utf8) } ?? false,
             traceHeaders: traces,
@@ -79,7 +84,7 @@ extension HeaderReading {
 
     /// The names that are read.
     private enum Name: Int {
-        case requestID, trace, installationID, handshake, replyTo
+        case requestID, installationID, handshake, replyTo, trace
 
         init?(_ name: Span<UInt8>) {
             switch name.count {
@@ -94,10 +99,10 @@ extension HeaderReading {
         }
     }
 
-    /// The last header of each name, by its place: the values are not touched before the limits are judged.
+    /// The last header of each name but the traces, by its place: their values are not touched before the limits are judged.
     private struct Found {
         var bytes = 0
-        private var places = InlineArray<5, Int?>(repeating: nil)
+        private var places = InlineArray<4, Int?>(repeating: nil)
 
         subscript(name: Name) -> Int? {
             get { places[name.rawValue] }

@@ -121,7 +121,7 @@ package struct EncodeStage: Sendable {
                 status: status
             )
         )
-        fit(&outputs[outputs.count - 1])
+        dropLongKey(&outputs[outputs.count - 1])
     }
 
     private func appendResult(
@@ -155,13 +155,13 @@ package struct EncodeStage: Sendable {
         if case .refused(let reason, let status) = verdict.outcome, status.code == 403 {
             reply.otherHeaders.append(RecordHeader("reason", reason.code))
         }
-        fit(&reply)
+        dropLongKey(&reply)
         outputs.append(reply)
     }
 
-    /// A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one. In place: reading
-    /// an element of an array copies it.
-    private func fit(_ output: inout OutboundRecord) { if !fits(output.byteCount) { output.key = nil } }
+    /// A key ID's text has 44 bytes: if a record is too long because of its key, that key is another one. In place: to
+    /// read an element of an array copies it.
+    private func dropLongKey(_ output: inout OutboundRecord) { if !fits(output.byteCount) { output.key = nil } }
 
     private func fits(_ byteCount: Int) -> Bool { maxRecordBytes.map { byteCount <= $0 } ?? true }
 

@@ -64,7 +64,7 @@ package final class Seals: Sendable {
     }
 }
 
-/// A verification whose signature is open, and where its record stands in the grain. One enum, so that it moves through a
+/// A verification whose signature is open, and where its record stands in the grain. An enum, so that it moves through a
 /// round: a member that is taken out of a struct is copied.
 enum UnfinishedVerification {
     case attestation(Prepared<AttestationEvidence>, place: Int, Seals?)

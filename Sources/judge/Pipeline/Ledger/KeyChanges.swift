@@ -20,7 +20,7 @@ package struct KeyChanges: Sendable {
     package private(set) var count = 0
 
     /// nil = unchanged; nil in it = forgotten. Mutating like ``KeyLedger/lookup(_:)``.
-    package mutating func record(_ key: KeyID) -> KeyRecord?? {
+    mutating func record(_ key: KeyID) -> KeyRecord?? {
         guard let number = number(of: key) else { return nil }
         return .some(chunks[number / Self.chunkCount][number % Self.chunkCount].record)
     }

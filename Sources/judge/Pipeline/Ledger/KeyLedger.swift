@@ -168,7 +168,7 @@ extension KeyLedger {
             odd.skipped = skipped[slot] ?? 0
             return odd
         }
-        let skipped = skipped.isEmpty ? 0 : skipped[slot] ?? 0
+        let bits = skipped.isEmpty ? 0 : skipped[slot] ?? 0
         return table.with(slot) { entry in
             let profile = profiles[entry.profile]
             let isAsked = digest.map { entry.valueDigest == $0 } ?? true
@@ -178,7 +178,7 @@ extension KeyLedger {
                 riskValue: entry.risk?.value ?? 0,
                 riskCreatedAt: entry.risk?.createdAt ?? 0,
                 names: profiles.names(entry.profile),
-                skipped: skipped,
+                skipped: bits,
                 counter: entry.counter,
                 lastUse: entry.lastUse,
                 validationCategory: profile.category,
@@ -215,11 +215,12 @@ extension KeyLedger {
                 expiresAt: request.expiresAt
             )
         }
-        // The point of a slot that is not odd is the key's own: it is not hashed once more. Nor are its texts.
+        // The point of a slot that is not odd is the key's own: it is not hashed once more, nor are its texts looked up.
         let known = slot.flatMap { table.oddRecord($0) == nil ? $0 : nil }
-        guard let point = record.publicKey, point == known.flatMap(table.publicKey) || KeyID(of: point) == key,
-            let profile = known.flatMap({ profiles.number(of: record, like: table.with($0) { $0.profile }) })
-                ?? profile(of: record),
+        let knownProfile = known.flatMap { profiles.number(of: record, like: table.with($0) { $0.profile }) }
+        guard let point = record.publicKey,
+            point == known.flatMap({ table.publicKey($0) }) || KeyID(of: point) == key,
+            let profile = knownProfile ?? profile(of: record),
             let entry = LedgerEntry(
                 fingerprint,
                 point,

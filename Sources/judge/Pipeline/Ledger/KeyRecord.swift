@@ -95,7 +95,7 @@ final class KeyNames: Hashable, Sendable {
     /// - Returns: nil = the key is bound to no app.
     func isBound(to app: String) -> Bool? { self.app.map { $0 == app } }
 
-    func name(appleAppID text: String) -> Bool { Bytes.areEqual(appleAppID, text) }
+    func has(appleAppID text: String) -> Bool { Bytes.areEqual(appleAppID, text) }
 
     static func == (left: KeyNames, right: KeyNames) -> Bool {
         left === right

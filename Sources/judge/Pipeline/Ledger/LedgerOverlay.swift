@@ -47,7 +47,7 @@ package struct LedgerOverlay: Sendable {
     }
 
     /// The key's record, if this batch has changed it; nil in it = forgotten. Mutating like ``KeyLedger/lookup(_:)``.
-    package mutating func record(_ key: KeyID, on partition: Int32) -> KeyRecord?? {
+    mutating func record(_ key: KeyID, on partition: Int32) -> KeyRecord?? {
         guard let place = places[partition] else { return nil }
         return parts[place].keys.record(key)
     }

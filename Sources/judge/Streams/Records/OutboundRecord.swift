@@ -18,8 +18,8 @@ package struct OutboundRecord: Sendable, Equatable {
 }
 
 extension OutboundRecord {
-    /// Calls the memberwise initializer, whose order differs: that makes the value in one piece, where an initializer that sets
-    /// member after member ends with a copy of all, which counts eight references.
+    /// Calls the memberwise initializer, which has ``status`` at another place: that makes the value in one piece. An
+    /// initializer that sets member after member ends with a copy, four retains and four releases.
     package init(
         stream: OutputTopic,
         partition: Int32,
