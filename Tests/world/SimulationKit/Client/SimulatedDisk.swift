@@ -87,7 +87,7 @@ package final class SimulatedDisk: LedgerSnapshots, LedgerFiles, @unchecked Send
         guard isRough, let partition = files.keys.sorted().randomElement(using: &random) else { return }
         guard let bytes = files[partition] else { return }
         switch random.below(10) {
-        case 0:
+        case 0 where !bytes.isEmpty:
             files[partition]?[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
             counts.add(.snapshotFlipped)
         case 1:
