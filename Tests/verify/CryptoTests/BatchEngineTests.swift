@@ -13,9 +13,9 @@ struct BatchEngineTests {
         EngineWatch(crossCheck: crossCheck, key: 7) { Issue.record("\($0)") }
     }
 
-    @Test(arguments: usable)
-    func `the self-test passes`(arithmetic: BatchArithmetic) {
-        #expect(EngineTest.failure(of: arithmetic) == nil)
+    @Test(arguments: usable, [true, false])
+    func `the self-test passes`(arithmetic: BatchArithmetic, inGroups: Bool) {
+        #expect(EngineTest.failure(of: arithmetic, inGroups: inGroups) == nil)
     }
 
     /// Answers with what belongs to another place of a group of eight.
@@ -28,6 +28,15 @@ struct BatchEngineTests {
         func verify(_ checks: [SignatureCheck]) -> [Bool] {
             openSSL.verify(checks.indices.map { alter(checks, $0) })
         }
+    }
+
+    @Test func `the self-test without groups finds an engine that looks at the first signature alone`() {
+        var first: SignatureCheck?
+        let engine = MixedUp { checks, _ in
+            first = first ?? checks[0]
+            return first ?? checks[0]
+        }
+        #expect(EngineTest.failure(of: engine, inGroups: false) == "it accepts an invalid P-256 signature")
     }
 
     @Test func `the self-test finds lanes that read each other's keys, digests, signatures or answers`() {

@@ -4,13 +4,13 @@ package struct InboundRecord: Sendable, Equatable {
     package var partition: Int32
     package var offset: Int64
     package var timestamp: Int64
+    /// False if the source could not read them; ``headers`` is then empty, which does not mean that there were none.
+    package var hasReadableHeaders: Bool
+    /// The broker wrote the timestamp when it appended the record; else its sender may have chosen it.
+    package var hasLogAppendTime: Bool
     package var key: [UInt8]?
     package var value: [UInt8]?
     package var headers: [RecordHeader]
-    /// False if the source could not read them; ``headers`` is then empty, which does not mean that there were none.
-    package var hasReadableHeaders = true
-    /// The broker wrote the timestamp when it appended the record; else its sender may have chosen it.
-    package var hasLogAppendTime = false
 
     /// The timestamps that RFC 3339 can express.
     package static let timestamps: ClosedRange<Int64> = 0...253_402_300_799_999
@@ -25,18 +25,20 @@ extension InboundRecord {
         timestamp: Int64,
         key: [UInt8]?,
         value: [UInt8]?,
-        headers: [RecordHeader] = []
+        headers: [RecordHeader] = [],
+        hasReadableHeaders: Bool = true,
+        hasLogAppendTime: Bool = false
     ) {
         self.init(
             topic: topic,
             partition: partition,
             offset: offset,
             timestamp: timestamp,
+            hasReadableHeaders: hasReadableHeaders,
+            hasLogAppendTime: hasLogAppendTime,
             key: key,
             value: value,
-            headers: headers,
-            hasReadableHeaders: true,
-            hasLogAppendTime: false
+            headers: headers
         )
     }
 }

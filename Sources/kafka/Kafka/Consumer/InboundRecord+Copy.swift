@@ -15,9 +15,10 @@ extension InboundRecord {
             timestamp: stamp.timestamp,
             key: unsafe Self.bytes(message.pointee.key, message.pointee.key_len),
             value: unsafe Self.bytes(message.pointee.payload, message.pointee.len),
-            headers: headers ?? []
+            headers: headers ?? [],
+            hasReadableHeaders: headers != nil,
+            hasLogAppendTime: stamp.hasLogAppendTime
         )
-        (hasReadableHeaders, hasLogAppendTime) = (headers != nil, stamp.hasLogAppendTime)
     }
 
     /// Null stays nil: a tombstone is not an empty value.
