@@ -34,8 +34,8 @@ static int verdict_256(const uint64_t number[NUMBERS][MOST_WORDS], void *scratch
     }
     uint8_t verdict[BATCH + FEW];
     cbv_p256_points_portable(BATCH, n[0], n[1], points, scratch);
-    cbv_p256_verify_portable(BATCH, n[0], n[1], points, n[2], n[3], n[4], verdict, scratch);
-    cbv_p256_verify_portable(FEW, n[0], n[1], points, n[2], n[3], n[4], verdict + BATCH, scratch);
+    cbv_p256_verify_portable(BATCH, points, n[2], n[3], n[4], verdict, scratch);
+    cbv_p256_verify_portable(FEW, points, n[2], n[3], n[4], verdict + BATCH, scratch);
     for (int i = 1; i < BATCH + FEW; i++) {
         if (verdict[i] != verdict[0]) return -1;
     }

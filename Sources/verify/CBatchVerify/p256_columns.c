@@ -20,11 +20,8 @@ CBV_INLINE affine follow(const affine *a, const affine *b, element b_y, element 
     return cbv_affine_follow(a, b->x, cbv_element_multiply(cbv_element_subtract(b_y, a->y), inverse));
 }
 
-/// The entries of every key: entry e of a half with the points A, B, C, D is D + s C + t B + u A, where the bits 2, 1 and
-/// 0 of e are set for plus. First D + C, D - C, B + A and B - A, then their sums and differences: two points' sum and
-/// difference share an inverse.
-CBV_TWICE static void make_entries(size_t count, const affine (*base)[CBV_BASES],
-                                   struct cbv_columns *columns) {
+/// A key's points are kept rather than its multiples, which are as many: a call has a third fewer sums to make for its entries.
+CBV_TWICE void cbv_p256_pairs(size_t count, const affine (*base)[CBV_BASES], struct cbv_columns *columns) {
     element *value = columns->value;
     const size_t halves = CBV_HALVES * count;
     for (size_t half = 0; half < halves; half++) {
@@ -42,6 +39,13 @@ CBV_TWICE static void make_entries(size_t count, const affine (*base)[CBV_BASES]
             columns->pair[half][pair][0] = follow(a, b, cbv_element_negate(b->y), inverse);
         }
     }
+}
+
+/// The entries of every key: entry e of a half with the multiples A, B, C, D is D + s C + t B + u A, where the bits 2, 1 and
+/// 0 of e are set for plus: the sums and differences of D + s C and B + u A. Two points' sum and difference share an inverse.
+CBV_TWICE static void make_entries(size_t count, struct cbv_columns *columns) {
+    element *value = columns->value;
+    const size_t halves = CBV_HALVES * count;
     for (size_t half = 0; half < halves; half++) {
         const affine(*pair)[2] = columns->pair[half];
         for (int e = 0; e < 4; e++) value[4 * half + (size_t)e] = cbv_element_subtract(pair[1][e & 1].x, pair[0][e >> 1].x);
@@ -114,13 +118,13 @@ static affine thrice(const affine *point) {
     cbv_jacobian_double(&sum);
     cbv_jacobian_add(&sum, point, 0);
     affine result;
-    cbv_jacobian_normalise(&sum, 1, &result, 1, &inverses);
+    cbv_jacobian_normalise(&sum, 1, &result, &inverses);
     return result;
 }
 
 /// P = 2 P + S for the columns S from the topmost on: as (P + S) + P, without the y of P + S.
 ///
-/// P and S have the coefficients a and c on the key's points, c of 1 and -1, a odd and below 2^31. P = S or P = -S where all a are
+/// P and S have the coefficients a and c on the key's multiples, c of 1 and -1, a odd and below 2^31. P = S or P = -S where all a are
 /// c or -c: then 2 P + S is 3 P, and |a| is above 1 from there on, or P. P + S = -P cannot be: 2 P + S is u Q in the last
 /// step, u being from 1 to below n, and before it the odd 2 a + c are too small for a multiple of n.
 CBV_TWICE static void follow_columns(size_t count, struct cbv_columns *columns) {
@@ -158,41 +162,32 @@ CBV_TWICE static void follow_columns(size_t count, struct cbv_columns *columns) 
     }
 }
 
-/// u1 G + u2 Q, which may be any two points.
-CBV_TWICE static void add_both(size_t count, element *x, uint8_t *is_finite, struct cbv_columns *columns) {
+/// u1 G + u2 Q, where they are two points with different x.
+CBV_TWICE static void add_both(size_t count, element *x, uint8_t *is_rare, struct cbv_columns *columns) {
     const affine *g = columns->generator, *q = columns->key;
     element *value = columns->value;
     for (size_t index = 0; index < count; index++) {
-        is_finite[index] = 1;
-        columns->rare[index] = !columns->exists[index] || cbv_element_equals(g[index].x, q[index].x);
-        value[index] = columns->rare[index] ? cbv_element_one : cbv_element_subtract(g[index].x, q[index].x);
+        is_rare[index] = !columns->exists[index] || cbv_element_equals(g[index].x, q[index].x);
+        value[index] = is_rare[index] ? cbv_element_one : cbv_element_subtract(g[index].x, q[index].x);
     }
     cbv_element_invert(value, columns->through, count);
     for (size_t index = 0; index < count; index++) {
-        if (!columns->rare[index]) {
-            element slope = cbv_element_multiply(cbv_element_subtract(g[index].y, q[index].y), value[index]);
-            x[index] = cbv_element_subtract(cbv_element_square(slope), g[index].x);
-            x[index] = cbv_element_subtract(x[index], q[index].x);
-        } else if (!columns->exists[index]) {
-            x[index] = q[index].x;
-        } else if (cbv_element_equals(g[index].y, q[index].y)) {
-            struct cbv_inverses inverses;
-            affine twice;
-            cbv_affine_double(&q[index], 1, 1, &twice, &inverses);
-            x[index] = twice.x;
-        } else {
-            is_finite[index] = 0;
-        }
+        if (is_rare[index]) continue;
+        element slope = cbv_element_multiply(cbv_element_subtract(g[index].y, q[index].y), value[index]);
+        x[index] = cbv_element_subtract(cbv_element_square(slope), cbv_element_add(g[index].x, q[index].x));
     }
 }
 
-void cbv_p256_columns(size_t count, const affine (*base)[CBV_BASES], const uint64_t *u1, const uint64_t *u2, element *x,
-                      uint8_t *is_finite, struct cbv_columns *columns) {
-    make_entries(count, base, columns);
+void cbv_p256_columns(size_t count, const uint64_t *u2, struct cbv_columns *columns) {
+    make_entries(count, columns);
     for (size_t first = 0; first < count; first += CBV_CHUNK) {
         add_columns(first, count - first < CBV_CHUNK ? count - first : CBV_CHUNK, u2, columns);
     }
+}
+
+void cbv_p256_columns_sum(size_t count, const uint64_t *u1, element *x, uint8_t *is_rare,
+                          struct cbv_columns *columns) {
     cbv_p256_multiply(count, u1, columns->generator, columns->exists, &columns->sums);
     follow_columns(count, columns);
-    add_both(count, x, is_finite, columns);
+    add_both(count, x, is_rare, columns);
 }

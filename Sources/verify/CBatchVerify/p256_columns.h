@@ -4,8 +4,8 @@
 #include "p256_windows.h"
 
 enum {
-    /// A key's points: Q, 2^32 Q ... 2^224 Q.
-    CBV_BASES = CBV_P256_POINTS + 1,
+    /// A key's multiples: Q, 2^32 Q ... 2^224 Q.
+    CBV_BASES = 8,
     CBV_COLUMNS = 32,
     CBV_HALVES = 2,
     /// The sums of a half's four points, up to their signs.
@@ -17,7 +17,7 @@ struct cbv_columns {
     struct cbv_affine entry[CBV_MOST][CBV_HALVES][CBV_ENTRIES];
     struct cbv_affine column[CBV_COLUMNS][CBV_MOST];
     struct cbv_affine key[CBV_MOST], generator[CBV_MOST], kept[CBV_MOST];
-    /// Sums and differences of two points each: D and C, then B and A.
+    /// The points of the keys: of D and C, then of B and A, the difference and the sum.
     struct cbv_affine pair[CBV_MOST * CBV_HALVES][2][2];
     struct cbv_element slope[CBV_MOST], x[CBV_MOST];
     struct cbv_element value[CBV_COLUMN_SUMS], through[CBV_COLUMN_SUMS + CBV_CHAINS];
@@ -27,8 +27,13 @@ struct cbv_columns {
     uint8_t place[CBV_COLUMN_SUMS][CBV_HALVES], minus[CBV_COLUMN_SUMS][CBV_HALVES];
 };
 
-/// The x-coordinates of the sums. is_finite[i] is 0 where the sum is the point at infinity.
-///
-/// u1 is below the order and u2 from 1 to below it; base has the multiples of points of the curve, for each signature.
-void cbv_p256_columns(size_t count, const struct cbv_affine (*base)[CBV_BASES], const uint64_t *u1, const uint64_t *u2,
-                      struct cbv_element *x, uint8_t *is_finite, struct cbv_columns *columns);
+/// Makes the keys' points in `pair` from their multiples; no key is off the curve.
+void cbv_p256_pairs(size_t count, const struct cbv_affine (*base)[CBV_BASES], struct cbv_columns *columns);
+
+/// Makes the columns of u2 Q from the points in `pair`; u2 is from 1 to below the order.
+void cbv_p256_columns(size_t count, const uint64_t *u2, struct cbv_columns *columns);
+
+/// The x-coordinates of u1 G + u2 Q, after the columns; u1 is below the order. A rare one is not decided: u1 is 0, or the two
+/// points are equal or opposite, which takes the private key. The multiples of G are there either way.
+void cbv_p256_columns_sum(size_t count, const uint64_t *u1, struct cbv_element *x, uint8_t *is_rare,
+                          struct cbv_columns *columns);

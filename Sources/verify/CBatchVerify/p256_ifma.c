@@ -20,8 +20,8 @@
 
 enum {
     GROUPS = CBV_MOST / 8,
-    /// A key's points: Q, 2^32 Q ... 2^224 Q.
-    BASES = CBV_P256_POINTS + 1,
+    /// A key's multiples: Q, 2^32 Q ... 2^224 Q.
+    BASES = 8,
     POINT_WORDS = 8 * CBV_P256_POINTS,
     HALVES = 2,
     ENTRIES = 8,
@@ -29,8 +29,6 @@ enum {
     /// Sums of the generator's terms: of two windows each, then of four. Of more, a sum and its neighbour might be equal.
     PAIRS = P256_BASE_WINDOWS / 2,
     FOURS = P256_BASE_WINDOWS / 4,
-    /// The most values of a group that an inversion takes.
-    VALUES = COLUMNS > 4 + PAIRS ? COLUMNS : 4 + PAIRS,
 };
 
 /// A scalar of each lane as words, the least significant first; the lanes whose sign was changed.
@@ -42,8 +40,7 @@ typedef struct {
 /// Eight signatures.
 typedef struct {
     scalars u1, u2;
-    affine base[BASES];
-    /// Sums and differences of two bases each: D and C, then B and A; a sum stands second.
+    /// The key's points: of D and C, then of B and A, the difference and the sum.
     affine pair[HALVES][2][2];
     affine entry[HALVES][ENTRIES];
     /// Terms of u1 G, of which the first ones become sums; the lanes that want their opposites.
@@ -54,8 +51,10 @@ typedef struct {
 
 typedef struct {
     group groups[GROUPS];
-    element value[GROUPS * VALUES], prefix[GROUPS * VALUES + CHAINS];
-    point points[GROUPS * CBV_P256_POINTS];
+    /// No inversion takes more values of a group than that of its columns.
+    element value[GROUPS * COLUMNS], prefix[GROUPS * COLUMNS + CHAINS];
+    point points[GROUPS][BASES];
+    affine base[GROUPS][BASES];
     uint64_t u1[4 * CBV_MOST], u2[4 * CBV_MOST];
     uint8_t sound[CBV_MOST];
 } workspace;
@@ -128,19 +127,25 @@ INLINE affine base_multiple(const uint64_t (*table)[8], lane index) {
     return (affine){limbs_of(rows), limbs_of(rows + 4)};
 }
 
-/// The points of a group's keys; the generator's for lanes without a key.
-__attribute__((noinline)) IFMA static void load_bases(size_t count, const uint64_t *x, const uint64_t *y,
-                                                       const uint64_t *points, group *g) {
-    g->base[0] = load_points(count, x, y, &g->usable);
-    for (size_t k = 1; k < BASES; k++) {
+/// The points of a group's keys.
+__attribute__((noinline)) IFMA static void load_pairs(size_t count, const uint64_t *points, const uint64_t *stand_in,
+                                                       group *g) {
+    const uint64_t *own[8];
+    unsigned usable = 0;
+    for (size_t i = 0; i < 8; i++) {
+        bool is_usable = i < count && cbv_p256_has_points(points + POINT_WORDS * i);
+        own[i] = is_usable ? points + POINT_WORDS * i : stand_in;
+        usable |= (unsigned)is_usable << i;
+    }
+    g->usable = (__mmask8)usable;
+    affine *pair = &g->pair[0][0][0];
+    for (size_t k = 0; k < CBV_P256_POINTS; k++) {
         const uint64_t *xs[8], *ys[8];
         for (size_t i = 0; i < 8; i++) {
-            xs[i] = i < count ? points + POINT_WORDS * i + 8 * (k - 1) : p256_generator;
+            xs[i] = own[i] + 8 * k;
             ys[i] = xs[i] + 4;
         }
-        affine stand_in = base_multiple(cbv_p256_ifma_base[4 * k], constant(0));
-        g->base[k].x = selected(g->usable, stand_in.x, load_times(xs, kept_limbs));
-        g->base[k].y = selected(g->usable, stand_in.y, load_times(ys, kept_limbs));
+        pair[k] = (affine){load_times(xs, kept_limbs), load_times(ys, kept_limbs)};
     }
 }
 
@@ -177,29 +182,17 @@ INLINE affine followed(affine a, affine b, __mmask8 opposite, element inverse) {
 /// What is inverted for a sum of two points: never zero modulo p.
 INLINE element width(affine a, affine b) { return carried(plus_p(difference(b.x, a.x), 2)); }
 
-IFMA static void make_pairs(size_t count, workspace *w) {
+/// The first sums of the terms.
+IFMA static void add_terms(size_t count, workspace *w) {
     element *value = w->value;
     for (size_t i = 0; i < count; i++) {
         const group *g = &w->groups[i];
-        for (int half = 0; half < HALVES; half++) {
-            const affine *base = &g->base[4 * half];
-            *value++ = width(base[3], base[2]);
-            *value++ = width(base[1], base[0]);
-        }
         for (int k = 0; k < PAIRS; k++) *value++ = width(g->term[2 * k], g->term[2 * k + 1]);
     }
     invert_all((size_t)(value - w->value), w->value, w->prefix);
     value = w->value;
     for (size_t i = 0; i < count; i++) {
         group *g = &w->groups[i];
-        for (int half = 0; half < HALVES; half++) {
-            const affine *base = &g->base[4 * half];
-            for (int k = 0; k < 2; k++, value++) {
-                const affine *a = &base[k ? 1 : 3], *b = &base[k ? 0 : 2];
-                g->pair[half][k][0] = followed(*a, *b, 0xFF, *value);
-                g->pair[half][k][1] = followed(*a, *b, 0, *value);
-            }
-        }
         for (int k = 0; k < PAIRS; k++, value++) {
             // The sum has the sign of its first term.
             __mmask8 opposite = g->minus[2 * k] ^ g->minus[2 * k + 1];
@@ -326,11 +319,15 @@ IFMA static __mmask8 has_x(point p, size_t count, const uint64_t *r, __mmask8 *u
     return equal | (wrapped & (__mmask8)below);
 }
 
-IFMA void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
-                                 const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
-                                 void *scratch) {
+IFMA void cbv_p256_verify_ifma(size_t n, const uint64_t *points, const uint64_t *digest, const uint64_t *r,
+                                 const uint64_t *s, uint8_t *verdict, void *scratch) {
     workspace *w = scratch;
     const size_t groups = (n + 7) / 8;
+    const uint64_t *stand_in = cbv_p256_stand_in(n, points);
+    if (!stand_in) {
+        memset(verdict, CBV_REFUSED, n);
+        return;
+    }
     cbv_p256_scalars(n, digest, r, s, w->u1, w->u2, w->sound);
     for (size_t i = 0; i < groups; i++) {
         group *g = &w->groups[i];
@@ -339,10 +336,10 @@ IFMA void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, c
         g->u2 = load_odd(count, w->u2 + 4 * first);
         // Bit 256 of a scalar counts as set: see p256_columns.c.
         g->u2.word[4] = constant(1);
-        load_bases(count, x + 4 * first, y + 4 * first, points + POINT_WORDS * first, g);
+        load_pairs(count, points + POINT_WORDS * first, stand_in, g);
         load_terms(g);
     }
-    make_pairs(groups, w);
+    add_terms(groups, w);
     make_entries(groups, w);
     for (size_t k = 0; k < groups * COLUMNS; k++) w->value[k] = column_width(&w->groups[k / COLUMNS], k % COLUMNS);
     invert_all(groups * COLUMNS, w->value, w->prefix);
@@ -374,24 +371,50 @@ IFMA static void store_points(size_t count, affine p, __mmask8 usable, uint64_t 
     }
 }
 
-IFMA void cbv_p256_points_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch) {
-    workspace *w = scratch;
-    size_t count = (n + 7) / 8 * CBV_P256_POINTS;
-    for (size_t i = 0; i < (n + 7) / 8; i++) {
-        affine q = load_points(n - 8 * i, x + 32 * i, y + 32 * i, &w->groups[i].usable);
-        point p = {q.x, q.y, broadcast(r_limbs)};
-        for (size_t k = CBV_P256_POINTS * i; k < CBV_P256_POINTS * (i + 1); k++) {
-            for (int j = 0; j < 32; j++) double_point(&p);
-            w->points[k] = p;
-            w->value[k] = p.z;
+/// The points of all keys, from their multiples.
+IFMA static void make_pairs(size_t count, workspace *w) {
+    element *value = w->value;
+    for (size_t i = 0; i < count; i++) {
+        for (const affine *base = w->base[i]; base < w->base[i] + BASES; base += 2) *value++ = width(base[1], base[0]);
+    }
+    invert_all((size_t)(value - w->value), w->value, w->prefix);
+    value = w->value;
+    for (size_t i = 0; i < count; i++) {
+        for (int half = 0; half < HALVES; half++) {
+            const affine *base = &w->base[i][4 * half];
+            affine(*pair)[2] = w->groups[i].pair[half];
+            for (int k = 1; k >= 0; k--, value++) {
+                const affine a = base[3 - 2 * k], b = base[2 - 2 * k];
+                pair[k][0] = followed(a, b, 0xFF, *value);
+                pair[k][1] = followed(a, b, 0, *value);
+            }
         }
     }
-    invert_all(count, w->value, w->prefix);
-    for (size_t k = 0; k < count; k++) {
-        size_t i = k / CBV_P256_POINTS, left = n - 8 * i;
-        affine p = normalized(w->points[k], w->value[k]);
-        store_points(left < 8 ? left : 8, p, w->groups[i].usable,
-                     points + 8 * POINT_WORDS * i + 8 * (k % CBV_P256_POINTS));
+}
+
+IFMA void cbv_p256_points_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch) {
+    workspace *w = scratch;
+    const size_t groups = (n + 7) / 8;
+    for (size_t i = 0; i < groups; i++) {
+        affine q = load_points(n - 8 * i, x + 32 * i, y + 32 * i, &w->groups[i].usable);
+        point p = {q.x, q.y, broadcast(r_limbs)};
+        for (int k = 0; k < BASES; k++) {
+            for (int j = 0; k > 0 && j < COLUMNS; j++) double_point(&p);
+            w->points[i][k] = p;
+            w->value[BASES * i + k] = p.z;
+        }
+    }
+    invert_all(BASES * groups, w->value, w->prefix);
+    for (size_t k = 0; k < BASES * groups; k++) {
+        w->base[k / BASES][k % BASES] = normalized(w->points[k / BASES][k % BASES], w->value[k]);
+    }
+    make_pairs(groups, w);
+    for (size_t i = 0; i < groups; i++) {
+        const affine *pair = &w->groups[i].pair[0][0][0];
+        const size_t left = n - 8 * i;
+        for (size_t k = 0; k < CBV_P256_POINTS; k++) {
+            store_points(left < 8 ? left : 8, pair[k], w->groups[i].usable, points + 8 * POINT_WORDS * i + 8 * k);
+        }
     }
 }
 
@@ -403,10 +426,9 @@ IFMA void cbv_p256_points_ifma(size_t n, const uint64_t *x, const uint64_t *y, u
 
 size_t cbv_p256_ifma_scratch_bytes(void) { return 0; }
 
-void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
-                           const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
-                           void *scratch) {
-    (void)n, (void)x, (void)y, (void)points, (void)digest, (void)r, (void)s, (void)verdict, (void)scratch;
+void cbv_p256_verify_ifma(size_t n, const uint64_t *points, const uint64_t *digest, const uint64_t *r,
+                           const uint64_t *s, uint8_t *verdict, void *scratch) {
+    (void)n, (void)points, (void)digest, (void)r, (void)s, (void)verdict, (void)scratch;
     abort();
 }
 

@@ -13,10 +13,7 @@ void cbv_p256_ifma_prepare(void) {
     const struct cbv_element sixteen = cbv_element_of((struct cbv_element){{16}});
     struct cbv_inverses inverses;
     struct cbv_affine odd[P256_BASE_WINDOWS], twice[P256_BASE_WINDOWS];
-    for (int window = 0; window < P256_BASE_WINDOWS; window++) {
-        odd[window] = cbv_p256_windows[window][0];
-        twice[window] = cbv_p256_windows[window][1];
-    }
+    cbv_p256_window_starts(P256_BASE_BITS, P256_BASE_WINDOWS, odd, twice);
     for (int entry = 0; entry < P256_BASE_ENTRIES; entry++) {
         for (int window = 0; window < P256_BASE_WINDOWS; window++) {
             uint64_t *to = cbv_p256_ifma_base[window][entry];

@@ -13,5 +13,5 @@ enum {
 /// modulo p.
 extern uint64_t cbv_p256_ifma_base[P256_BASE_WINDOWS][P256_BASE_ENTRIES][8];
 
-/// Makes the tables, 262 KB; after cbv_p256_windows_prepare.
+/// Makes the tables, 262 KB.
 void cbv_p256_ifma_prepare(void);

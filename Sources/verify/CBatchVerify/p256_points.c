@@ -129,14 +129,14 @@ CBV_TWICE void cbv_element_invert(element *value, element *through, size_t count
     }
 }
 
-void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, struct cbv_affine *affine, size_t stride,
+void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, struct cbv_affine *affine,
                             struct cbv_inverses *inverses) {
     for (size_t index = 0; index < count; index++) inverses->value[index] = point[index].z;
     cbv_element_invert(inverses->value, inverses->through, count);
     for (size_t index = 0; index < count; index++) {
         element inverse = inverses->value[index], square = cbv_element_square(inverse);
-        affine[stride * index].x = cbv_element_multiply(point[index].x, square);
-        affine[stride * index].y = cbv_element_multiply(point[index].y, cbv_element_multiply(square, inverse));
+        affine[index].x = cbv_element_multiply(point[index].x, square);
+        affine[index].y = cbv_element_multiply(point[index].y, cbv_element_multiply(square, inverse));
     }
 }
 
@@ -153,12 +153,12 @@ CBV_TWICE void cbv_affine_add(const struct cbv_affine *a, size_t stride, const s
     }
 }
 
-CBV_TWICE void cbv_affine_double(const struct cbv_affine *point, size_t stride, size_t count, struct cbv_affine *doubled,
+CBV_TWICE void cbv_affine_double(const struct cbv_affine *point, size_t count, struct cbv_affine *doubled,
                                  struct cbv_inverses *inverses) {
-    for (size_t index = 0; index < count; index++) inverses->value[index] = twice(point[stride * index].y);
+    for (size_t index = 0; index < count; index++) inverses->value[index] = twice(point[index].y);
     cbv_element_invert(inverses->value, inverses->through, count);
     for (size_t index = 0; index < count; index++) {
-        const struct cbv_affine *own = &point[stride * index];
+        const struct cbv_affine *own = &point[index];
         // The slope is 3 (x^2 - 1) / 2 y.
         element rise = cbv_element_subtract(cbv_element_square(own->x), cbv_element_one);
         rise = cbv_element_add(twice(rise), rise);

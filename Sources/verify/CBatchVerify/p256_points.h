@@ -30,6 +30,11 @@ struct cbv_affine cbv_affine_load(const uint64_t *xy);
 /// Writes it so.
 void cbv_affine_store(struct cbv_affine point, uint64_t *xy);
 
+/// Whether a key has points: 0 where it is off the curve. (0, 0) is.
+int cbv_p256_has_points(const uint64_t *points);
+/// The points of the first key that has some, which stand in for those of keys off the curve; NULL where none has.
+const uint64_t *cbv_p256_stand_in(size_t count, const uint64_t *points);
+
 void cbv_jacobian_double(struct cbv_jacobian *point);
 
 /// Adds or, where `negative`, subtracts. Right for all points.
@@ -51,7 +56,7 @@ struct cbv_inverses {
 void cbv_element_invert(struct cbv_element *value, struct cbv_element *through, size_t count);
 
 /// The points as affine ones, none of them at infinity.
-void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, struct cbv_affine *affine, size_t stride,
+void cbv_jacobian_normalise(const struct cbv_jacobian *point, size_t count, struct cbv_affine *affine,
                             struct cbv_inverses *inverses);
 
 /// The sum of two points, where the line through them has this slope; `other_x` belongs to the second one.
@@ -68,6 +73,6 @@ CBV_INLINE struct cbv_affine cbv_affine_follow(const struct cbv_affine *point, s
 void cbv_affine_add(const struct cbv_affine *a, size_t stride, const struct cbv_affine *b, size_t count,
                     struct cbv_affine *sum, struct cbv_inverses *inverses);
 
-/// twice[i] = 2 point[stride i].
-void cbv_affine_double(const struct cbv_affine *point, size_t stride, size_t count, struct cbv_affine *twice,
+/// twice[i] = 2 point[i].
+void cbv_affine_double(const struct cbv_affine *point, size_t count, struct cbv_affine *twice,
                        struct cbv_inverses *inverses);

@@ -3,8 +3,5 @@
 
 #include <stddef.h>
 
-/// Makes the generator's tables of this engine, 262 KB: once in a process, before it verifies.
-void cbv_p256_portable_prepare(void);
-
 /// The bytes that the engine needs of the caller's scratch.
 size_t cbv_p256_portable_scratch_bytes(void);

@@ -9,21 +9,26 @@ struct cbv_affine cbv_p256_windows[CBV_WINDOWS][CBV_MULTIPLES] __attribute__((al
 /// (order - 1) / 2.
 static const uint64_t half_order[4] = {0x79dce5617e3192a8, 0xde737d56d38bcf42, 0x7fffffffffffffff, 0x7fffffff80000000};
 
+void cbv_p256_window_starts(int bits, size_t windows, struct cbv_affine *start, struct cbv_affine *twice) {
+    struct cbv_inverses inverses;
+    struct cbv_affine generator = cbv_p256_generator();
+    struct cbv_jacobian point[32] = {{generator.x, generator.y, cbv_element_one}};
+    for (size_t window = 1; window < windows; window++) {
+        point[window] = point[window - 1];
+        for (int bit = 0; bit < bits; bit++) cbv_jacobian_double(&point[window]);
+    }
+    cbv_jacobian_normalise(point, windows, start, &inverses);
+    cbv_affine_double(start, windows, twice, &inverses);
+}
+
 void cbv_p256_windows_prepare(void) {
     struct cbv_affine (*table)[CBV_MULTIPLES] = cbv_p256_windows;
     struct cbv_inverses inverses;
-    struct cbv_affine base[CBV_WINDOWS], generator = cbv_p256_generator();
-    struct cbv_jacobian point[CBV_WINDOWS] = {{generator.x, generator.y, cbv_element_one}};
-    for (int window = 1; window < CBV_WINDOWS; window++) {
-        point[window] = point[window - 1];
-        for (int bit = 0; bit < 8; bit++) cbv_jacobian_double(&point[window]);
-    }
-    cbv_jacobian_normalise(point, CBV_WINDOWS, base, 1, &inverses);
-    cbv_jacobian_normalise(point, CBV_WINDOWS, &table[0][0], CBV_MULTIPLES, &inverses);
-    for (int window = 0; window < CBV_WINDOWS; window++) cbv_jacobian_double(&point[window]);
-    cbv_jacobian_normalise(point, CBV_WINDOWS, &table[0][1], CBV_MULTIPLES, &inverses);
+    struct cbv_affine start[CBV_WINDOWS], twice[CBV_WINDOWS];
+    cbv_p256_window_starts(CBV_WINDOW, CBV_WINDOWS, start, twice);
+    for (int window = 0; window < CBV_WINDOWS; window++) table[window][0] = start[window], table[window][1] = twice[window];
     for (int index = 2; index < CBV_MULTIPLES; index++) {
-        cbv_affine_add(&table[0][index - 1], CBV_MULTIPLES, base, CBV_WINDOWS, &table[0][index], &inverses);
+        cbv_affine_add(&table[0][index - 1], CBV_MULTIPLES, start, CBV_WINDOWS, &table[0][index], &inverses);
     }
 }
 
@@ -33,14 +38,16 @@ size_t cbv_p256_terms(const uint64_t *words, struct cbv_term term[CBV_WINDOWS]) 
         scalar[word] = words[3 - word];
         cbv_subtract(half_order[word], scalar[word], &borrow);
     }
-    // Above half of the order, the opposite is taken: so 32 digits are enough, and no sum meets its equal or opposite.
+    // Above half of the order, the opposite is taken: so the digits are enough, and no sum meets its equal or opposite.
     int negative = (int)borrow, carry = 0;
     size_t count = 0;
     if (negative) cbv_p256_order_negate(scalar);
     for (int window = 0; window < CBV_WINDOWS; window++) {
-        int digit = (int)(scalar[window / 8] >> (8 * (window % 8)) & 255) + carry;
-        carry = digit > 128;
-        if (carry) digit = 256 - digit;
+        int bit = CBV_WINDOW * window, word = bit >> 6;
+        uint64_t above = word < 3 ? scalar[word + 1] << 1 << (63 - (bit & 63)) : 0;
+        int digit = (int)((scalar[word] >> (bit & 63) | above) & (2 * CBV_MULTIPLES - 1)) + carry;
+        carry = digit > CBV_MULTIPLES;
+        if (carry) digit = 2 * CBV_MULTIPLES - digit;
         if (digit == 0) continue;
         term[count++] = (struct cbv_term){&cbv_p256_windows[window][digit - 1], 0 - (uint64_t)(carry != negative)};
     }

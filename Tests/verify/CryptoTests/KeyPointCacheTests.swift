@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Multiples of keys in use")
 struct KeyPointCacheTests {
-    static let pointWords = 56
+    static let pointWords = 64
 
     private static func digest(_ number: UInt64) -> Digest {
         let words = (0..<4).map { (number &+ $0 + 1) &* 0x9E37_79B9_7F4A_7C15 }

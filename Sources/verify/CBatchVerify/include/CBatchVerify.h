@@ -21,8 +21,9 @@ enum {
 enum {
     /// The most signatures of a call.
     CBV_MOST = 64,
-    /// How many multiples of a P-256 key verification wants to have: 2^32, 2^64 ... 2^224 times the key.
-    CBV_P256_POINTS = 7,
+    /// How many multiples of a P-256 key Q verification wants to have: D - C, D + C, B - A and B + A, where A, B, C and D are Q, 2^32 Q,
+    /// 2^64 Q and 2^96 Q; then the same of 2^128 Q.
+    CBV_P256_POINTS = 8,
     /// Alignment of scratch and tables, in bytes.
     CBV_ALIGNMENT = 64,
 };
@@ -31,7 +32,7 @@ enum {
 /// there. The functions that end in _ifma may only be called then.
 const char *cbv_missing_feature(void);
 
-/// Makes the generator's tables: once in a process, before any other call for P-256; 262 KB each.
+/// Makes the generator's tables: once in a process, before any other call for P-256; 475 and 262 KB.
 void cbv_p256_prepare(void);
 
 /// Whether (x, y) is a point of the curve, coordinates below p.
@@ -40,20 +41,18 @@ int cbv_p256_is_on_curve(const uint64_t *x, const uint64_t *y);
 /// Bytes of the caller's scratch, aligned to CBV_ALIGNMENT; not for a small stack.
 size_t cbv_p256_scratch_bytes(void);
 
-/// The multiples 2^32, 2^64 ... 2^224 of each point (x, y), one after the other: 8 words each, coordinates times 2^256 modulo
-/// p, x before y. A point off the curve gives zeros.
+/// The points of each key (x, y), one after the other: 8 words each, coordinates times 2^256 modulo p, x before y. A key off
+/// the curve gives zeros.
 void cbv_p256_points_ifma(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch);
 void cbv_p256_points_portable(size_t n, const uint64_t *x, const uint64_t *y, uint64_t *points, void *scratch);
 
 /// ECDSA verification over P-256.
 ///
-/// n is 1 to CBV_MOST. (x, y) is the public key, points what cbv_p256_points_* made of it, digest what ECDSA sees.
-void cbv_p256_verify_ifma(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
-                           const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
-                           void *scratch);
-void cbv_p256_verify_portable(size_t n, const uint64_t *x, const uint64_t *y, const uint64_t *points,
-                              const uint64_t *digest, const uint64_t *r, const uint64_t *s, uint8_t *verdict,
-                              void *scratch);
+/// n is 1 to CBV_MOST, points what cbv_p256_points_* made of the public key, digest what ECDSA sees.
+void cbv_p256_verify_ifma(size_t n, const uint64_t *points, const uint64_t *digest, const uint64_t *r,
+                           const uint64_t *s, uint8_t *verdict, void *scratch);
+void cbv_p256_verify_portable(size_t n, const uint64_t *points, const uint64_t *digest, const uint64_t *r,
+                              const uint64_t *s, uint8_t *verdict, void *scratch);
 
 /// Bytes of the multiples of one P-384 point, aligned to CBV_ALIGNMENT.
 size_t cbv_p384_table_bytes(void);

@@ -9,9 +9,7 @@ internal import CBatchVerify
 
     /// The first word of each array; an array has a number for every signature.
     private enum Start {
-        static let x = 0
-        static let y = x + 4 * most
-        static let points = y + 4 * most
+        static let points = 0
         static let digest = points + pointWords * most
         static let r = digest + 4 * most
         static let s = r + 4 * most
@@ -48,8 +46,6 @@ internal import CBatchVerify
     /// - Precondition: the group has room.
     func append(_ key: P256PublicKey, _ digest: Digest, _ signature: P256Signature) {
         precondition(count < Self.most, "a group has room")
-        numbers[Start.x + 4 * count] = key.x
-        numbers[Start.y + 4 * count] = key.y
         numbers[Start.digest + 4 * count] = digest
         numbers[Start.r + 4 * count] = signature.r
         numbers[Start.s + 4 * count] = signature.s
@@ -99,12 +95,12 @@ internal import CBatchVerify
         computePoints(by: arithmetic)
         // Each array has `most` numbers, of which `count` are read; as many bytes of the verdicts are written.
         unsafe numbers.withWords { words in
-            let (x, y, points) = unsafe (words + Start.x, words + Start.y, words + Start.points)
-            let (digest, r, s) = unsafe (words + Start.digest, words + Start.r, words + Start.s)
+            let (points, digest) = unsafe (words + Start.points, words + Start.digest)
+            let (r, s) = unsafe (words + Start.r, words + Start.s)
             let (verdict, scratch) = unsafe (verdicts.bytes, scratch.pointer)
             switch arithmetic.suited(to: count) {
-            case .ifma: unsafe cbv_p256_verify_ifma(count, x, y, points, digest, r, s, verdict, scratch)
-            case .portable: unsafe cbv_p256_verify_portable(count, x, y, points, digest, r, s, verdict, scratch)
+            case .ifma: unsafe cbv_p256_verify_ifma(count, points, digest, r, s, verdict, scratch)
+            case .portable: unsafe cbv_p256_verify_portable(count, points, digest, r, s, verdict, scratch)
             }
         }
         keepPoints()
