@@ -26,13 +26,13 @@ internal import CBatchVerify
     /// The places in the group that wait for them, each with its key's index.
     private var waiting: [(place: Int, key: Int)] = []
     private let verdicts = AlignedMemory(byteCount: most)
-    private let scratch: AlignedMemory
+    /// Made when it is needed: most lanes only ever wait, and all lanes' memory takes 5 ms of a start.
+    private lazy var scratch = AlignedMemory(byteCount: cbv_p256_scratch_bytes())
     private(set) var count = 0
 
     init(_ cache: KeyPointCache, keepsAll: Bool = false) {
         BatchArithmetic.prepareP256()
         (self.cache, self.keepsAll) = (cache, keepsAll)
-        scratch = AlignedMemory(byteCount: cbv_p256_scratch_bytes())
         lackingKeys.reserveCapacity(Self.most)
         waiting.reserveCapacity(Self.most)
     }

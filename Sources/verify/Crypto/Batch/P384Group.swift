@@ -15,7 +15,8 @@ internal import CBatchVerify
 
     private let numbers = Numbers(count: Start.end)
     private let verdicts = AlignedMemory(byteCount: most)
-    private let scratch = AlignedMemory(byteCount: cbv_p384_scratch_bytes())
+    /// Made when it is needed, as that of ``P256Group``.
+    private lazy var scratch = AlignedMemory(byteCount: cbv_p384_scratch_bytes())
     package private(set) var count = 0
 
     package init() {}
