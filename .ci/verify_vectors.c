@@ -23,20 +23,21 @@ static void *aligned(size_t bytes) {
     return memory;
 }
 
-/// A batch of equal signatures shows whether lanes are mixed up, and is judged alike: in step where it is large enough, and
-/// each by itself.
-enum { BATCH = 17, FEW = 3 };
+/// A batch of equal signatures shows whether lanes are mixed up, and is judged alike: in step and in two chunks, each by itself
+/// with the generator's multiples made together, and without.
+enum { BATCH = 35, SOME = 5, FEW = 3 };
 
 static int verdict_256(const uint64_t number[NUMBERS][MOST_WORDS], void *scratch) {
     uint64_t n[NUMBERS][BATCH * 4], points[BATCH * 8 * CBV_P256_POINTS];
     for (int k = 0; k < NUMBERS; k++) {
         for (int i = 0; i < BATCH; i++) memcpy(n[k] + 4 * i, number[k], 32);
     }
-    uint8_t verdict[BATCH + FEW];
+    uint8_t verdict[BATCH + SOME + FEW];
     cbv_p256_points_portable(BATCH, n[0], n[1], points, scratch);
     cbv_p256_verify_portable(BATCH, points, n[2], n[3], n[4], verdict, scratch);
-    cbv_p256_verify_portable(FEW, points, n[2], n[3], n[4], verdict + BATCH, scratch);
-    for (int i = 1; i < BATCH + FEW; i++) {
+    cbv_p256_verify_portable(SOME, points, n[2], n[3], n[4], verdict + BATCH, scratch);
+    cbv_p256_verify_portable(FEW, points, n[2], n[3], n[4], verdict + BATCH + SOME, scratch);
+    for (int i = 1; i < BATCH + SOME + FEW; i++) {
         if (verdict[i] != verdict[0]) return -1;
     }
     return verdict[0];

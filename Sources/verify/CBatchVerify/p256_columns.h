@@ -1,4 +1,4 @@
-/// u1 G + u2 Q for a group in affine coordinates: all signatures go in step, and share every inversion.
+/// u2 Q by columns, and u1 G + u2 Q for a group that follows them in step, in affine coordinates: signatures share every inversion.
 #pragma once
 
 #include "p256_windows.h"

@@ -4,7 +4,8 @@
 
 typedef struct cbv_element element;
 
-struct cbv_affine cbv_p256_windows[CBV_WINDOWS][CBV_MULTIPLES] __attribute__((aligned(64)));
+/// j 2^(9 w) G, for each window w and j from 1 on.
+static struct cbv_affine table[CBV_WINDOWS][CBV_MULTIPLES] __attribute__((aligned(64)));
 
 /// (order - 1) / 2.
 static const uint64_t half_order[4] = {0x79dce5617e3192a8, 0xde737d56d38bcf42, 0x7fffffffffffffff, 0x7fffffff80000000};
@@ -22,7 +23,6 @@ void cbv_p256_window_starts(int bits, size_t windows, struct cbv_affine *start, 
 }
 
 void cbv_p256_windows_prepare(void) {
-    struct cbv_affine (*table)[CBV_MULTIPLES] = cbv_p256_windows;
     struct cbv_inverses inverses;
     struct cbv_affine start[CBV_WINDOWS], twice[CBV_WINDOWS];
     cbv_p256_window_starts(CBV_WINDOW, CBV_WINDOWS, start, twice);
@@ -49,7 +49,7 @@ size_t cbv_p256_terms(const uint64_t *words, struct cbv_term term[CBV_WINDOWS]) 
         carry = digit > CBV_MULTIPLES;
         if (carry) digit = 2 * CBV_MULTIPLES - digit;
         if (digit == 0) continue;
-        term[count++] = (struct cbv_term){&cbv_p256_windows[window][digit - 1], 0 - (uint64_t)(carry != negative)};
+        term[count++] = (struct cbv_term){&table[window][digit - 1], 0 - (uint64_t)(carry != negative)};
     }
     return count;
 }

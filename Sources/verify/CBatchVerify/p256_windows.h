@@ -15,10 +15,7 @@ enum {
     CBV_PAIRS = CBV_CHUNK * CBV_WINDOWS / 2,
 };
 
-/// j 2^(9 w) G, for each window w and j from 1 on.
-extern struct cbv_affine cbv_p256_windows[CBV_WINDOWS][CBV_MULTIPLES];
-
-/// Makes that table, 475 KB.
+/// Makes the table of these points, 475 KB: once in a process, before a scalar is given.
 void cbv_p256_windows_prepare(void);
 
 /// 2^(bits w) G for each window, at most 32, and twice that.

@@ -169,8 +169,8 @@ struct ChosenScalarTests {
         let checks = try signatures.checks()
         let expected = OpenSSLEngine().verify(checks)
         #expect(expected.contains(true))
-        // In large groups, in the smallest that go in step, and alone.
-        for size in [64, 8, 1] {
+        // In large groups, in the smallest that go in step, in smaller ones, and alone.
+        for size in [64, 32, 8, 1] {
             for start in stride(from: 0, to: checks.count, by: size) {
                 let range = start..<min(start + size, checks.count)
                 let answers = engine.verify(Array(checks[range]))

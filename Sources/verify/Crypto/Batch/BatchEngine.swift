@@ -133,7 +133,7 @@ package enum BatchArithmetic: String, Sendable, CaseIterable {
         unsafe cbv_missing_feature().map { unsafe String(cString: $0) }
     }
 
-    /// Makes the generator's tables, once in the process; half a MB.
+    /// Makes the generator's tables, once in the process: 475 KB, and 262 KB for IFMA.
     static func prepareP256() { prepared }
 
     private static let prepared: Void = cbv_p256_prepare()

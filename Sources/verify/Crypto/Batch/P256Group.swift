@@ -1,7 +1,7 @@
 internal import CBatchVerify
 
 /// Up to 64 P-256 signatures in the arrays that the batch code reads, and its scratch. Reused by one lane: nothing here
-/// allocates after the initialiser, but for keys that are new.
+/// allocates after the first verification, but for keys that are new.
 @safe final class P256Group {
     static let most = CBV_MOST
     /// Words of a key's multiples.

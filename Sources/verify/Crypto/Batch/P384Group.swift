@@ -1,7 +1,7 @@
 internal import CBatchVerify
 
 /// Up to 64 P-384 signatures by one key in the arrays that the batch code reads, and its scratch. Reused by one lane:
-/// nothing here allocates after the initialiser.
+/// nothing here allocates after the first verification.
 @safe package final class P384Group {
     package static let most = CBV_MOST
 
