@@ -192,6 +192,9 @@ extension KafkaFault {
     package init(_ code: KafkaErrorCode, _ message: String) {
         self.init(code: code.rawValue, name: code.name, message: message)
     }
+
+    /// The same call with the same arguments is the next thing to do.
+    package var mayBeRepeated: Bool { isRetriable && !isFatal && !requiresAbort }
 }
 
 extension KafkaFault: SourceFault {

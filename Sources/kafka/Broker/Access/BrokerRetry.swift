@@ -34,8 +34,7 @@ package enum BrokerRetry {
         let deadline = time.elapsed() + limit
         while true {
             do throws(KafkaFault) { return try question() } catch {
-                let mayPass = error.isRetriable && !error.isFatal && !error.requiresAbort
-                guard mayPass, time.elapsed() < deadline else { throw error }
+                guard error.mayBeRepeated, time.elapsed() < deadline else { throw error }
             }
             time.pause()
         }

@@ -95,7 +95,9 @@ package final class LedgerAccess {
     package func requireMarks(toName partitions: Int32, orMovedFrom moved: Int32? = nil) throws {
         let marks: [Int32: PartitionMark]
         do throws(KafkaFault) {
-            marks = try cluster.newestMarks(of: topic, partitions: partitions)
+            marks = try BrokerRetry.ask(on: cluster.time) { () throws(KafkaFault) in
+                try cluster.newestMarks(of: topic, partitions: partitions)
+            }
         } catch {
             guard error.isRefusal else { throw CommandFault("the ledger cannot be read: \(error.message).") }
             return

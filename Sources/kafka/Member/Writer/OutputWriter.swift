@@ -117,11 +117,6 @@ extension OutputWriter.Producer {
     }
 }
 
-extension KafkaFault {
-    /// The same call with the same arguments is the next thing to do.
-    var mayBeRepeated: Bool { isRetriable && !isFatal && !requiresAbort }
-}
-
 /// A batch's output that is being written.
 struct OpenOutput {
     /// The records of the present call that are not queued yet.

@@ -112,8 +112,10 @@ package final class BrokerAccess {
     func otherPartitions(than partitions: TopicPartitions) throws -> Int32? {
         guard !isEmbedded, let ledger = topics.outputs[.ledger] else { return nil }
         let properties = KafkaProperties(settings.properties).completed(defaults: [("log_level", "0")])
-        return try LedgerMarks.newest(properties, topic: ledger, partitions: partitions.requests).values
-            .otherPartitions(than: partitions.requests)
+        let marks = try BrokerRetry.ask { () throws(KafkaFault) in
+            try LedgerMarks.newest(properties, topic: ledger, partitions: partitions.requests)
+        }
+        return marks.values.otherPartitions(than: partitions.requests)
     }
 
     /// The rules for copies of the ledgers in a folder; nil where nothing tells whose copies they are.
