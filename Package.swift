@@ -270,7 +270,7 @@ let tests: [Target] = [
             .without("World/Outcomes.txt"),
         testModule("SimulationTests", whole)
             .needs("Member KafkaPorts Pipeline Threads Streams AppCheck AppAttest Crypto JSON DeviceLab TestKit")
-            .needs("SimulationKit ServiceKit RiskKit Risk")
+            .needs("SimulationKit ServiceKit RiskKit Risk Broker Settings")
             .without("Seeds.txt"),
         testModule("ContractTests", whole)
             .needs("ContractKit BrokerKit SimulationKit TestKit Broker Settings Kafka KafkaPorts Streams")

@@ -26,7 +26,7 @@ extension Command {
             challenges.ttl and 5 minutes after the last worker has left, then reset to the end: a request counts by the
             time at which it was written, and one that was written earlier could use a challenge again. A token that was
             used up can be used once more. Run export-keys first to keep a copy, and ban again afterwards. Repeat a reset
-            that was interrupted.
+            that was interrupted, and one that found a worker's new records: that one after the same wait.
 
             A worker holds a partition whose positions contradict each other, and logs which of these targets helps.
             With --offsets-only nothing is forgotten: requests that are judged again are refused by their counters, or

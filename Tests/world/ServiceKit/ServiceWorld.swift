@@ -156,10 +156,7 @@ package final class ServiceWorld {
 
     // MARK: processes
 
-    func process(_ name: String) -> SimulatedProcess {
-        let chances = isChaotic ? plan.fleet.call : .none
-        return SimulatedProcess(name: name, isStatic: false, broker: broker, seed: random.next(), chances: chances)
-    }
+    func process(_ name: String) -> SimulatedProcess { fleet.process(name, of: broker) }
 
     /// Random bytes of one process, unlike any other's.
     func bytes(of name: String) -> @Sendable (Int) -> [UInt8] {

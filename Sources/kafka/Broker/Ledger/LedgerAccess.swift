@@ -130,14 +130,18 @@ package final class LedgerAccess {
         let committed = try retrying("cannot read the group's offsets") { () throws(KafkaFault) in
             try cluster.committedOffsets(ofGroup: group, topic: topics.requests, partitions: all)
         }
-        let ends = try retrying("cannot read the ends of the requests topic") { () throws(KafkaFault) in
-            try cluster.watermarks(of: topics.requests, partitions: all)
-        }
-        return ends.sorted { $0.key < $1.key }.map { partition, marks in
+        return try ends(of: topics.requests, all).sorted { $0.key < $1.key }.map { partition, marks in
             let own = committed.first { $0.partition == partition }
             var found = RequestOffsets(partition: partition, committed: own?.offset, low: marks.low, high: marks.high)
             found.isOwn = own?.metadata == PartitionPositions.metadata
             return found
+        }
+    }
+
+    /// A topic's oldest and next offsets; records of open transactions lie before them.
+    func ends(of topic: String, _ partitions: [Int32]) throws -> [Int32: Watermarks] {
+        try retrying("cannot read the ends of \(topic)") { () throws(KafkaFault) in
+            try cluster.watermarks(of: topic, partitions: partitions)
         }
     }
 

@@ -12,10 +12,13 @@ struct LedgerContent {
     private(set) var ends: [Int64] = []
 
     /// Reads the ledger until no transaction is open.
+    ///
+    /// - Parameter begin: partitions' ends after which no record may come.
     init(
         _ access: LedgerAccess,
         partitions: Int32,
         only chosen: Set<Int32>? = nil,
+        until begin: [Int32: Watermarks] = [:],
         progress: (Int) -> Void = { _ in }
     ) throws {
         var live = [LiveLedgerKeys](repeating: LiveLedgerKeys(), count: Int(partitions))
@@ -23,6 +26,8 @@ struct LedgerContent {
         let reader = try LedgerReader(access, partitions: partitions, only: chosen)
         ends = try reader.readSettled(progress: progress) { record in
             guard let key = record.key, chosen?.contains(record.partition) ?? true else { return }
+            let isNew = record.offset >= begin[record.partition]?.high ?? .max
+            if isNew { throw CommandFault.writtenMeanwhile(access.topic, record.partition) }
             live[Int(record.partition)].note(key, isLive: record.value != nil)
             if key == LedgerMarks.key { marks[record.partition] = LedgerMarks.mark(record) }
         }

@@ -4,6 +4,12 @@ package import Pipeline
 internal import Settings
 package import Streams
 
+extension CommandFault {
+    static func writtenMeanwhile(_ topic: String, _ partition: Int32) -> CommandFault {
+        CommandFault("another process wrote to \(topic), partition \(partition): stop every worker and try again.")
+    }
+}
+
 extension StoredRecord {
     package init(_ change: LedgerChange, on partition: Int32) {
         let (key, value) = LedgerCodec.encode(change)
@@ -33,19 +39,19 @@ package final class LedgerWriter {
         let makeProducer: () throws(KafkaFault) -> any TransactionProducer
         /// Throws a ``CommandFault`` where the group has members.
         let requireEmptyGroup: () throws -> Void
-        /// The next record's offset, open transactions included.
-        let end: (Int32) throws(KafkaFault) -> Int64
+        /// The oldest and next offsets of partitions; records of open transactions lie before them.
+        let ends: ([Int32]) throws -> [Int32: Watermarks]
         let token: any MemberToken
         let time: WaitingTime
 
         package init(
             makeProducer: @escaping () throws(KafkaFault) -> any TransactionProducer,
             requireEmptyGroup: @escaping () throws -> Void,
-            end: @escaping (Int32) throws(KafkaFault) -> Int64,
+            ends: @escaping ([Int32]) throws -> [Int32: Watermarks],
             token: any MemberToken,
             time: WaitingTime
         ) {
-            (self.makeProducer, self.requireEmptyGroup, self.end) = (makeProducer, requireEmptyGroup, end)
+            (self.makeProducer, self.requireEmptyGroup, self.ends) = (makeProducer, requireEmptyGroup, ends)
             (self.token, self.time) = (token, time)
         }
     }
@@ -70,11 +76,7 @@ package final class LedgerWriter {
                 try cluster.makeProducer(id, of: topic, source: access.topics.requests)
             },
             requireEmptyGroup: access.requireEmptyGroup,
-            end: { (partition) throws(KafkaFault) in
-                let found = try cluster.watermarks(of: topic, partitions: [partition])
-                guard let ends = found[partition] else { throw .timedOut("partition \(partition) has no end yet") }
-                return ends.high
-            },
+            ends: { try access.ends(of: topic, $0) },
             token: cluster.token(ofGroup: try access.groupID()),
             time: cluster.time
         )
@@ -115,15 +117,9 @@ package final class LedgerWriter {
     }
 
     private func requireEnds(_ ends: [Int64], _ counts: [Int32: Int64]) throws {
-        for partition in counts.keys.sorted() {
-            let end = try BrokerRetry.ask(on: ports.time) { () throws(KafkaFault) in try ports.end(partition) }
-            guard end == ends[Int(partition)] + (counts[partition] ?? 0) else {
-                throw CommandFault(
-                    "another process wrote to \(topic), partition \(partition), in the meantime: "
-                        + "stop every worker and try again."
-                )
-            }
-        }
+        let found = try ports.ends(counts.keys.sorted())
+        let wrong = counts.filter { found[$0.key]?.high != ends[Int($0.key)] + $0.value }
+        if let partition = wrong.keys.min() { throw CommandFault.writtenMeanwhile(topic, partition) }
     }
 
     private func explained<Result>(_ body: () throws -> Result) throws -> Result {

@@ -65,14 +65,13 @@ package final class SimulatedCluster: LedgerCluster {
 
     package func watermarks(of topic: String, partitions: [Int32]) throws(KafkaFault) -> [Int32: Watermarks] {
         try ask()
-        let all = partitions.map { partition in
-            guard topic == topics.requests else {
-                return (partition, Watermarks(low: 0, high: Int64(broker.log(.ledger, partition).highWatermark)))
+        guard topic == topics.requests else { return broker.ledgerEnds(partitions) }
+        return Dictionary(
+            uniqueKeysWithValues: partitions.map { partition in
+                let ends = broker.requestEnds(partition)
+                return (partition, Watermarks(low: ends.low, high: ends.high))
             }
-            let ends = broker.requestEnds(partition)
-            return (partition, Watermarks(low: ends.low, high: ends.high))
-        }
-        return Dictionary(uniqueKeysWithValues: all)
+        )
     }
 
     package func newestMarks(of ledger: String, partitions: Int32) throws(KafkaFault) -> [Int32: PartitionMark] {
@@ -96,6 +95,13 @@ package final class SimulatedCluster: LedgerCluster {
     }
 
     package func token(ofGroup group: String) -> any MemberToken { SimulatedToken.ofNobody }
+}
+
+extension SimulatedBroker {
+    func ledgerEnds(_ partitions: [Int32]) -> [Int32: Watermarks] {
+        let ends = partitions.map { ($0, Watermarks(low: 0, high: Int64(log(.ledger, $0).highWatermark))) }
+        return Dictionary(uniqueKeysWithValues: ends)
+    }
 }
 
 extension SimulatedFleet {

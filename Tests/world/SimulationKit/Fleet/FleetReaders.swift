@@ -82,7 +82,7 @@ final class FleetReaders {
             requireEmptyGroup: {
                 guard broker.group.names.isEmpty else { throw CommandFault("the group has members") }
             },
-            end: { Int64(broker.log(.ledger, $0).highWatermark) },
+            ends: { broker.ledgerEnds($0) },
             token: SimulatedToken.ofNobody,
             time: time
         )

@@ -318,7 +318,7 @@ package final class SimulatedFleet {
     }
 
     /// A process whose clients have faults while the world is rough.
-    func process(_ name: String, of broker: SimulatedBroker, isStatic: Bool = false) -> SimulatedProcess {
+    package func process(_ name: String, of broker: SimulatedBroker, isStatic: Bool = false) -> SimulatedProcess {
         let chances = isChaotic ? plan.call : .none
         let seed = random.next()
         let process = SimulatedProcess(name: name, isStatic: isStatic, broker: broker, seed: seed, chances: chances)
