@@ -103,6 +103,7 @@ extension SimulatedFleet {
     }
 
     private func move(_ worker: SimulatedWorker) {
+        if worker.isSignalled { stopInOrder(worker) }
         worker.isBusy = true
         defer { worker.isBusy = false }
         noteWait(for: worker)

@@ -244,16 +244,17 @@ package final class SimulatedFleet {
         for _ in 0..<3 { broker.advance(by: milliseconds / 3) }
     }
 
-    /// All workers are stopped in order, and start again once the fleet is opened.
+    /// All workers are stopped in order, and start again once the fleet is opened. One that is in a call stops after it.
     package func close() {
         isClosed = true
-        for worker in workers { stopInOrder(worker) }
+        for worker in workers { worker.isSignalled = true }
     }
 
     package var isEmpty: Bool { workers.isEmpty }
 
     package func open() {
         isClosed = false
+        for worker in workers { worker.isSignalled = false }
         if !isChaotic { startAll() }
     }
 

@@ -29,6 +29,8 @@ final class SimulatedWorker {
     var forgetful = 0
     var moves = 0
     var isStopping = false
+    /// Whether it stops before its next move.
+    var isSignalled = false
     /// Another process was started in its place.
     var isReplaced = false
 
