@@ -32,13 +32,9 @@ final class StageStreams: RequestSource, RecordTransaction, PackedTransaction {
         return round
     }
 
-    var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] {
-        { records in
-            OutputTopic.allCases.compactMap { stream in
-                CaptureCodec.encode(records, of: stream, topic: "appattest.results").map {
-                    PackedOutput(stream: stream, bytes: $0)
-                }
-            }
+    var packer: @Sendable (consuming [OutboundRecord]) -> [PackedOutput] {
+        { (records: consuming [OutboundRecord]) in
+            CaptureCodec.encode(consume records, topics: [.results: "appattest.results"])
         }
     }
 

@@ -68,13 +68,14 @@ struct HostileReportTests {
         )
         let record = DecodedRecord(
             record: inbound,
-            requestID: ExactText(bundleVersion),
-            shape: .request(request),
+            headers: HeaderReading(
+                requestID: ExactText(bundleVersion),
+                installationID: index % 3 == 0 ? ExactText("installation \(index % 500)") : nil
+            ),
+            request: request,
+            otherShape: nil,
             valueDigest: SHA256.hash([]),
-            clockReason: nil,
-            claimedKey: nil,
-            traceHeaders: [],
-            installationID: index % 3 == 0 ? ExactText("installation \(index % 500)") : nil
+            clockReason: nil
         )
         let reason = own ?? Reason.allCases[index % Reason.allCases.count]
         let evidence = AssertionEvidence(

@@ -107,7 +107,8 @@ extension AdmitStage {
         try checkRisk(of: key?.risk, item)
         key?.lastRequest = item.lastRequest(times)
         key?.counters.use(counter, window: window)
-        key?.bind(to: names[item.app])
+        // A key that is bound is bound to this app.
+        if key?.names.app == nil { key?.bind(to: names[item.app]) }
         if let category = evidence.validationCategory { key?.validationCategory = category }
     }
 

@@ -62,10 +62,36 @@ package enum CaptureCodec {
         output = writer.takeBytes()
     }
 
-    /// The lines of those outgoing records that are of one stream, with their sources' offsets and timestamps.
+    /// The lines of one stream's records.
+    private struct Lines {
+        /// Every line's, with the topic's name; empty where the stream has no topic.
+        var beginning: [UInt8] = []
+        var writer = JSONWriter(capacity: 0)
+    }
+
+    /// The lines of outgoing records by their streams, with their sources' offsets and timestamps.
     ///
-    /// - Returns: nil where none is.
-    package static func encode(_ records: [OutboundRecord], of stream: OutputTopic, topic: String) -> [UInt8]? {
+    /// Each record changes places with the one before it: a copy of each would count eight references.
+    ///
+    /// - Parameter topics: a stream without one has no lines.
+    package static func encode(_ records: consuming [OutboundRecord], topics: [OutputTopic: String]) -> [PackedOutput] {
+        var lines = OutputTopic.allCases.map { stream in
+            topics[stream].flatMap { begun(with: $0, room: room(for: stream, of: records)) } ?? Lines()
+        }
+        var record = OutboundRecord(.markForgotten, partition: 0)
+        for index in records.indices {
+            swap(&record, &records[index])
+            let place = record.stream.place
+            if !lines[place].beginning.isEmpty { write(record, to: &lines[place]) }
+        }
+        return OutputTopic.allCases.compactMap { stream in
+            let bytes = lines[stream.place].writer.takeBytes()
+            return bytes.isEmpty ? nil : PackedOutput(stream: stream, bytes: bytes)
+        }
+    }
+
+    /// The bytes that the lines of a stream take at most, but for rare escapes.
+    private static func room(for stream: OutputTopic, of records: borrowing [OutboundRecord]) -> Int {
         // Elements of a span are read in place.
         let outputs = records.span
         var room = 0
@@ -73,22 +99,23 @@ package enum CaptureCodec {
             // A quarter for escapes, and the frame of a record with the usual headers; asking for their length copies it.
             room += 5 * ((outputs[index].key?.count ?? 0) + (outputs[index].value?.count ?? 0)) / 4 + 352
         }
+        return room
+    }
+
+    private static func begun(with topic: String, room: Int) -> Lines? {
         guard room > 0 else { return nil }
-        // The room that the last string may ask for.
-        var writer = JSONWriter(capacity: room + 2048)
         var start = JSONWriter(capacity: 64)
         start.beginObject()
         start.member("topic", topic)
-        let beginning = start.takeBytes()
-        for index in outputs.indices where outputs[index].stream == stream {
-            // Copied once: each use in place would be a copy.
-            let output = outputs[index]
-            writer.raw(beginning)
-            write(output.partition, output.sourceOffset, output.sourceTimestamp, to: &writer)
-            writeHeaders(of: output, to: &writer)
-            end(output.key, output.value, in: &writer)
-        }
-        return writer.takeBytes()
+        // The room that the last string may ask for.
+        return Lines(beginning: start.takeBytes(), writer: JSONWriter(capacity: room + 2048))
+    }
+
+    private static func write(_ output: OutboundRecord, to lines: inout Lines) {
+        lines.writer.raw(lines.beginning)
+        write(output.partition, output.sourceOffset, output.sourceTimestamp, to: &lines.writer)
+        writeHeaders(of: output, to: &lines.writer)
+        end(output.key, output.value, in: &lines.writer)
     }
 
     private static func write(_ partition: Int32, _ offset: Int64, _ timestamp: Int64, to writer: inout JSONWriter) {
@@ -136,11 +163,12 @@ package enum CaptureCodec {
 
     /// Writes ``Streams/OutboundRecord/headers`` without making that list.
     private static func writeHeaders(of record: OutboundRecord, to writer: inout JSONWriter) {
-        let (id, status) = (record.namedRequestID, record.namedStatus)
-        guard id != nil || status != nil || !record.otherHeaders.isEmpty else { return }
+        let status = record.namedStatus
+        let namesRequest = record.stream.namesRequest && record.requestID != nil
+        guard namesRequest || status != nil || !record.otherHeaders.isEmpty else { return }
         writer.key("headers")
         writer.beginArray()
-        if let id {
+        if namesRequest, let id = record.requestID {
             writer.string("request-id")
             writeHeaderText(id, to: &writer)
         }

@@ -70,33 +70,29 @@ package struct DecodeStage: Sendable {
         _ reading: inout Reading
     ) -> DecodedRecord {
         if !poison.isEmpty, let letter = poisonous(record, poison) { return letter }
-        let headers = headers(of: record)
-        let hasHeaders = headers != nil && record.hasReadableHeaders
-        let shape = shape(of: record, hasHeaders: hasHeaders, &reading.paths)
-        let digest = SHA256.hash(record.value ?? [])
-        var clockReason: Reason?
-        var claimedKey: P256PublicKey?
-        if case .command = shape { clockReason = self.clockReason(record.timestamp, now: now) }
-        if case .request(let request) = shape {
-            clockReason = self.clockReason(record.timestamp, now: now)
-            claimedKey = Self.claimedKey(of: request)
-        }
-        let read = headers ?? HeaderReading()
-        let requestID = read.requestID ?? "\(record.topic)/\(record.partition)/\(record.offset)"
+        let found = headers(of: record)
+        let hasHeaders = found != nil && record.hasReadableHeaders
+        let value = record.value ?? []
+        let (request, other) = shape(of: record, value, hasHeaders: hasHeaders, &reading.paths)
+        let digest = SHA256.hash(value)
+        var headers = found ?? HeaderReading()
+        if headers.requestID == nil { headers.requestID = Self.place(of: record) }
         // A request's bytes are no longer needed; a record that may become a dead letter keeps them.
-        if case .request = shape { (record.value, record.headers) = (settings.keepsValues ? record.value : nil, []) }
+        if request != nil { (record.value, record.headers) = (settings.keepsValues ? record.value : nil, []) }
+        let hasTime = if case .command? = other { true } else { request != nil }
         return DecodedRecord(
             record: record,
-            requestID: requestID,
-            shape: consume shape,
+            headers: headers,
+            request: request,
+            otherShape: other,
             valueDigest: digest,
-            clockReason: clockReason,
-            claimedKey: claimedKey,
-            traceHeaders: read.traceHeaders,
-            installationID: read.installationID,
-            isAttestationHandshake: read.isAttestationHandshake,
-            replyTo: read.replyTo
+            clockReason: hasTime ? clockReason(record.timestamp, now: now) : nil
         )
+    }
+
+    /// The id of a request without one.
+    private static func place(of record: borrowing InboundRecord) -> ExactText {
+        "\(record.topic)/\(record.partition)/\(record.offset)"
     }
 
     /// Decodes key and value alone, without headers and, where the record has no time, as of 1970. A request is
@@ -107,13 +103,6 @@ package struct DecodeStage: Sendable {
         (record.headers, record.hasReadableHeaders) = ([], true)
         if !InboundRecord.timestamps.contains(record.timestamp) { record.timestamp = 0 }
         return decode(record, now: nil, Poison(), &reading)
-    }
-
-    private static func claimedKey(of request: Request) -> P256PublicKey? {
-        guard request.verb.bringsAttestation, let object = request.attestation, let keyID = request.keyID else {
-            return nil
-        }
-        return ClaimedKey.read(from: object, keyID: keyID)
     }
 
     /// An ordinary object in a capture's line, decoded without the record and the tree of its JSON; nil for any other.
@@ -131,7 +120,7 @@ package struct DecodeStage: Sendable {
                 bytes,
                 headerBytes: limits.headerBytes,
                 requestIDBytes: limits.requestIDBytes
-            ), let requestID = headers.requestID
+            ), headers.requestID != nil
         else { return nil }
         let text = bytes.extracting(line.key)
         guard
@@ -151,15 +140,11 @@ package struct DecodeStage: Sendable {
         )
         return DecodedRecord(
             record: record,
-            requestID: requestID,
-            shape: .request(request),
+            headers: headers,
+            request: request,
+            otherShape: nil,
             valueDigest: reading.payload.withBytes { SHA256.hash($0) },
-            clockReason: clockReason(line.timestamp, now: now),
-            claimedKey: Self.claimedKey(of: request),
-            traceHeaders: headers.traceHeaders,
-            installationID: headers.installationID,
-            isAttestationHandshake: headers.isAttestationHandshake,
-            replyTo: headers.replyTo
+            clockReason: clockReason(line.timestamp, now: now)
         )
     }
 
@@ -172,31 +157,35 @@ package struct DecodeStage: Sendable {
     private func poisonous(_ record: InboundRecord, _ poison: Poison) -> DecodedRecord? {
         let isRefused = poison.refused.contains(RecordPlace(record))
         guard isRefused || poison.crashing.contains(WorkItem(RecordStamp(record))) else { return nil }
+        var headers = HeaderReading()
+        headers.requestID = Self.place(of: record)
         return DecodedRecord(
             record: record,
-            requestID: "\(record.topic)/\(record.partition)/\(record.offset)",
-            shape: .deadLetter(isRefused ? .tooLarge : .internal),
+            headers: headers,
+            request: nil,
+            otherShape: .deadLetter(isRefused ? .tooLarge : .internal),
             valueDigest: SHA256.hash(record.value ?? []),
             clockReason: nil,
-            claimedKey: nil,
-            traceHeaders: [],
             isPoisonous: poison.shortened.contains(RecordPlace(record))
         )
     }
 
+    /// A request, or another shape.
     private func shape(
         of record: InboundRecord,
+        _ value: [UInt8],
         hasHeaders: Bool,
         _ paths: inout RequestPaths
-    ) -> DecodedRecord.Shape {
-        if let letter = letter(record, hasHeaders: hasHeaders, NoTrace()) { return .deadLetter(letter) }
-        let value = record.value ?? []
+    ) -> (Request?, other: DecodedRecord.Shape?) {
+        if let letter = letter(record, hasHeaders: hasHeaders, NoTrace()) { return (nil, .deadLetter(letter)) }
         if let key = record.key, isInPlace(key, record.timestamp, record.partition),
             let request = decoder.plainRequest(value.span, recordKey: key.span, paths: &paths)
         {
-            return .request(request)
+            return (request, nil)
         }
-        return placed(decoder.decode(value, paths: &paths), record, NoTrace())
+        let shape = placed(decoder.decode(value, paths: &paths), record, NoTrace())
+        if case .request(let request) = shape { return (request, nil) }
+        return (nil, shape)
     }
 
     private func clockReason(_ timestamp: Int64, now: EvaluationTime?) -> Reason? {

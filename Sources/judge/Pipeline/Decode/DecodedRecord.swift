@@ -47,38 +47,28 @@ package final class DecodedRecord: Sendable {
     /// An output of this record was refused: only the shortest dead letter is tried.
     package let isPoisonous: Bool
 
+    /// - Parameter headers: with a request id, the record's own or another.
     init(
         record: consuming InboundRecord,
-        requestID: consuming ExactText,
-        shape: consuming Shape,
+        headers: consuming HeaderReading,
+        request: Request?,
+        otherShape: Shape?,
         valueDigest: Digest,
         clockReason: Reason?,
-        claimedKey: P256PublicKey?,
-        traceHeaders: [RecordHeader],
-        installationID: ExactText? = nil,
-        isAttestationHandshake: Bool = false,
-        replyTo: Int32? = nil,
         isPoisonous: Bool = false
     ) {
-        self.record = record
-        self.requestID = requestID
-        if case .request(let request) = shape {
+        if let request {
             (keyID, verb, appIndex) = (request.keyID, request.verb, request.appIndex)
-            (self.request, nonRequestShape) = (request, nil)
             leavesOutLimitedUse = request.exchange.map { !$0.namesLimitedUse } ?? false
+            claimedKey = request.claimedKey
         } else {
-            (keyID, verb, appIndex, request) = (nil, nil, nil, nil)
-            nonRequestShape = shape
-            leavesOutLimitedUse = false
+            (keyID, verb, appIndex, leavesOutLimitedUse, claimedKey) = (nil, nil, nil, false, nil)
         }
-        self.valueDigest = valueDigest
-        self.clockReason = clockReason
-        self.claimedKey = claimedKey
-        self.traceHeaders = traceHeaders
-        self.installationID = installationID
-        self.isAttestationHandshake = isAttestationHandshake
-        self.replyTo = replyTo
-        self.isPoisonous = isPoisonous
+        (self.record, self.request, nonRequestShape) = (record, request, otherShape)
+        (requestID, installationID) = (headers.requestID ?? "", headers.installationID)
+        (traceHeaders, replyTo) = (headers.traceHeaders, headers.replyTo)
+        isAttestationHandshake = headers.isAttestationHandshake
+        (self.valueDigest, self.clockReason, self.isPoisonous) = (valueDigest, clockReason, isPoisonous)
     }
 
     package var shape: Shape { request.map { .request($0) } ?? nonRequestShape ?? .deadLetter(.internal) }
@@ -90,6 +80,14 @@ package final class DecodedRecord: Sendable {
 
     /// Whether the request's object is an assertion.
     var bringsAssertion: Bool { verb?.bringsAssertion ?? false }
+}
+
+extension Request {
+    /// An attestation's own public key: see ``DecodedRecord/claimedKey``.
+    fileprivate var claimedKey: P256PublicKey? {
+        guard verb.bringsAttestation, let attestation, let keyID else { return nil }
+        return ClaimedKey.read(from: attestation, keyID: keyID)
+    }
 }
 
 extension WorkSlot {

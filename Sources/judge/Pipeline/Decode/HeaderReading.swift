@@ -5,7 +5,7 @@ package import Streams
 /// The headers that the pipeline reads; of several with one name the last one counts.
 package struct HeaderReading {
     /// nil where there is none.
-    package private(set) var requestID: ExactText?
+    package var requestID: ExactText?
     /// `installation-id`: decides about the rollout. An id that is empty, longer than ``installationIDBytes`` or no
     /// UTF-8 counts as absent: the key ID replaces it, and the request is not refused.
     package private(set) var installationID: ExactText?

@@ -104,7 +104,7 @@ package struct EncodeStage: Sendable {
     private func append(
         _ stream: OutputTopic,
         of decoded: DecodedRecord,
-        _ value: [UInt8],
+        _ value: consuming [UInt8],
         status: Int?,
         to outputs: inout [OutboundRecord]
     ) {
@@ -115,7 +115,7 @@ package struct EncodeStage: Sendable {
                 sourceOffset: decoded.record.offset,
                 sourceTimestamp: decoded.record.timestamp,
                 key: decoded.record.key,
-                value: value,
+                value: consume value,
                 otherHeaders: decoded.traceHeaders,
                 requestID: decoded.requestID.utf8,
                 status: status

@@ -87,8 +87,8 @@ extension BatchLoop {
                 work: lane.work
             )
             guard missing.isEmpty else { return [EncodedGrain(unsigned: (missing, records, findings))] }
-            let grain = packer.map { EncodedGrain(packed: $0(outputs)) } ?? EncodedGrain(records: outputs)
-            return [grain.with(counts)]
+            guard let packer else { return [EncodedGrain(records: outputs).with(counts)] }
+            return [EncodedGrain(packed: packer(consume outputs)).with(counts)]
         } then: { batch, outputs in
             batch.add(outputs)
             if batch.stage == .encoded { batch.add(outputs.map(\.counts)) }

@@ -1,13 +1,18 @@
 /// Results, tokens and replies name the request that they answer, results and replies its status too. These headers repeat members of the
 /// record and stand before the others, so that an output allocates nothing for them.
-extension OutboundRecord {
-    /// The value of the header `request-id`; nil where the record has no such header.
-    package var namedRequestID: [UInt8]? {
-        switch stream {
-        case .results, .tokens, .replies: requestID
-        case .events, .deadLetters, .ledger, .receipts: nil
+extension OutputTopic {
+    /// Whether a header of its records names the request.
+    package var namesRequest: Bool {
+        switch self {
+        case .results, .tokens, .replies: true
+        case .events, .deadLetters, .ledger, .receipts: false
         }
     }
+}
+
+extension OutboundRecord {
+    /// The value of the header `request-id`; nil where the record has no such header.
+    package var namedRequestID: [UInt8]? { stream.namesRequest ? requestID : nil }
 
     /// The value of the header `status`, which is written as decimal text; nil where the record has no such header.
     package var namedStatus: Int? {

@@ -40,7 +40,7 @@ package protocol RecordTransaction: OutputTransaction {
 
 /// A transaction that takes bytes, as files do: lanes pack the records, so that the loop handles only what they made.
 package protocol PackedTransaction: OutputTransaction {
-    /// Packs records in their order. Lanes call it.
-    var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { get }
+    /// Packs records in their order, and takes them out of their array. Lanes call it.
+    var packer: @Sendable (consuming [OutboundRecord]) -> [PackedOutput] { get }
     func write(_ outputs: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) throws
 }

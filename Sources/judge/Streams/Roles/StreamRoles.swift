@@ -27,7 +27,7 @@ package struct StreamRoles {
     }
 
     /// nil = the transaction takes records.
-    package var packer: (@Sendable ([OutboundRecord]) -> [PackedOutput])? {
+    package var packer: (@Sendable (consuming [OutboundRecord]) -> [PackedOutput])? {
         if case .packed(let transaction) = output { transaction.packer } else { nil }
     }
 }

@@ -30,7 +30,7 @@ package final class CaptureStreams: RequestSource, PackedTransaction {
     init(inputs paths: [String], output directory: String, topics: [OutputTopic: String]) throws(CommandFault) {
         inputs = try CaptureInputs(paths)
         bytesTotal = inputs.bytesTotal
-        self.topics = topics
+        self.topics = topics.filter { topic in Self.files.contains { $0.0 == topic.key } }
         try Self.makeFolder(directory)
         for (stream, name) in Self.files where topics[stream] != nil {
             let path = directory + "/" + name
@@ -84,15 +84,8 @@ package final class CaptureStreams: RequestSource, PackedTransaction {
     var member: (any GroupMember)? { nil }
 
     /// Lanes write the lines; only the bytes come back to the loop.
-    var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] {
-        { [topics] records in
-            Self.files.compactMap { stream, _ -> PackedOutput? in
-                guard let topic = topics[stream] else { return nil }
-                return CaptureCodec.encode(records, of: stream, topic: topic).map {
-                    PackedOutput(stream: stream, bytes: $0)
-                }
-            }
-        }
+    var packer: @Sendable (consuming [OutboundRecord]) -> [PackedOutput] {
+        { [topics] (records: consuming [OutboundRecord]) in CaptureCodec.encode(consume records, topics: topics) }
     }
 
     func write(_ packed: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) throws {

@@ -89,7 +89,7 @@ final class DroppingSource: RequestSource, PackedTransaction {
     }
 
     var member: (any GroupMember)? { nil }
-    var packer: @Sendable ([OutboundRecord]) -> [PackedOutput] { { _ in [] } }
+    var packer: @Sendable (consuming [OutboundRecord]) -> [PackedOutput] { { _ in [] } }
     var isAtomic: Bool { true }
     var timeShare: Double { 0 }
     func write(_ outputs: [[PackedOutput]], _ positions: [PartitionPosition], of generation: Generation) {}

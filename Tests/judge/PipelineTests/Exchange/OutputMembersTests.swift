@@ -103,7 +103,7 @@ import Testing
                 requestID: id,
                 status: status
             )
-            let line = try #require(CaptureCodec.encode([record], of: stream, topic: "t"))
+            let line = try #require(CaptureCodec.encode([record], topics: [stream: "t"]).first?.bytes)
             #expect(try CaptureCodec.decode(Array(line.dropLast())).headers == record.headers)
             let sizes = record.headers.map { $0.name.count + ($0.value?.count ?? 0) + 10 }
             #expect(record.byteCount == 4 + sizes.reduce(0, +))
