@@ -156,7 +156,12 @@ package final class ServiceWorld {
 
     // MARK: processes
 
-    func process(_ name: String) -> SimulatedProcess { fleet.process(name, of: broker) }
+    func process(_ name: String) -> SimulatedProcess {
+        let process = fleet.process(name, of: broker)
+        // A gateway may hear an answer after its caller has left.
+        if isChaotic { process.slowPaces = SimulatedProcess.rare }
+        return process
+    }
 
     /// Random bytes of one process, unlike any other's.
     func bytes(of name: String) -> @Sendable (Int) -> [UInt8] {
@@ -290,6 +295,7 @@ extension ServiceWorld: FleetCompany {
             gateway.isCutOff = false
             gateway.files = files
             gateway.run?.process.chances = .none
+            gateway.run?.process.slowPaces = SimulatedProcess.often
         }
         for desk in desks.values.sorted(by: { $0.name < $1.name }) {
             desk.files = files

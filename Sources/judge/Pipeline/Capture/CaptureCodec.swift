@@ -64,7 +64,7 @@ package enum CaptureCodec {
 
     /// The lines of one stream's records.
     private struct Lines {
-        /// Every line's, with the topic's name; empty where the stream has no topic.
+        /// Every line's, with the topic's name; empty where the stream has no topic or no record.
         var beginning: [UInt8] = []
         var writer = JSONWriter(capacity: 0)
     }

@@ -41,11 +41,11 @@ package struct LedgerReset {
         try access.require(scope.partitions, of: partitions)
         // New offsets do not bring keys to where their requests now come.
         if scope.keepsLedger { try access.requireMarks(toName: partitions, orMovedFrom: partitions) }
+        writer = writes ? try LedgerWriter(access) : nil
+        try writer?.open()
         // Challenges that a worker accepts while the ledger is read must not be forgotten at once.
         let begin = try access.ends(of: access.topic, Array(0..<partitions))
         try access.requireEmptyGroup()
-        writer = writes ? try LedgerWriter(access) : nil
-        try writer?.open()
         let chosen = scope.partitions
         let content = try LedgerContent(access, partitions: partitions, only: chosen, until: begin, progress: progress)
         rows = try access.requestOffsets(partitions: partitions).filter { scope.contains($0.partition) }.compactMap {

@@ -6,7 +6,8 @@ package import Streams
 
 extension CommandFault {
     static func writtenMeanwhile(_ topic: String, _ partition: Int32) -> CommandFault {
-        CommandFault("another process wrote to \(topic), partition \(partition): stop every worker and try again.")
+        let advice = "stop every worker and try again; what a reset waits for begins again"
+        return CommandFault("another process wrote to \(topic), partition \(partition): \(advice).")
     }
 }
 

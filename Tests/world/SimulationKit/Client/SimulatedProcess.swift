@@ -17,8 +17,9 @@ package final class SimulatedProcess {
     let broker: SimulatedBroker
     var random: SeededRandom
     package var chances: FaultChances
-    /// A slow leader of a ledger answers one poll of so many.
-    var slowPaces = [24, 24, 100]
+    /// A slow leader of a topic answers one poll of so many.
+    package var slowPaces = SimulatedProcess.rare
+    package static let (rare, often) = ([24, 24, 100], [3, 6, 12])
     /// Runs the other processes while a call waits.
     package var interlude: ((Interlude) -> Void)?
     /// Runs a job when the seed says so, as another thread would; ``runJob()`` unless it is set.

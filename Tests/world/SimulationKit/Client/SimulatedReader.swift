@@ -7,8 +7,8 @@ final class SimulatedReader: RecordReading {
         var next: Int64
         /// The high watermark at the start: what comes from behind it was written since.
         let known: Int64
-        /// The leader answers one poll of so many.
-        let pace: Int
+        /// Which of the process's paces a slow leader has.
+        let slowness: Int?
         /// nil = nothing is known yet.
         var position: Int64?
         /// The library reads nothing of it any more.
@@ -53,13 +53,13 @@ final class SimulatedReader: RecordReading {
         for start in starts.sorted(by: { $0.partition < $1.partition }) {
             if partitions[start.partition] != nil { process.violate("starts a partition that is read") }
             if start.offset > 0, !isStandby { broker.counts.add(.restoredTail) }
-            let pace = process.strikes(.slowLedger, 0.25) ? process.slowPaces[process.random.below(3)] : 1
+            let slowness = process.strikes(.slowLedger, 0.25) ? process.random.below(3) : nil
             let next = start.offset == PartitionOffset.beginning ? 0 : start.offset
             let known = Int64(broker.log(stream, start.partition).highWatermark)
             partitions[start.partition] = Partition(
                 next: next,
                 known: known,
-                pace: pace,
+                slowness: slowness,
                 position: start.offset >= 0 ? start.offset : nil
             )
         }
@@ -110,7 +110,8 @@ final class SimulatedReader: RecordReading {
         var left = all
         for number in partitions.keys.sorted() where !isExpired {
             noteCut(number)
-            guard let pace = partitions[number]?.pace, pace == 1 || process.random.below(pace) == 0 else { continue }
+            let slowness = partitions[number]?.slowness
+            guard slowness.map({ process.random.below(process.slowPaces[$0]) == 0 }) ?? true else { continue }
             read(number, &left, take)
             if pending != nil { break }
         }
@@ -200,7 +201,7 @@ final class SimulatedReader: RecordReading {
     var hasHeardAll: Bool { partitions.values.allSatisfy(\.isHeard) }
 
     /// Whether a partition's leader answers few polls.
-    func isSlow(_ partition: Int32) -> Bool { partitions[partition].map { $0.pace > 1 } ?? false }
+    func isSlow(_ partition: Int32) -> Bool { partitions[partition]?.slowness != nil }
 
     func discard() {
         guard !isDiscarded else { return }

@@ -216,7 +216,7 @@ package final class SimulatedFleet {
         for restart in restarts { start(restart.name) }
         restarts = []
         // A worker that was replaced has no work any more, and ends when it finds that out.
-        if workers.allSatisfy({ $0.isStopping || $0.isReplaced }) { start(newName()) }
+        if workers.allSatisfy({ $0.isStopping || $0.isSignalled || $0.isReplaced }) { start(newName()) }
     }
 
     /// Everything is committed, no worker is busy, and each partition has one owner.
@@ -254,7 +254,6 @@ package final class SimulatedFleet {
 
     package func open() {
         isClosed = false
-        for worker in workers { worker.isSignalled = false }
         if !isChaotic { startAll() }
     }
 
@@ -323,7 +322,7 @@ package final class SimulatedFleet {
         let chances = isChaotic ? plan.call : .none
         let seed = random.next()
         let process = SimulatedProcess(name: name, isStatic: isStatic, broker: broker, seed: seed, chances: chances)
-        if company != nil { process.slowPaces = [3, 6, 12] }
+        if company != nil { process.slowPaces = SimulatedProcess.often }
         return process
     }
 
