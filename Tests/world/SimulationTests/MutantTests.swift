@@ -125,11 +125,11 @@ struct MutantTests {
     private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
     private static let isPlanted = variable("MUTANT_CAMPAIGN") != nil
 
-    @Test(.enabled(if: isPlanted)) func `the simulation catches it within 400 seeds`() throws {
+    @Test(.enabled(if: isPlanted)) func `the simulation catches it within 800 seeds`() throws {
         let campaign = try #require(Self.variable("MUTANT_CAMPAIGN").flatMap(MutantCampaign.init))
         let word = Self.variable("MUTANT_SHOWS") ?? ""
         var caught: UInt64?
-        try campaign.complaints(1...400, with: Self.variable("MUTANT_NAME")) { seed, complaints in
+        try campaign.complaints(1...800, with: Self.variable("MUTANT_NAME")) { seed, complaints in
             guard let complaint = complaints.first(where: { $0.contains(word) }) else { return true }
             print("caught by seed \(seed) of \(campaign): \(complaint.prefix(200))")
             caught = seed
