@@ -64,9 +64,16 @@ package enum CaptureCodec {
 
     /// The lines of one stream's records.
     private struct Lines {
-        /// Every line's, with the topic's name; empty where the stream has no topic or no record.
-        var beginning: [UInt8] = []
-        var writer = JSONWriter(capacity: 0)
+        /// Every line's, with the topic's name.
+        let beginning: [UInt8]
+        var writer: JSONWriter
+
+        mutating func append(_ output: OutboundRecord) {
+            writer.raw(beginning)
+            CaptureCodec.write(output.partition, output.sourceOffset, output.sourceTimestamp, to: &writer)
+            CaptureCodec.writeHeaders(of: output, to: &writer)
+            CaptureCodec.end(output.key, output.value, in: &writer)
+        }
     }
 
     /// The lines of outgoing records by their streams, with their sources' offsets and timestamps.
@@ -76,17 +83,15 @@ package enum CaptureCodec {
     /// - Parameter topics: a stream without one has no lines.
     package static func encode(_ records: consuming [OutboundRecord], topics: [OutputTopic: String]) -> [PackedOutput] {
         var lines = OutputTopic.allCases.map { stream in
-            topics[stream].flatMap { begun(with: $0, room: room(for: stream, of: records)) } ?? Lines()
+            topics[stream].flatMap { begun(with: $0, room: room(for: stream, of: records)) }
         }
         var record = OutboundRecord(.markForgotten, partition: 0)
         for index in records.indices {
             swap(&record, &records[index])
-            let place = record.stream.place
-            if !lines[place].beginning.isEmpty { write(record, to: &lines[place]) }
+            lines[record.stream.place]?.append(record)
         }
         return OutputTopic.allCases.compactMap { stream in
-            let bytes = lines[stream.place].writer.takeBytes()
-            return bytes.isEmpty ? nil : PackedOutput(stream: stream, bytes: bytes)
+            (lines[stream.place]?.writer.takeBytes()).map { PackedOutput(stream: stream, bytes: $0) }
         }
     }
 
@@ -109,13 +114,6 @@ package enum CaptureCodec {
         start.member("topic", topic)
         // The room that the last string may ask for.
         return Lines(beginning: start.takeBytes(), writer: JSONWriter(capacity: room + 2048))
-    }
-
-    private static func write(_ output: OutboundRecord, to lines: inout Lines) {
-        lines.writer.raw(lines.beginning)
-        write(output.partition, output.sourceOffset, output.sourceTimestamp, to: &lines.writer)
-        writeHeaders(of: output, to: &lines.writer)
-        end(output.key, output.value, in: &lines.writer)
     }
 
     private static func write(_ partition: Int32, _ offset: Int64, _ timestamp: Int64, to writer: inout JSONWriter) {
