@@ -65,7 +65,8 @@ package final class DecodedRecord: Sendable {
             (keyID, verb, appIndex, leavesOutLimitedUse, claimedKey) = (nil, nil, nil, false, nil)
         }
         (self.record, self.request, nonRequestShape) = (record, request, otherShape)
-        (requestID, installationID) = (headers.requestID ?? "", headers.installationID)
+        guard let id = headers.requestID else { preconditionFailure("a record without an id is named by its place") }
+        (requestID, installationID) = (id, headers.installationID)
         (traceHeaders, replyTo) = (headers.traceHeaders, headers.replyTo)
         isAttestationHandshake = headers.isAttestationHandshake
         (self.valueDigest, self.clockReason, self.isPoisonous) = (valueDigest, clockReason, isPoisonous)
