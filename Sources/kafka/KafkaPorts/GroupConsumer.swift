@@ -81,6 +81,8 @@ package protocol GroupConsumer: AnyObject {
     func wake(_ partitions: [Int32], limit milliseconds: Int)
     /// Commits the next offsets to read. Returns at once; ``GroupEvent/committed(_:_:)`` follows, or never does.
     func commit(_ offsets: [PartitionOffset]) throws(KafkaFault) -> CommitID
+    /// Whether a commit has no answer yet: the library starts no partition meanwhile.
+    var hasOpenCommit: Bool { get }
     /// Library. - Throws: a ``KafkaFault`` while the client is not a member of the group.
     func token() throws(KafkaFault) -> any MemberToken
     /// Whether the group has moved on: true before the event comes.

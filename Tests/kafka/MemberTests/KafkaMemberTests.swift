@@ -76,6 +76,33 @@ struct KafkaMemberTests {
         #expect(bench.brokers.questions.count > asked && bench.member.partitions[0]?.state == .asked)
     }
 
+    @Test func `no partition is resumed while a commit from before its assignment has no answer`() throws {
+        let bench = try MemberBench(.atLeastOnce)
+        bench.consumer.hasOpenCommit = true
+        try bench.own()
+        bench.member.partitions.takeAll(.start)
+        try bench.steps(100)
+        #expect(bench.consumer.resumes == 0)
+        bench.consumer.hasOpenCommit = false
+        try bench.steps(100)
+        #expect(bench.member.partitions[0]?.state == .reading)
+        // Later ones concern no start.
+        bench.consumer.hasOpenCommit = true
+        bench.member.partitions.takeAll(.rewind)
+        try bench.steps(100)
+        #expect(bench.member.partitions[0]?.state == .reading)
+    }
+
+    @Test(arguments: [SeekFault.notStarted, .overtaken, .timedOut])
+    func `a seek that the library did not do is repeated`(fault: SeekFault) throws {
+        let bench = try MemberBench()
+        try bench.own()
+        bench.member.partitions.takeAll(.start)
+        bench.consumer.seekFault = fault
+        try bench.steps(100)
+        #expect(bench.consumer.seekFault == nil && bench.member.partitions[0]?.state == .reading)
+    }
+
     @Test(arguments: [true, false])
     func `offsets of an output are committed beside it, but not after a loss`(isLost: Bool) throws {
         let bench = try MemberBench(.atLeastOnce)

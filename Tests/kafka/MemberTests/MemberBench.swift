@@ -7,6 +7,10 @@ import Streams
 final class ScriptedConsumer: GroupConsumer {
     var events: [GroupEvent] = []
     var isAssignmentLost = false
+    var hasOpenCommit = false
+    /// What the next seek ends with.
+    var seekFault: SeekFault?
+    private(set) var resumes = 0
     private(set) var committed: [[PartitionOffset]] = []
     private(set) var isClosed = false
     private var assigned: Set<Int32> = []
@@ -17,8 +21,14 @@ final class ScriptedConsumer: GroupConsumer {
     func unassign() { assigned = [] }
     func assignment() -> Set<Int32> { assigned }
     func pause(_ partitions: [Int32]) -> [Int32: KafkaFault] { [:] }
-    func resume(_ partitions: [Int32]) -> [Int32: KafkaFault] { [:] }
-    func seek(_ starts: [PartitionOffset], limit milliseconds: Int) -> [Int32: SeekFault] { [:] }
+    func resume(_ partitions: [Int32]) -> [Int32: KafkaFault] {
+        resumes += 1
+        return [:]
+    }
+    func seek(_ starts: [PartitionOffset], limit milliseconds: Int) -> [Int32: SeekFault] {
+        guard let fault = seekFault.take() else { return [:] }
+        return Dictionary(uniqueKeysWithValues: starts.map { ($0.partition, fault) })
+    }
     func wake(_ partitions: [Int32], limit milliseconds: Int) {}
     func commit(_ offsets: [PartitionOffset]) -> CommitID {
         committed.append(offsets)

@@ -7,7 +7,7 @@ import Testing
 struct WrongModelTests {
     /// The script that notices each.
     private static let noticedBy: [WrongModel: String] = [
-        .startResumes: "A2", .seeksBeforeStart: "A3", .keepsFetched: "A4", .resumeIsAtOnce: "A5",
+        .startResumes: "A12", .seeksBeforeStart: "A3", .keepsFetched: "A4", .resumeIsAtOnce: "A5",
         .skipsGoneOffset: "A6", .startsBesideCommit: "A8", .waitsForNobody: "G3", .lossComesAsEventOnly: "G4",
         .namesAreShared: "G6", .anyTokenIsAccepted: "G8", .unsettledLooksSettled: "T3", .initCommits: "T4",
         .discardedArrive: "T14",

@@ -37,7 +37,8 @@ enum MutantCampaign: String, Sendable {
         switch self {
         case .exactlyOnce, .atLeastOnce, .commands, .commandsAtLeastOnce, .receipts, .receiptsAtLeastOnce: break
         case .window, .replaced, .ends, .endsAtLeastOnce, .refreshers, .fencedRefreshers, .service: break
-        case .clocks: plan.clocks = 0.02
+        // Not the brokers' clocks.
+        case .clocks: (plan.clocks, plan.world) = (0.02, plan.world == .clockStep ? nil : plan.world)
         case .restarted:
             (plan.clocks, plan.stops, plan.batchRecords) = (0.05, 0.01, 1 + plan.batchRecords % 3)
             if plan.world == .clockStep { plan.world = nil }

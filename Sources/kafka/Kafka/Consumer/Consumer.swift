@@ -161,6 +161,8 @@ package final class Consumer: GroupConsumer {
         return try commits.send(offsets)
     }
 
+    package var hasOpenCommit: Bool { commits?.isEmpty == false }
+
     // MARK: - The end
 
     /// Leaves on a separate thread: after the limit the client goes on leaving its group, and nobody waits.

@@ -4,33 +4,24 @@ internal import Streams
 extension KafkaMember {
     // MARK: The group's answer
 
-    /// The partitions are assigned at their beginnings and paused, and assigned again once their starts are known.
-    ///
-    /// Not at their ends: the library may look that offset up late and go on from it, silently skipping the requests
-    /// before it. Records read again from the beginning are noticed.
+    /// Answers the group with no partitions: they are assigned once their starts are known.
     func answer(at now: Moment) {
         do throws(KafkaFault) {
-            try assignPaused(
-                partitions.numbers.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
-            )
+            try consumer.assign([])
             membership.take(.answered)
         } catch { retryLater(error, at: now) }
     }
 
-    /// Takes partitions over without reading them yet: no record of theirs comes before they are resumed.
-    ///
-    /// The library drops a step of a partition if a later one is processed first, and reports nothing. A pause or resume
-    /// while its thread stops and starts partitions can therefore lose a start. So partitions that it has are paused
-    /// before they are assigned again; the pause survives. The starts of new ones are queued when `assign` returns,
-    /// unless an offset commit is open.
-    func assignPaused(_ starts: [PartitionOffset]) throws(KafkaFault) {
-        let numbers = starts.map(\.partition)
-        let before = try consumer.assignment()
-        // If the pause fails, as it does for a partition that the topic lost, records arrive before the resume.
-        _ = consumer.pause(numbers.filter(before.contains))
+    /// Takes partitions over without reading them yet. The library drops a step of a partition if a later one is processed
+    /// first, and reports nothing: a pause while its thread stops and starts partitions can lose a start. So it first
+    /// stops what it has, and answers a call that comes after the stops.
+    private func assignPaused(_ starts: [PartitionOffset]) throws(KafkaFault) {
+        try consumer.assign([])
+        _ = try consumer.assignment()
+        startsAwaitCommit = consumer.hasOpenCommit
         try consumer.assign(starts)
         // Records fetched between the two calls are out of date from here on, and dropped.
-        let faults = consumer.pause(numbers.filter { !before.contains($0) })
+        let faults = consumer.pause(starts.map(\.partition))
         if let fault = faults.sorted(by: { $0.key < $1.key }).first?.value { throw fault }
     }
 

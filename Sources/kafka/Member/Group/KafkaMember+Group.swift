@@ -37,7 +37,7 @@ extension KafkaMember {
     private func noteAssigned(_ assigned: [Int32], at now: Moment) {
         guard !membership.isLeaving else {
             // Given back with the rest.
-            try? assignPaused(assigned.map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) })
+            try? consumer.assign([])
             return
         }
         forgetQueries()

@@ -123,11 +123,16 @@ extension KafkaMember {
         if isStuck(at: now) { takeOverAgain() }
     }
 
-    /// Reads partitions that were assigned paused. A seek fails until the library's thread has started the partition: only
-    /// then nothing can drop the resume. A resume does not wake the broker's thread, which may sleep for a second; a second
-    /// seek does. The lookup of a first offset wakes it too, and must not run twice: the late answer would set the
-    /// position back.
+    /// Reads partitions that were assigned paused. A resume could drop a start that is not queued yet, and a seek proves
+    /// none: a late answer about a first offset lets stopped partitions be sought. A resume does not wake the broker's
+    /// thread, which may sleep for a second; a second seek does. The lookup of a first offset wakes it too, and must not
+    /// run twice: the late answer would set the position back.
     private func start(_ starts: [PartitionOffset]) -> [Int32: SeekFault] {
+        // Starts are queued in `assign`, or with the answer to a commit that was open then; a later call comes after.
+        if startsAwaitCommit, !consumer.hasOpenCommit { startsAwaitCommit = (try? consumer.assignment()) == nil }
+        guard !startsAwaitCommit else {
+            return Dictionary(uniqueKeysWithValues: starts.map { ($0.partition, .notStarted) })
+        }
         var faults = consumer.seek(starts, limit: Self.limitMilliseconds)
         let ready = starts.filter { faults[$0.partition] == nil }
         guard !ready.isEmpty else { return faults }

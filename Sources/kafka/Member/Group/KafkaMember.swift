@@ -24,6 +24,8 @@ package final class KafkaMember {
     var standby = StandbyReader()
     var orphans = Orphans()
     var seeks = SeekBackoff()
+    /// Whether a commit was open at the last assignment, so that the library may not have queued its starts.
+    var startsAwaitCommit = false
     /// The times at which the group was last served, and partitions were last sought.
     var served: Moment
     var sought: Moment

@@ -50,7 +50,7 @@ package struct ContractScript: Sendable, CustomStringConvertible {
 
     /// A9, A1 to A3 on a library whose threads are slowed, is left out: it needs a patched build of librdkafka.
     package static let all: [ContractScript] = [
-        a1, a2, a3, a4, a5, a6, a7, a8, a10, a11, a12, d1, d2, g1, g2, g3, g4, g5, g6, g7, g8,
+        a1, a2, a3, a4, a5, a6, a7, a8, a10, a11, a12, a13, d1, d2, g1, g2, g3, g4, g5, g6, g7, g8,
         l1, l2, l3, l4, l4a, l5, l6, l6a, l6b, l7, l8, q1, q2, q3, q4, q5, q6, r1, r2, r3, r4, r5,
         t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14,
     ]

@@ -74,8 +74,10 @@ package struct Standstill: Error, CustomStringConvertible {
 
 extension ContractWorld {
     /// All partitions at their beginning.
-    package var starts: [PartitionOffset] {
-        (0..<partitions).map { PartitionOffset(partition: $0, offset: PartitionOffset.beginning) }
+    package var starts: [PartitionOffset] { starts(at: PartitionOffset.beginning) }
+
+    package func starts(at offset: Int64) -> [PartitionOffset] {
+        (0..<partitions).map { PartitionOffset(partition: $0, offset: offset) }
     }
 
     /// Repeats something for a while: for what must not happen meanwhile.

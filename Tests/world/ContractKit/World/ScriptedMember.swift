@@ -7,7 +7,7 @@ package final class ScriptedMember {
     package enum Manner {
         /// Reads them from their beginning at once.
         case reading
-        /// As the member does: what the library has is paused before it is assigned, the rest afterwards.
+        /// As the member does: what the library has is stopped before, and all is paused afterwards.
         case paused
         case silent
     }
@@ -90,11 +90,10 @@ package final class ScriptedMember {
 
     package func take(_ starts: [PartitionOffset]) throws {
         guard manner == .paused else { return try consumer.assign(starts) }
-        let numbers = starts.map(\.partition)
-        let before = try consumer.assignment()
-        _ = consumer.pause(numbers.filter(before.contains))
+        try consumer.assign([])
+        _ = try consumer.assignment()
         try consumer.assign(starts)
-        _ = consumer.pause(numbers.filter { !before.contains($0) })
+        _ = consumer.pause(starts.map(\.partition))
     }
 
     /// One try of the member's order: seek, resume, seek. - Returns: whether each partition is started.
@@ -126,6 +125,22 @@ extension ContractWorld {
         try poll([member], until: "all partitions are assigned") {
             member.assigned?.count == Int(partitions)
         }
+        return member
+    }
+
+    /// One that is assigned all partitions, and does not answer.
+    package func silentMember(requests: Int) throws -> ScriptedMember {
+        try publish(requests, to: 0, of: .requests)
+        let member = try member("one", .silent)
+        try poll([member], until: "it is assigned") { member.assignments == 1 }
+        return member
+    }
+
+    /// A lone member whose partitions are paused and start at known offsets: nothing is looked up (see A13).
+    package func memberWithoutLookups(requests: Int) throws -> ScriptedMember {
+        let member = try silentMember(requests: requests)
+        member.manner = .paused
+        try member.take(starts(at: 0))
         return member
     }
 

@@ -34,6 +34,8 @@ final class PartitionSteps {
     enum Work {
         case step(Step)
         case stopped
+        /// A call that needs no partition.
+        case call(ticket: Int)
         /// - Parameter isRepeated: a timer runs until then; else the leader's answer is under way.
         case firstOffset(Partition, version: Int, due: Int64, isRepeated: Bool)
 
@@ -71,7 +73,7 @@ final class PartitionSteps {
 
         init(_ number: Int32) { self.number = number }
 
-        var mayBeFetched: Bool { state == .active && !isPausedByApplication && !isPausedByLibrary }
+        var mayBeFetched: Bool { isInGroup && state == .active && !isPausedByApplication && !isPausedByLibrary }
     }
 
     /// What the leader has at an offset; nil = nothing yet.
@@ -122,7 +124,7 @@ final class PartitionSteps {
     /// Whether nothing will ever start a partition any more: its start was overtaken and dropped.
     func hasLostStart(_ number: Int32) -> Bool {
         let partition = partition(number)
-        guard assigned.contains(number), partition.state == .stopped, !partition.isGone, !areStartsPending else {
+        guard assigned.contains(number), !partition.isInGroup, !areStartsPending else {
             return false
         }
         return held == nil && unissued.isEmpty && stopping == 0 && !main.contains(where: \.isStep)
@@ -172,6 +174,7 @@ final class PartitionSteps {
         case .step(let step):
             let reply = serve(step)
             if let ticket = step.ticket { replies[ticket] = reply }
+        case .call(let ticket): replies[ticket] = .done
         case .stopped:
             stopping -= 1
             if stopping == 0, !keepsStarts { issueStarts() }
@@ -181,16 +184,17 @@ final class PartitionSteps {
         }
     }
 
+    /// Nothing asks whether the partition was stopped since: it can be sought before it is started again.
     private func serveLookup(_ partition: Partition, _ version: Int, _ isRepeated: Bool) {
         if isRepeated {
             // The time is over, and the leader is asked again.
-            if partition.state != .stopped { lookUp(partition) }
+            lookUp(partition)
         } else if version < partition.served {
             // A later step overtook the lookup: it is repeated, even if the partition was sought since.
-            if partition.state != .stopped { partition.state = .query }
+            partition.state = .query
             guard !main.contains(where: { $0.isTimer(of: partition) }) else { return }
             main.append(.firstOffset(partition, version: 0, due: now + 500, isRepeated: true))
-        } else if partition.state != .stopped {
+        } else {
             begin(partition, at: firstOffset(partition.number, partition.lookedUp))
         }
     }
@@ -338,8 +342,7 @@ final class PartitionSteps {
     /// Stops what was assigned and starts these. Waits for this part only: where partitions have to stop first, or a
     /// commit is open, the main thread starts them later.
     func assign(_ offsets: [(partition: Int32, offset: Int64)]) {
-        // First comes what is queued before it.
-        while held != nil || !unissued.isEmpty || main.contains(where: \.isStep) { runMain(1) }
+        passMain()
         for number in assigned {
             stopping += 1
             issueOwn(partition(number), .stop, whileCallerWaits: true)
@@ -349,6 +352,13 @@ final class PartitionSteps {
         starts = offsets.sorted { $0.partition < $1.partition }.map { (partition($0.partition), $0.offset) }
         if stopping == 0, !keepsStarts { issueStarts(whileCallerWaits: true) }
         if areStartsPending { note(.startDelayed) }
+    }
+
+    /// What is queued before a call is served first, and what follows from that comes after it.
+    func passMain() {
+        tickets += 1
+        main.append(.call(ticket: tickets))
+        while replies.removeValue(forKey: tickets) == nil { runMain(1) }
     }
 
     /// A rebalance is pending: the library pauses what is assigned.

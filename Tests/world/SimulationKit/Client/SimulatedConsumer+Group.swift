@@ -148,7 +148,10 @@ extension SimulatedConsumer {
         observe()
     }
 
-    func assignment() throws(KafkaFault) -> Set<Int32> { Set(steps.assigned) }
+    func assignment() throws(KafkaFault) -> Set<Int32> {
+        steps.passMain()
+        return Set(steps.assigned)
+    }
 
     func pause(_ partitions: [Int32]) -> [Int32: KafkaFault] {
         guard process.enter() else { return [:] }

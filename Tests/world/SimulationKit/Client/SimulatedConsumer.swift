@@ -226,6 +226,8 @@ final class SimulatedConsumer: GroupConsumer {
 
     // MARK: commits of offsets
 
+    var hasOpenCommit: Bool { !commits.isEmpty }
+
     func commit(_ offsets: [PartitionOffset]) throws(KafkaFault) -> CommitID {
         guard process.enter() else { throw .ofDeadProcess }
         observe()
