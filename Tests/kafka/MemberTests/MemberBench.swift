@@ -10,22 +10,33 @@ final class ScriptedConsumer: GroupConsumer {
     var hasOpenCommit = false
     /// What the next seek ends with.
     var seekFault: SeekFault?
-    private(set) var resumes = 0
+    /// Calls that the library answers, in order.
+    var calls: [String] = []
     private(set) var committed: [[PartitionOffset]] = []
     private(set) var isClosed = false
     private var assigned: Set<Int32> = []
 
     func subscribe() {}
     func poll(waiting milliseconds: Int) -> GroupEvent? { events.isEmpty ? nil : events.removeFirst() }
-    func assign(_ starts: [PartitionOffset]) { assigned = Set(starts.map(\.partition)) }
+    func assign(_ starts: [PartitionOffset]) {
+        calls.append("assign \(starts.count)")
+        assigned = Set(starts.map(\.partition))
+    }
     func unassign() { assigned = [] }
-    func assignment() -> Set<Int32> { assigned }
-    func pause(_ partitions: [Int32]) -> [Int32: KafkaFault] { [:] }
+    func assignment() -> Set<Int32> {
+        calls.append("assignment")
+        return assigned
+    }
+    func pause(_ partitions: [Int32]) -> [Int32: KafkaFault] {
+        calls.append("pause")
+        return [:]
+    }
     func resume(_ partitions: [Int32]) -> [Int32: KafkaFault] {
-        resumes += 1
+        calls.append("resume")
         return [:]
     }
     func seek(_ starts: [PartitionOffset], limit milliseconds: Int) -> [Int32: SeekFault] {
+        calls.append("seek")
         guard let fault = seekFault.take() else { return [:] }
         return Dictionary(uniqueKeysWithValues: starts.map { ($0.partition, fault) })
     }

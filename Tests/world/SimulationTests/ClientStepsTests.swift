@@ -43,6 +43,7 @@ struct ClientStepsTests {
         steps.preempted = 0.02
         steps.fetch = { .record(Self.request($0, $1)) }
         func pass(_ milliseconds: Int64) { steps.advance(to: steps.now + milliseconds) }
+        var awaitsCommit = false
         func assignPaused(at offset: Int64) {
             let before = order == .pauseFirst ? steps.assigned : []
             pause(steps, before)
@@ -50,17 +51,20 @@ struct ClientStepsTests {
                 steps.assign([])
                 steps.passMain()
             }
+            awaitsCommit = order == .stopFirstSeekTwice && steps.isCommitOpen
+            if awaitsCommit { pause(steps, numbers) }
             steps.assign(numbers.map { ($0, offset) })
-            pause(steps, numbers.filter { !before.contains($0) })
+            if !awaitsCommit { pause(steps, numbers.filter { !before.contains($0) }) }
         }
         assignPaused(at: -2)
         for _ in 0..<random.below(12) { pass(1) }
         steps.isCommitOpen = openCommit
+        steps.hasCommitAnswer = { random.below(8) == 0 }
         assignPaused(at: 7)
-        let began = start(steps, order) { milliseconds in
-            pass(milliseconds)
-            if random.below(2) == 0 { steps.isCommitOpen = false }
-        }
+        let began = steps.now
+        while awaitsCommit, steps.isCommitOpen { pass(20) }
+        if awaitsCommit { steps.passMain() }
+        start(steps, order, pass)
         return outcome(steps, began, pass)
     }
 
@@ -68,16 +72,10 @@ struct ClientStepsTests {
         _ = steps.call(numbers.map { ($0, .pause(true, byLibrary: false)) })
     }
 
-    /// - Returns: when it began.
-    private static func start(_ steps: PartitionSteps, _ order: Order, _ pass: (Int64) -> Void) -> Int64 {
-        let began = steps.now
+    private static func start(_ steps: PartitionSteps, _ order: Order, _ pass: (Int64) -> Void) {
         var open = numbers
         if order == .resumeThenSeek { _ = steps.call(numbers.map { ($0, .pause(false, byLibrary: false)) }) }
         for _ in 0..<4_000 where !open.isEmpty {
-            if order == .stopFirstSeekTwice {
-                while steps.isCommitOpen { pass(20) }
-                steps.passMain()
-            }
             let sought = steps.call(open.map { ($0, .seek(7)) })
             let ready = open.filter { sought[$0] == .done }
             if order != .resumeThenSeek { _ = steps.call(ready.map { ($0, .pause(false, byLibrary: false)) }) }
@@ -85,7 +83,6 @@ struct ClientStepsTests {
             open.removeAll(where: ready.contains)
             pass(20)
         }
-        return began
     }
 
     private static func outcome(_ steps: PartitionSteps, _ began: Int64, _ pass: (Int64) -> Void) -> Outcome {

@@ -13,16 +13,16 @@ extension KafkaMember {
     }
 
     /// Takes partitions over without reading them yet. The library drops a step of a partition if a later one is processed
-    /// first, and reports nothing: a pause while its thread stops and starts partitions can lose a start. So it first
-    /// stops what it has, and answers a call that comes after the stops.
+    /// first, and says nothing: a pause amid its stops and starts could drop a start. So it answers a call after its stops,
+    /// and where a commit's answer brings the starts, the pause comes before.
     private func assignPaused(_ starts: [PartitionOffset]) throws(KafkaFault) {
         try consumer.assign([])
         _ = try consumer.assignment()
         startsAwaitCommit = consumer.hasOpenCommit
+        if startsAwaitCommit { _ = consumer.pause(starts.map(\.partition)) }
         try consumer.assign(starts)
-        // Records fetched between the two calls are out of date from here on, and dropped.
-        let faults = consumer.pause(starts.map(\.partition))
-        if let fault = faults.sorted(by: { $0.key < $1.key }).first?.value { throw fault }
+        // What comes before, or of a partition that cannot be paused as the topic lost it, is dropped.
+        if !startsAwaitCommit { _ = consumer.pause(starts.map(\.partition)) }
     }
 
     private func retryLater(_ fault: KafkaFault, at now: Moment) {

@@ -108,7 +108,7 @@ extension KafkaMember {
 
     // MARK: Seeks
 
-    /// Seeks what starts and what goes back. A seek fails until the library has started the partition.
+    /// Seeks what starts and what goes back.
     func seek(at now: Moment) throws {
         guard membership.state == .owning, isSeeking, now - sought >= Self.seekMilliseconds else { return }
         sought = now

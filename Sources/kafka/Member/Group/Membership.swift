@@ -11,7 +11,7 @@ struct Membership {
     enum State: CaseIterable {
         /// Nothing is assigned.
         case joining
-        /// The library does not have the partitions assigned yet, paused.
+        /// The group does not have our answer yet.
         case answering
         /// Whether the topics still have as many partitions.
         case askingTopics

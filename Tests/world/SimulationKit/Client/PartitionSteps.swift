@@ -88,6 +88,8 @@ final class PartitionSteps {
     /// How often the main thread does nothing for a while, unless a call waits for it.
     var stalls = 0.0
     private var mainSleepsUntil: Int64 = 0
+    /// Whether the library has an answer to the open commit, at any moment of a call.
+    var hasCommitAnswer: () -> Bool = { false }
     /// An open commit of offsets: no partition starts.
     var isCommitOpen = false { didSet { if oldValue, !isCommitOpen, stopping == 0 { issueStarts() } } }
     private var keepsStarts: Bool { isCommitOpen && wrong != .startsBesideCommit }
@@ -163,6 +165,10 @@ final class PartitionSteps {
         }
         issueRest()
         for _ in 0..<steps {
+            if isCommitOpen, random.chance(0.2), hasCommitAnswer() {
+                isCommitOpen = false
+                issueRest()
+            }
             guard held == nil, !main.isEmpty else { return }
             serve(main.removeFirst())
             issueRest()

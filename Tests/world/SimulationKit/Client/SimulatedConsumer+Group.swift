@@ -46,7 +46,7 @@ extension SimulatedConsumer {
 
     /// Partitions are assigned, and the application has nothing to answer.
     var hasAnsweredAssignment: Bool {
-        !(assigned ?? []).isEmpty && due == nil && unanswered == nil && !isFenced && !steps.assigned.isEmpty
+        !(assigned ?? []).isEmpty && due == nil && unanswered == nil && !isFenced
     }
 
     /// After the application has let everything go.
@@ -105,12 +105,12 @@ extension SimulatedConsumer {
     }
 
     /// The application has answered.
-    func answer(with partitions: [Int32]) {
-        answers += 1
-        guard let change = unanswered else {
-            if answers > 2 { broker.counts.add(.announcedAnew) }
-            return
+    func answer(with partitions: [Int32], releases: Bool) {
+        if !partitions.isEmpty {
+            answers += 1
+            if answers > 1 { broker.counts.add(.announcedAnew) }
         }
+        guard let change = unanswered else { return }
         switch change {
         case .assigned:
             unanswered = nil
@@ -118,7 +118,7 @@ extension SimulatedConsumer {
             if let assigned, !assigned.isEmpty { reportLoss(of: assigned) } else { assigned = nil }
         // The library waits for the partitions to be given back.
         case .revoked, .lost:
-            guard partitions.isEmpty else { return }
+            guard releases else { return }
             (unanswered, assigned) = (nil, nil)
             if isLossKnown { memberID = nil }
             isLossKnown = false
@@ -137,14 +137,14 @@ extension SimulatedConsumer {
         steps.assign(starts.map { ($0.partition, $0.offset) })
         watch.assigned(starts.map(\.partition))
         stopped = [:]
-        answer(with: starts.map(\.partition))
+        answer(with: starts.map(\.partition), releases: false)
     }
 
     func unassign() throws(KafkaFault) {
         guard process.enter() else { throw .ofDeadProcess }
         steps.assign([])
         watch.assigned([])
-        answer(with: [])
+        answer(with: [], releases: true)
         observe()
     }
 

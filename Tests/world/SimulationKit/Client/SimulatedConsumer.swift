@@ -69,6 +69,7 @@ final class SimulatedConsumer: GroupConsumer {
             return offset == PartitionOffset.beginning ? ends.lowerBound : ends.upperBound
         }
         steps.fetch = { [unowned self] in fetched($0, $1) }
+        steps.hasCommitAnswer = { [unowned self] in !awaitsCommit }
         process.consumer = self
     }
 
@@ -227,6 +228,8 @@ final class SimulatedConsumer: GroupConsumer {
     // MARK: commits of offsets
 
     var hasOpenCommit: Bool { !commits.isEmpty }
+    /// Before the application hears of an answer, the library has it.
+    private var awaitsCommit: Bool { commits.contains { $0.due > broker.now } }
 
     func commit(_ offsets: [PartitionOffset]) throws(KafkaFault) -> CommitID {
         guard process.enter() else { throw .ofDeadProcess }
@@ -253,7 +256,7 @@ final class SimulatedConsumer: GroupConsumer {
     private func commitAnswer() -> GroupEvent? {
         guard let index = commits.firstIndex(where: { $0.due <= broker.now }) else { return nil }
         let commit = commits.remove(at: index)
-        steps.isCommitOpen = !commits.isEmpty
+        steps.isCommitOpen = awaitsCommit
         return commit.isUnanswered ? nil : .committed(commit.id, commit.fault)
     }
 
