@@ -68,6 +68,9 @@ final class HeldResponders: Sendable {
 
     func add(_ responder: any HTTPResponder) { list.withLock { $0.append(responder) } }
 
+    /// The server counts a call before it hands it over.
+    var count: Int { list.withLock(\.count) }
+
     func answer() {
         let held = list.withLock { list in
             defer { list = [] }
