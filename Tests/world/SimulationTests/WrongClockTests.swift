@@ -63,4 +63,27 @@ struct WrongClockTests {
         #expect(loop.tally.refused["from-future"] ?? 0 > 20)
         #expect(clock.notices.isEmpty)
     }
+
+    /// Its offsets would pass those of the batches that the stop drops.
+    @Test func `a stop drops the round that waits for the clock, too`() throws {
+        let clock = MovedClock(RequestRecords.time + 1_000)
+        let records = try FleetTraffic.imitated.get().records(24, partitions: 1, seed: 8).map { record in
+            var record = record
+            record.hasLogAppendTime = true
+            return record
+        }
+        let source = PolledSource { round, number, _ in
+            if number == 2 { clock.milliseconds -= 86_400_000 }
+            round.records = records[number * 8..<number * 8 + 8].map { .record($0) }
+        }
+        let transaction = MemoryTransaction()
+        let streams = StreamRoles(source: source, transaction: transaction)
+        let rig = try TrafficLoop(streams, wallClock: { clock.now }, uptime: { 1_000 })
+        for _ in 0..<20 where source.polls < 3 { try rig.tick() }
+        #expect(rig.loop.clockDoubt != nil)
+        rig.loop.stop()
+        clock.milliseconds += 86_400_000
+        #expect(try rig.run())
+        #expect(transaction.commits.map { $0.map(\.offset) } == [[records[7].offset + 1]])
+    }
 }
