@@ -65,7 +65,7 @@ package protocol GroupConsumer: AnyObject {
     func subscribe() throws(KafkaFault)
     /// The next event; waits at most so many milliseconds for it. Faults are events.
     func poll(waiting milliseconds: Int) -> GroupEvent?
-    /// Library. Begins to read partitions (``PartitionOffset/beginning`` = at the oldest record). None answers no revocation.
+    /// Library. Begins to read partitions (``PartitionOffset/beginning``: the oldest). Never answers a revocation.
     func assign(_ starts: [PartitionOffset]) throws(KafkaFault)
     /// Library. Gives every partition back.
     func unassign() throws(KafkaFault)
